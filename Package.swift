@@ -1,0 +1,96 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// The floors of the house, ground first; docs/architecture.md has the drawing. A module imports only from below.
+
+let features: [SwiftSetting] = [
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+    .enableUpcomingFeature("ExistentialAny"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "cubby",
+    products: [
+        .executable(name: "cubby", targets: ["CubbyCommand"]),
+        .library(name: "Cubby", targets: ["Cubby"]),
+        .library(name: "Lua", targets: ["Lua"]),
+        .library(name: "PropertyList", targets: ["PropertyList"]),
+        .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "LineEditor", targets: ["LineEditor"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    ],
+    targets: [
+        // Ground floor: the only C, each file with a stated reason.
+        .systemLibrary(name: "CLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
+        .target(name: "CLuaShim", dependencies: ["CLua"]),
+        .target(name: "CPlatform"),
+        // The headers of libvips need GLib's flags. Its own pkg-config name would link it, which costs 38 ms a start.
+        .systemLibrary(
+            name: "CVips", path: "Sources/CImaging/vips", pkgConfig: "glib-2.0", providers: [.apt(["libvips-dev"])]),
+        .target(name: "CImaging", dependencies: ["CVips"], exclude: ["vips"]),
+
+        // Formats and languages: these stand alone.
+        .target(name: "PropertyList"),
+        .target(name: "KeyedArchive", dependencies: ["PropertyList"]),
+        .target(name: "Lua", dependencies: ["CLua", "CLuaShim"]),
+        .target(name: "LineEditor", dependencies: ["CPlatform"]),
+
+        // What an application has.
+        .target(
+            name: "Application",
+            dependencies: ["CPlatform", "PropertyList", .product(name: "Logging", package: "swift-log")]),
+        .target(
+            name: "Stores",
+            dependencies: [
+                "Application", "KeyedArchive", "PropertyList", "CImaging", "CPlatform",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ]),
+
+        // Scripts and people.
+        .target(
+            name: "Scripting",
+            dependencies: [
+                "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "CPlatform",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(name: "REPL", dependencies: ["Scripting", "LineEditor", "Lua", "Application", "Stores"]),
+        .target(
+            name: "Cubby",
+            dependencies: ["Scripting", "REPL", "Stores", "Application", "KeyedArchive", "PropertyList", "Lua"]),
+        .executableTarget(
+            name: "CubbyCommand",
+            dependencies: [
+                "Cubby", "CPlatform",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Tests, one target a module.
+        .target(name: "TestSupport", dependencies: ["CPlatform"], path: "Tests/TestSupport"),
+        .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
+        .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "TestSupport"]),
+        .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
+        .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
+        .testTarget(name: "ApplicationTests", dependencies: ["Application", "TestSupport"]),
+        .testTarget(
+            name: "StoresTests", dependencies: ["Stores", "Application", "KeyedArchive", "PropertyList", "TestSupport"]),
+        .testTarget(
+            name: "ScriptingTests", dependencies: ["Scripting", "Application", "Stores", "Lua", "TestSupport"]),
+        .testTarget(name: "REPLTests", dependencies: ["REPL", "Scripting", "TestSupport"]),
+        .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where ![.system, .binary, .plugin].contains(target.type) {
+    target.swiftSettings = features
+}

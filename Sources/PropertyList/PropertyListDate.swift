@@ -1,0 +1,22 @@
+/// A moment in time, as property lists store it: seconds since 2001-01-01T00:00:00Z.
+public struct PropertyListDate: Sendable, Hashable, Comparable {
+    /// Seconds between 1970-01-01 and 2001-01-01, both at midnight UTC.
+    public static let unixEpochOffset: Double = 978_307_200
+
+    /// Seconds since 2001-01-01T00:00:00Z; finite in every value that a reader gives out.
+    public var secondsSinceReferenceDate: Double
+
+    public init(secondsSinceReferenceDate: Double) {
+        self.secondsSinceReferenceDate = secondsSinceReferenceDate
+    }
+
+    public init(secondsSince1970: Double) {
+        secondsSinceReferenceDate = secondsSince1970 - Self.unixEpochOffset
+    }
+
+    public var secondsSince1970: Double { secondsSinceReferenceDate + Self.unixEpochOffset }
+
+    public static func < (lhs: Self, rhs: Self) -> Bool {
+        lhs.secondsSinceReferenceDate < rhs.secondsSinceReferenceDate
+    }
+}
