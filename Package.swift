@@ -40,7 +40,7 @@ let package = Package(
         // Formats and languages: these stand alone.
         .target(name: "PropertyList"),
         .target(name: "KeyedArchive", dependencies: ["PropertyList"]),
-        .target(name: "Lua", dependencies: ["CLua", "CLuaShim"]),
+        .target(name: "Lua", dependencies: ["CLuaShim"]),
         .target(name: "LineEditor", dependencies: ["CPlatform"]),
 
         // What an application has.

@@ -1,4 +1,188 @@
+/* Every Lua function that can raise, behind a door that Swift can use.
+ *
+ * Why C: Lua raises errors by longjmp, and a longjmp over a Swift frame leaks what the frame retains and corrupts its
+ * exclusivity records. So lua.h is not visible to Swift at all. What Swift sees is this header, and each function in it
+ * falls under one of three heads:
+ *
+ *   plain      cannot raise, by the manual's own indicator (`-`);
+ *   allocating raises only when memory runs out (`m`). Swift calls these while `enforce` is off: the allocator then never
+ *              refuses, so they cannot raise. The debt is counted, and the next allocation of the VM itself fails instead;
+ *   protected  may run any Lua code (`e`, `v`): the body runs inside lua_pcall, with `enforce` on.
+ *
+ * A Swift function called from Lua returns a status to its trampoline, and the trampoline raises or yields after Swift's
+ * frames are gone. Nothing else in the project includes <lua.h>. */
 #ifndef CLUASHIM_H
 #define CLUASHIM_H
-#include <lua.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct lua_State lua_State;
+typedef struct clua_host clua_host;
+typedef struct clua_class clua_class;
+
+/* What a Swift function called from Lua returns when it is not a count of results. */
+#define CLUA_RAISE (-1)      /* raise the value on top of the stack as it is */
+#define CLUA_RAISE_HERE (-2) /* the same, a string that gets the caller's position in front */
+#define CLUA_YIELD (-3)      /* yield all values on the stack to whoever resumed this coroutine */
+
+/* Why the hook fired; bits, several may be pending. */
+#define CLUA_INTERRUPT_EVENTS 1   /* the host has events to look at */
+#define CLUA_INTERRUPT_CANCEL 2   /* stop the running chunk */
+#define CLUA_INTERRUPT_DEADLINE 4 /* its time is up */
+
+/* The Swift side, all of it nonisolated @convention(c) functions without captures. */
+typedef struct {
+    int (*call)(void *function, lua_State *L);
+    int (*get)(void *accessor, void *object, lua_State *L);
+    int (*set)(void *accessor, void *object, lua_State *L);
+    int (*interrupt)(void *owner, lua_State *L, int reasons); /* 0: go on; CLUA_RAISE: the error is on the stack */
+    void (*release)(void *object);
+} clua_callbacks;
+
+/* ---- State (host.c) ---- */
+clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t memoryLimit);
+void clua_set_owner(clua_host *host, void *owner);
+void clua_close(clua_host *host);
+lua_State *clua_main(clua_host *host);
+lua_State *clua_current(clua_host *host);
+clua_host *clua_host_of(lua_State *L);
+void *clua_owner(lua_State *L);
+int clua_on_owner_thread(const clua_host *host);
+size_t clua_used(const clua_host *host);
+size_t clua_peak(const clua_host *host);
+size_t clua_limit(const clua_host *host);
+void clua_set_limit(clua_host *host, size_t bytes);
+/* Tests: the n-th allocation from now that may fail, fails; 0 turns that off. Returns how many were counted since. */
+unsigned long clua_fail_allocation(clua_host *host, unsigned long n);
+int clua_depth(const clua_host *host);
+void clua_drain_releases(clua_host *host);
+size_t clua_live_objects(const clua_host *host);
+void clua_collect(clua_host *host);
+
+/* ---- Interrupts (interrupt.c) ---- */
+/* Any thread: marks the reasons and makes the VM look at its next instruction. */
+void clua_interrupt(clua_host *host, int reasons);
+/* Seconds from now at which the running code is interrupted with DEADLINE; 0 or less turns it off. */
+void clua_set_deadline(clua_host *host, double seconds);
+/* After `interrupt` asked to raise, every frame above this depth of protected calls raises again until it is unwound. */
+void clua_abort_above(clua_host *host, int depth);
+int clua_is_aborting(const clua_host *host);
+int clua_pending(const clua_host *host);
+void clua_clear_pending(clua_host *host, int reasons);
+
+/* ---- Stack, plain (stack.c) ---- */
+int clua_gettop(lua_State *L);
+void clua_settop(lua_State *L, int index); /* no to-be-closed slot ever stands on a Swift frame's part of the stack */
+int clua_absindex(lua_State *L, int index);
+int clua_checkstack(lua_State *L, int n);
+int clua_type(lua_State *L, int index);
+int clua_isinteger(lua_State *L, int index);
+const char *clua_typename(int type);
+int clua_toboolean(lua_State *L, int index);
+int64_t clua_tointeger(lua_State *L, int index, int *ok);
+double clua_tonumber(lua_State *L, int index, int *ok);
+const char *clua_tostring(lua_State *L, int index, size_t *length); /* NULL unless it is a string: never converts */
+const void *clua_topointer(lua_State *L, int index);
+lua_State *clua_tothread(lua_State *L, int index);
+size_t clua_rawlen(lua_State *L, int index);
+int clua_rawequal(lua_State *L, int a, int b);
+void clua_pushnil(lua_State *L);
+void clua_pushboolean(lua_State *L, int value);
+void clua_pushinteger(lua_State *L, int64_t value);
+void clua_pushnumber(lua_State *L, double value);
+void clua_pushvalue(lua_State *L, int index);
+void clua_insert(lua_State *L, int index);
+void clua_remove(lua_State *L, int index);
+void clua_replace(lua_State *L, int index);
+void clua_xmove(lua_State *from, lua_State *to, int n);
+int clua_rawgeti(lua_State *L, int index, int64_t n);
+int clua_rawget(lua_State *L, int index);
+int clua_getmetatable(lua_State *L, int index);
+void clua_setmetatable(lua_State *L, int index);
+int clua_getref(lua_State *L, int ref);
+void clua_unref(lua_State *L, int ref);
+int clua_iscfunction(lua_State *L, int index);
+int clua_setupvalue(lua_State *L, int index, int n);
+int clua_getupvalue(lua_State *L, int index, int n);
+
+/* ---- Stack, allocating (stack.c) ---- */
+void clua_pushlstring(lua_State *L, const char *bytes, size_t length);
+void clua_createtable(lua_State *L, int array, int hash);
+void clua_rawseti(lua_State *L, int index, int64_t n);
+void clua_rawset(lua_State *L, int index); /* the key is neither nil nor NaN */
+int clua_ref(lua_State *L);
+lua_State *clua_newthread(lua_State *L);
+void clua_pushglobals(lua_State *L);
+void clua_where(lua_State *L, int level);
+void clua_traceback(lua_State *L, lua_State *of, int level);
+
+/* What is known of the function at a level of the call stack; 0 when there is none. `source` as Lua abbreviates it. */
+typedef struct {
+    char source[128];
+    const char *name;
+    int line;
+    int definedAt;
+    int isC;
+} clua_frame;
+int clua_getframe(lua_State *L, int level, clua_frame *frame);
+/* The same for the function on top of the stack, which it pops. */
+void clua_getfunction(lua_State *L, clua_frame *frame);
+
+/* ---- Protected entries (protected.c). A status of 0 is success; else the error value is on top. ---- */
+int clua_load(lua_State *L, const char *bytes, size_t length, const char *name);
+int clua_pcall(lua_State *L, int arguments, int results);
+/* 0 finished, 1 yielded; else an error. `results` values are on co's stack. */
+int clua_resume(lua_State *co, lua_State *from, int arguments, int *results);
+void clua_resetthread(lua_State *co);
+int clua_isyieldable(lua_State *L);
+int clua_gettable(lua_State *L, int index);                /* pops the key, pushes the value */
+int clua_getfield(lua_State *L, int index, const char *name); /* pushes the value */
+int clua_settable(lua_State *L, int index);                /* pops the value and the key */
+int clua_setfield(lua_State *L, int index, const char *name); /* pops the value */
+int clua_next(lua_State *L, int index, int *more);         /* as lua_next */
+int clua_len(lua_State *L, int index, int64_t *length);
+int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
+int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
+int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */
+int clua_was_out_of_memory(int status);
+int clua_was_syntax_error(int status);
+/* The traceback of the error that a protected entry has just given; NULL when there is none. */
+const char *clua_last_traceback(lua_State *L);
+void clua_forget_traceback(lua_State *L);
+
+/* ---- Functions and objects (object.c) ---- */
+void clua_pushfunction(lua_State *L, void *function);       /* `function` outlives the state */
+void clua_pushownedfunction(lua_State *L, void *function);  /* released when Lua collects it */
+
+typedef enum {
+    CLUA_OBJECT = 0, /* a canonical handle: the same object is always the same userdata */
+    CLUA_BOX = 1,    /* a handle of its own for each push, compared by __eq */
+    CLUA_INLINE = 2, /* eight bytes of payload, no object behind it */
+} clua_kind;
+
+/* A class: its name, how it is held, and what serves keys that no field has (NULL: nothing does). On the stack: nothing. */
+clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *fallbackGet, void *fallbackSet);
+void clua_setsuperclass(clua_class *cls, clua_class *super);
+const char *clua_classname(const clua_class *cls);
+void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter);
+void clua_addmethod(lua_State *L, clua_class *cls, const char *name);     /* pops the function */
+void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name); /* pops the value */
+
+/* Pushes the handle of an object; 1 when it is new and now owns a reference that `release` gives back. */
+int clua_pushobject(lua_State *L, clua_class *cls, void *object);
+void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload);
+/* The object of a handle of this class or one below it; NULL otherwise. */
+void *clua_toobject(lua_State *L, int index, const clua_class *cls);
+int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payload);
+/* The class of whatever handle stands there; NULL when it is none of ours. */
+clua_class *clua_classof(lua_State *L, int index, void **object);
+
+/* ---- Base library, narrowed (base.c) ---- */
+/* Replaces setmetatable (refuses __gc), load (text only), coroutine.resume, wrap and close (interruptible), xpcall;
+ * removes dofile, loadfile and what the sandbox forbids. To be called after the libraries are open. */
+int clua_narrow(lua_State *L);
+/* Pushes one of Lua's own file objects on a descriptor, which it then owns; 0 (and nothing pushed) when it cannot. */
+int clua_pushfile(lua_State *L, int fd, const char *mode);
+
 #endif

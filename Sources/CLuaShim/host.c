@@ -1,0 +1,136 @@
+/* The state, its counting allocator, and the list of objects to be released. */
+#include "host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Growth is refused only while `enforce` is on: then no Swift frame stands between the VM and the protected call that
+ * catches the error. Otherwise the debt is counted, and the VM's own next allocation fails. */
+static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
+    clua_host *host = ud;
+    size_t old = block ? osize : 0; /* for a new block, osize is a type tag */
+    if (nsize == 0) {
+        free(block);
+        host->used -= old;
+        return NULL;
+    }
+    if (nsize > old && host->enforce) {
+        host->allocations++;
+        if (host->failAt && host->allocations >= host->failAt) return NULL;
+        if (host->limit && host->used - old + nsize > host->limit) return NULL;
+    }
+    void *result = realloc(block, nsize);
+    if (!result) {
+        if (nsize <= old) return block; /* shrinking never fails */
+        if (host->enforce) return NULL;
+        fputs("cubby: out of memory\n", stderr);
+        abort();
+    }
+    host->used += nsize - old;
+    if (host->used > host->peak) host->peak = host->used;
+    return result;
+}
+
+static int panic(lua_State *L) {
+    const char *message = lua_tostring(L, -1);
+    fprintf(stderr, "cubby: Lua error outside of a protected call: %s\n", message ? message : "?");
+    return 0; /* Lua aborts */
+}
+
+static int new_ref_table(lua_State *L, const char *mode) {
+    lua_createtable(L, 0, 0);
+    if (mode) {
+        lua_createtable(L, 0, 1);
+        lua_pushstring(L, mode);
+        lua_setfield(L, -2, "__mode");
+        lua_setmetatable(L, -2);
+    }
+    return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit) {
+    clua_host *host = calloc(1, sizeof *host);
+    if (!host) return NULL;
+    host->callbacks = *callbacks;
+    host->owner = owner;
+    host->limit = limit;
+    host->thread = pthread_self();
+    lua_State *L = lua_newstate(allocate, host);
+    if (!L) {
+        free(host);
+        return NULL;
+    }
+    host->main = host->current = L;
+    *(clua_host **)lua_getextraspace(L) = host;
+    lua_atpanic(L, panic);
+    host->handles = new_ref_table(L, "v");
+    lua_pushboolean(L, 0);
+    host->traceback = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushboolean(L, 0);
+    host->traced = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushboolean(L, 0);
+    host->abortion = luaL_ref(L, LUA_REGISTRYINDEX);
+    clua_interrupt_init(host);
+    return host;
+}
+
+void clua_close(clua_host *host) {
+    clua_interrupt_close(host);
+    lua_close(host->main); /* every handle's __gc runs now */
+    clua_drain_releases(host);
+    free(host->releases);
+    while (host->classes) {
+        extern clua_class *clua_freeclass(clua_class *);
+        host->classes = clua_freeclass(host->classes);
+    }
+    free(host);
+}
+
+void clua_set_owner(clua_host *host, void *owner) { host->owner = owner; }
+lua_State *clua_current(clua_host *host) { return host->current; }
+lua_State *clua_main(clua_host *host) { return host->main; }
+clua_host *clua_host_of(lua_State *L) { return host_of(L); }
+void *clua_owner(lua_State *L) { return host_of(L)->owner; }
+int clua_on_owner_thread(const clua_host *host) { return pthread_equal(host->thread, pthread_self()) != 0; }
+size_t clua_used(const clua_host *host) { return host->used; }
+size_t clua_peak(const clua_host *host) { return host->peak; }
+size_t clua_limit(const clua_host *host) { return host->limit; }
+void clua_set_limit(clua_host *host, size_t bytes) { host->limit = bytes; }
+int clua_depth(const clua_host *host) { return host->depth; }
+size_t clua_live_objects(const clua_host *host) { return host->live; }
+void clua_collect(clua_host *host) { lua_gc(host->main, LUA_GCCOLLECT); }
+
+unsigned long clua_fail_allocation(clua_host *host, unsigned long n) {
+    unsigned long counted = host->allocations;
+    host->allocations = 0;
+    host->failAt = n;
+    return counted;
+}
+
+void clua_drain_releases(clua_host *host) {
+    /* A release may run code that collects more: take one at a time from the end. */
+    while (host->releaseCount > 0) {
+        void *object = host->releases[--host->releaseCount];
+        host->live--;
+        host->callbacks.release(object);
+    }
+}
+
+clua_entry clua_enter(clua_host *host, lua_State *L) {
+    clua_entry entry = {host->enforce, host->current};
+    host->enforce = 1;
+    host->current = L;
+    host->depth++;
+    /* What came while the host was outside of the VM (it does not wait for another signal). */
+    if (atomic_load_explicit(&host->pending, memory_order_relaxed)) clua_arm(host);
+    return entry;
+}
+
+void clua_leave(clua_host *host, clua_entry entry) {
+    host->enforce = entry.enforce;
+    if (host->abortDepth == host->depth) host->abortDepth = 0; /* unwound: the error is Swift's now */
+    host->depth--;
+    host->current = entry.current;
+    /* Further out, the same abortion goes on. */
+    if (host->abortDepth) clua_arm(host);
+}

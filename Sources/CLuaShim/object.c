@@ -1,0 +1,352 @@
+/* Swift functions and objects as Lua values.
+ *
+ * A class's fields are found by the address of their name: Lua interns short strings, and a class pins its field names,
+ * so a lookup is a hash of a pointer and one comparison. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+typedef struct {
+    const char *name; /* interned; NULL: free */
+    void *getter, *setter;
+    int method; /* index in the table of methods; 0: a property */
+} slot;
+
+struct clua_class {
+    const char *name;
+    clua_kind kind;
+    void *fallbackGet, *fallbackSet;
+    clua_class *super, *next;
+    slot *slots;
+    unsigned mask, count;
+    int metatable, methods; /* references */
+};
+
+typedef struct {
+    const clua_class *cls;
+    union {
+        void *object;
+        uint64_t payload;
+    };
+} handle;
+
+/* ---- Calls ---- */
+
+/* Ends a call from Lua into Swift: raises or yields now that no Swift frame stands. */
+static int finish(lua_State *L, int status) {
+    switch (status) {
+    case CLUA_RAISE_HERE:
+        luaL_where(L, 1);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+        return lua_error(L);
+    case CLUA_RAISE:
+        return lua_error(L);
+    case CLUA_YIELD:
+        return lua_yield(L, lua_gettop(L));
+    default:
+        return status;
+    }
+}
+
+static inline int call(lua_State *L, int (*entry)(void *, void *, lua_State *), void *box, void *object) {
+    clua_host *host = host_of(L);
+    int enforce = host->enforce;
+    host->enforce = 0;
+    int status = entry(box, object, L);
+    host->enforce = enforce;
+    return status >= 0 ? status : finish(L, status);
+}
+
+static int invoke(lua_State *L, void *function) {
+    clua_host *host = host_of(L);
+    if (host->releaseCount > 256) clua_drain_releases(host);
+    int enforce = host->enforce;
+    host->enforce = 0;
+    int status = host->callbacks.call(function, L);
+    host->enforce = enforce;
+    return status >= 0 ? status : finish(L, status);
+}
+
+int clua_trampoline(lua_State *L) { return invoke(L, lua_touserdata(L, lua_upvalueindex(1))); }
+
+static int owned_trampoline(lua_State *L) { return invoke(L, *(void **)lua_touserdata(L, lua_upvalueindex(1))); }
+
+void clua_pushfunction(lua_State *L, void *function) {
+    lua_pushlightuserdata(L, function);
+    lua_pushcclosure(L, clua_trampoline, 1);
+}
+
+/* Room for one more object in the list of releases, so that __gc need not allocate. */
+static void reserve(clua_host *host) {
+    host->live++;
+    if (host->live <= host->releaseCapacity) return;
+    size_t capacity = host->releaseCapacity ? host->releaseCapacity * 2 : 64;
+    void **list = realloc(host->releases, capacity * sizeof *list);
+    if (!list) abort();
+    host->releases = list;
+    host->releaseCapacity = capacity;
+}
+
+static int function_gc(lua_State *L) {
+    clua_host *host = host_of(L);
+    host->releases[host->releaseCount++] = *(void **)lua_touserdata(L, 1);
+    return 0;
+}
+
+void clua_pushownedfunction(lua_State *L, void *function) {
+    static const char key = 0;
+    reserve(host_of(L));
+    void **box = lua_newuserdatauv(L, sizeof *box, 0);
+    *box = function;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_createtable(L, 0, 2);
+        lua_pushcfunction(L, function_gc);
+        lua_setfield(L, -2, "__gc");
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
+    }
+    lua_setmetatable(L, -2);
+    lua_pushcclosure(L, owned_trampoline, 1);
+}
+
+/* ---- Fields ---- */
+
+static inline unsigned hash(const char *name) {
+    uintptr_t bits = (uintptr_t)name;
+    return (unsigned)(bits >> 4) ^ (unsigned)(bits >> 12);
+}
+
+static slot *find(const clua_class *cls, const char *name) {
+    for (unsigned i = hash(name) & cls->mask; cls->slots[i].name; i = (i + 1) & cls->mask)
+        if (cls->slots[i].name == name) return &cls->slots[i];
+    return NULL;
+}
+
+/* The free or equal slot for a name; the name is pinned in the table of methods. */
+static slot *add(lua_State *L, clua_class *cls, const char *name) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
+    const char *interned = lua_pushstring(L, name);
+    lua_pushboolean(L, 1);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+    if (cls->count * 2 >= cls->mask) {
+        unsigned size = (cls->mask + 1) * 2;
+        slot *old = cls->slots;
+        unsigned oldSize = cls->mask + 1;
+        cls->slots = calloc(size, sizeof *cls->slots);
+        if (!cls->slots) abort();
+        cls->mask = size - 1;
+        for (unsigned i = 0; i < oldSize; i++) {
+            if (!old[i].name) continue;
+            unsigned j = hash(old[i].name) & cls->mask;
+            while (cls->slots[j].name) j = (j + 1) & cls->mask;
+            cls->slots[j] = old[i];
+        }
+        free(old);
+    }
+    unsigned i = hash(interned) & cls->mask;
+    while (cls->slots[i].name && cls->slots[i].name != interned) i = (i + 1) & cls->mask;
+    if (!cls->slots[i].name) cls->count++;
+    memset(&cls->slots[i], 0, sizeof cls->slots[i]);
+    cls->slots[i].name = interned;
+    return &cls->slots[i];
+}
+
+static handle *check(lua_State *L, const clua_class *cls) {
+    if (lua_type(L, 1) == LUA_TUSERDATA && lua_rawlen(L, 1) == sizeof(handle)) {
+        handle *h = lua_touserdata(L, 1);
+        if (h->cls == cls) return h;
+    }
+    luaL_error(L, "%s expected, got %s", cls->name, luaL_typename(L, 1));
+    return NULL;
+}
+
+static inline void *target(handle *h) { return h->cls->kind == CLUA_INLINE ? (void *)&h->payload : h->object; }
+
+static int index_field(lua_State *L) {
+    const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
+    handle *h = check(L, cls);
+    if (lua_type(L, 2) == LUA_TSTRING) {
+        const char *name = lua_tostring(L, 2);
+        for (const clua_class *c = cls; c; c = c->super) {
+            const slot *s = find(c, name);
+            if (!s) continue;
+            if (s->method) {
+                if (c == cls)
+                    lua_rawgeti(L, lua_upvalueindex(2), s->method);
+                else {
+                    lua_rawgeti(L, LUA_REGISTRYINDEX, c->methods);
+                    lua_rawgeti(L, -1, s->method);
+                }
+                return 1;
+            }
+            return call(L, host_of(L)->callbacks.get, s->getter, target(h));
+        }
+    }
+    if (cls->fallbackGet) return call(L, host_of(L)->callbacks.get, cls->fallbackGet, target(h));
+    return luaL_error(L, "%s has no such member", cls->name);
+}
+
+static int set_field(lua_State *L) {
+    const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
+    handle *h = check(L, cls);
+    if (lua_type(L, 2) == LUA_TSTRING) {
+        const char *name = lua_tostring(L, 2);
+        for (const clua_class *c = cls; c; c = c->super) {
+            const slot *s = find(c, name);
+            if (s && s->setter) return call(L, host_of(L)->callbacks.set, s->setter, target(h));
+            if (s) return luaL_error(L, "%s.%s cannot be assigned", cls->name, name);
+        }
+    }
+    if (cls->fallbackSet) return call(L, host_of(L)->callbacks.set, cls->fallbackSet, target(h));
+    return luaL_error(L, "%s has no such property", cls->name);
+}
+
+static int object_gc(lua_State *L) {
+    clua_host *host = host_of(L);
+    handle *h = lua_touserdata(L, 1);
+    if (h->object) host->releases[host->releaseCount++] = h->object;
+    h->object = NULL;
+    return 0;
+}
+
+/* ---- Classes ---- */
+
+clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *fallbackGet, void *fallbackSet) {
+    clua_host *host = host_of(L);
+    clua_class *cls = calloc(1, sizeof *cls);
+    if (!cls) abort();
+    cls->name = strdup(name);
+    cls->kind = kind;
+    cls->fallbackGet = fallbackGet;
+    cls->fallbackSet = fallbackSet;
+    cls->mask = 15;
+    cls->slots = calloc(cls->mask + 1, sizeof *cls->slots);
+    if (!cls->name || !cls->slots) abort();
+    cls->next = host->classes;
+    host->classes = cls;
+
+    lua_createtable(L, 0, 8); /* metatable */
+    lua_createtable(L, 8, 8); /* methods by index, and the pinned names */
+    lua_pushlightuserdata(L, cls);
+    lua_pushvalue(L, -2);
+    lua_pushcclosure(L, index_field, 2);
+    lua_setfield(L, -3, "__index");
+    lua_pushlightuserdata(L, cls);
+    lua_pushcclosure(L, set_field, 1);
+    lua_setfield(L, -3, "__newindex");
+    cls->methods = luaL_ref(L, LUA_REGISTRYINDEX);
+    if (kind != CLUA_INLINE) {
+        lua_pushcfunction(L, object_gc);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_pushstring(L, name);
+    lua_setfield(L, -2, "__name");
+    cls->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
+    return cls;
+}
+
+clua_class *clua_freeclass(clua_class *cls) {
+    clua_class *next = cls->next;
+    free(cls->slots);
+    free((void *)cls->name);
+    free(cls);
+    return next;
+}
+
+void clua_setsuperclass(clua_class *cls, clua_class *super) { cls->super = super; }
+const char *clua_classname(const clua_class *cls) { return cls->name; }
+
+void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter) {
+    slot *s = add(L, cls, name);
+    s->getter = getter;
+    s->setter = setter;
+}
+
+void clua_addmethod(lua_State *L, clua_class *cls, const char *name) {
+    slot *s = add(L, cls, name);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
+    s->method = (int)lua_rawlen(L, -1) + 1;
+    lua_insert(L, -2);
+    lua_rawseti(L, -2, s->method);
+    lua_pop(L, 1);
+}
+
+void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
+    lua_insert(L, -2);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
+}
+
+/* ---- Handles ---- */
+
+int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
+    clua_host *host = host_of(L);
+    int canonical = cls->kind == CLUA_OBJECT;
+    if (canonical) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, host->handles);
+        if (lua_rawgetp(L, -1, object) == LUA_TUSERDATA) {
+            lua_remove(L, -2);
+            return 0;
+        }
+        lua_pop(L, 1);
+    }
+    reserve(host);
+    handle *h = lua_newuserdatauv(L, sizeof *h, 0);
+    h->cls = cls;
+    h->object = object;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
+    lua_setmetatable(L, -2);
+    if (canonical) {
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, -3, object);
+        lua_remove(L, -2);
+    }
+    return 1;
+}
+
+void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload) {
+    handle *h = lua_newuserdatauv(L, sizeof *h, 0);
+    h->cls = cls;
+    h->payload = payload;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
+    lua_setmetatable(L, -2);
+}
+
+clua_class *clua_classof(lua_State *L, int index, void **object) {
+    if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(handle)) return NULL;
+    handle *h = lua_touserdata(L, index);
+    for (clua_class *c = host_of(L)->classes; c; c = c->next) {
+        if (c != h->cls) continue;
+        if (object) *object = c->kind == CLUA_INLINE ? NULL : h->object;
+        return c;
+    }
+    return NULL;
+}
+
+static handle *find_handle(lua_State *L, int index, const clua_class *cls) {
+    if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(handle)) return NULL;
+    handle *h = lua_touserdata(L, index);
+    if (h->cls == cls) return h;
+    /* A subclass: the word may be any foreign userdata's, so look it up before following it. */
+    for (const clua_class *c = clua_classof(L, index, NULL); c; c = c->super)
+        if (c == cls) return h;
+    return NULL;
+}
+
+void *clua_toobject(lua_State *L, int index, const clua_class *cls) {
+    handle *h = find_handle(L, index, cls);
+    return h ? h->object : NULL;
+}
+
+int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payload) {
+    handle *h = find_handle(L, index, cls);
+    if (h) *payload = h->payload;
+    return h != NULL;
+}

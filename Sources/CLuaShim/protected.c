@@ -1,0 +1,215 @@
+/* Protected entries: each body that may raise runs inside lua_pcall. */
+#include <string.h>
+
+#include "host.h"
+
+/* The message handler. One traceback an error, made where the stack still stands: when the same value passes through an
+ * outer boundary it keeps the first one, which is the deepest. */
+static int handler(lua_State *L) {
+    clua_host *host = host_of(L);
+    if (lua_type(L, 1) == LUA_TNIL) {
+        lua_pushliteral(L, "nil");
+        lua_replace(L, 1);
+    }
+    lua_rawgeti(L, LUA_REGISTRYINDEX, host->traced);
+    int same = lua_rawequal(L, 1, -1);
+    lua_pop(L, 1);
+    if (same) return 1;
+    luaL_traceback(L, L, NULL, 1);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
+    lua_pushvalue(L, 1);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->traced);
+    return 1;
+}
+
+const char *clua_last_traceback(lua_State *L) {
+    clua_host *host = host_of(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, host->traceback);
+    const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL; /* the registry keeps it alive */
+    lua_pop(L, 1);
+    return text;
+}
+
+void clua_forget_traceback(lua_State *L) {
+    clua_host *host = host_of(L);
+    lua_pushboolean(L, 0);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
+    lua_pushboolean(L, 0);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->traced);
+}
+
+int clua_was_out_of_memory(int status) { return status == LUA_ERRMEM; }
+int clua_was_syntax_error(int status) { return status == LUA_ERRSYNTAX; }
+
+int clua_load(lua_State *L, const char *bytes, size_t length, const char *name) {
+    clua_host *host = host_of(L);
+    clua_entry entry = clua_enter(host, L);
+    int status = luaL_loadbufferx(L, bytes, length, name, "t"); /* never bytecode: it can corrupt the VM */
+    clua_leave(host, entry);
+    return status;
+}
+
+int clua_pcall(lua_State *L, int arguments, int results) {
+    clua_host *host = host_of(L);
+    int base = lua_gettop(L) - arguments;
+    lua_pushcfunction(L, handler);
+    lua_insert(L, base);
+    clua_entry entry = clua_enter(host, L);
+    int status = lua_pcall(L, arguments, results, base);
+    clua_leave(host, entry);
+    lua_remove(L, base);
+    return status;
+}
+
+int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
+    clua_host *host = host_of(co);
+    clua_entry entry = clua_enter(host, co);
+    int status = lua_resume(co, from, arguments, results);
+    clua_leave(host, entry);
+    if (status == LUA_OK) return 0;
+    if (status == LUA_YIELD) return 1;
+    /* The coroutine's stack still stands: make the traceback from it. */
+    lua_rawgeti(co, LUA_REGISTRYINDEX, host->traced);
+    int same = lua_rawequal(co, -1, -2);
+    lua_pop(co, 1);
+    if (!same) {
+        luaL_traceback(co, co, NULL, 0);
+        lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
+        lua_pushvalue(co, -1);
+        lua_rawseti(co, LUA_REGISTRYINDEX, host->traced);
+    }
+    return status;
+}
+
+void clua_resetthread(lua_State *co) {
+    clua_host *host = host_of(co);
+    clua_entry entry = clua_enter(host, co);
+    lua_resetthread(co); /* closes pending variables, protected by itself */
+    clua_leave(host, entry);
+    lua_settop(co, 0);
+}
+
+/* Runs a C body on the top `arguments` values. */
+static int protect(lua_State *L, lua_CFunction body, int arguments, int results) {
+    lua_pushcfunction(L, body);
+    lua_insert(L, -1 - arguments);
+    return clua_pcall(L, arguments, results);
+}
+
+static int gettable_body(lua_State *L) {
+    lua_gettable(L, 1);
+    return 1;
+}
+
+int clua_gettable(lua_State *L, int index) {
+    index = lua_absindex(L, index);
+    lua_pushvalue(L, index);
+    lua_insert(L, -2);
+    return protect(L, gettable_body, 2, 1);
+}
+
+int clua_getfield(lua_State *L, int index, const char *name) {
+    index = lua_absindex(L, index);
+    lua_pushstring(L, name);
+    return clua_gettable(L, index);
+}
+
+static int settable_body(lua_State *L) {
+    lua_settable(L, 1);
+    return 0;
+}
+
+int clua_settable(lua_State *L, int index) {
+    index = lua_absindex(L, index);
+    lua_pushvalue(L, index);
+    lua_insert(L, -3);
+    return protect(L, settable_body, 3, 0);
+}
+
+int clua_setfield(lua_State *L, int index, const char *name) {
+    index = lua_absindex(L, index);
+    lua_pushstring(L, name);
+    lua_insert(L, -2);
+    return clua_settable(L, index);
+}
+
+static int next_body(lua_State *L) {
+    if (lua_next(L, 1)) return 2;
+    return 0;
+}
+
+int clua_next(lua_State *L, int index, int *more) {
+    index = lua_absindex(L, index);
+    lua_pushvalue(L, index);
+    lua_insert(L, -2);
+    int base = lua_gettop(L) - 2;
+    int status = protect(L, next_body, 2, LUA_MULTRET);
+    *more = status == LUA_OK && lua_gettop(L) == base + 2;
+    return status;
+}
+
+static int len_body(lua_State *L) {
+    lua_pushinteger(L, luaL_len(L, 1));
+    return 1;
+}
+
+int clua_len(lua_State *L, int index, int64_t *length) {
+    lua_pushvalue(L, index);
+    int status = protect(L, len_body, 1, 1);
+    if (status == LUA_OK) {
+        *length = lua_tointegerx(L, -1, NULL);
+        lua_pop(L, 1);
+    }
+    return status;
+}
+
+static int compare_body(lua_State *L) {
+    lua_pushboolean(L, lua_compare(L, 1, 2, (int)lua_tointegerx(L, 3, NULL)));
+    return 1;
+}
+
+int clua_compare(lua_State *L, int a, int b, int operation, int *result) {
+    a = lua_absindex(L, a);
+    b = lua_absindex(L, b);
+    lua_pushvalue(L, a);
+    lua_pushvalue(L, b);
+    lua_pushinteger(L, operation);
+    int status = protect(L, compare_body, 3, 1);
+    if (status == LUA_OK) {
+        *result = lua_toboolean(L, -1);
+        lua_pop(L, 1);
+    }
+    return status;
+}
+
+static int tolstring_body(lua_State *L) {
+    luaL_tolstring(L, 1, NULL);
+    return 1;
+}
+
+int clua_tolstring(lua_State *L, int index) {
+    lua_pushvalue(L, index);
+    return protect(L, tolstring_body, 1, 1);
+}
+
+static int openlib_body(lua_State *L) {
+    static const luaL_Reg libraries[] = {
+        {LUA_GNAME, luaopen_base},          {LUA_COLIBNAME, luaopen_coroutine}, {LUA_TABLIBNAME, luaopen_table},
+        {LUA_STRLIBNAME, luaopen_string},   {LUA_MATHLIBNAME, luaopen_math},    {LUA_UTF8LIBNAME, luaopen_utf8},
+        {LUA_OSLIBNAME, luaopen_os},        {LUA_IOLIBNAME, luaopen_io},        {LUA_LOADLIBNAME, luaopen_package},
+        {LUA_DBLIBNAME, luaopen_debug},
+    };
+    const char *name = lua_tostring(L, 1);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        if (strcmp(libraries[i].name, name) == 0) {
+            luaL_requiref(L, name, libraries[i].func, 1);
+            return 1;
+        }
+    }
+    return luaL_error(L, "no standard library '%s'", name);
+}
+
+int clua_openlib(lua_State *L, const char *name) {
+    lua_pushstring(L, name);
+    return protect(L, openlib_body, 1, 1);
+}

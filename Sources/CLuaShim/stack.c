@@ -1,0 +1,84 @@
+/* The stack: functions that cannot raise, or only for want of memory, which the allocator never refuses to Swift. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host.h"
+
+int clua_gettop(lua_State *L) { return lua_gettop(L); }
+void clua_settop(lua_State *L, int index) { lua_settop(L, index); }
+int clua_absindex(lua_State *L, int index) { return lua_absindex(L, index); }
+int clua_checkstack(lua_State *L, int n) { return lua_checkstack(L, n); }
+int clua_type(lua_State *L, int index) { return lua_type(L, index); }
+int clua_isinteger(lua_State *L, int index) { return lua_isinteger(L, index); }
+int clua_toboolean(lua_State *L, int index) { return lua_toboolean(L, index); }
+int64_t clua_tointeger(lua_State *L, int index, int *ok) { return lua_tointegerx(L, index, ok); }
+double clua_tonumber(lua_State *L, int index, int *ok) { return lua_tonumberx(L, index, ok); }
+const void *clua_topointer(lua_State *L, int index) { return lua_topointer(L, index); }
+lua_State *clua_tothread(lua_State *L, int index) { return lua_tothread(L, index); }
+size_t clua_rawlen(lua_State *L, int index) { return lua_rawlen(L, index); }
+int clua_rawequal(lua_State *L, int a, int b) { return lua_rawequal(L, a, b); }
+void clua_pushnil(lua_State *L) { lua_pushnil(L); }
+void clua_pushboolean(lua_State *L, int value) { lua_pushboolean(L, value); }
+void clua_pushinteger(lua_State *L, int64_t value) { lua_pushinteger(L, value); }
+void clua_pushnumber(lua_State *L, double value) { lua_pushnumber(L, value); }
+void clua_pushvalue(lua_State *L, int index) { lua_pushvalue(L, index); }
+void clua_insert(lua_State *L, int index) { lua_insert(L, index); }
+void clua_remove(lua_State *L, int index) { lua_remove(L, index); }
+void clua_replace(lua_State *L, int index) { lua_replace(L, index); }
+void clua_xmove(lua_State *from, lua_State *to, int n) { lua_xmove(from, to, n); }
+int clua_rawgeti(lua_State *L, int index, int64_t n) { return lua_rawgeti(L, index, n); }
+int clua_rawget(lua_State *L, int index) { return lua_rawget(L, index); }
+int clua_getmetatable(lua_State *L, int index) { return lua_getmetatable(L, index); }
+void clua_setmetatable(lua_State *L, int index) { lua_setmetatable(L, index); }
+int clua_getref(lua_State *L, int ref) { return lua_rawgeti(L, LUA_REGISTRYINDEX, ref); }
+void clua_unref(lua_State *L, int ref) { luaL_unref(L, LUA_REGISTRYINDEX, ref); }
+int clua_iscfunction(lua_State *L, int index) { return lua_iscfunction(L, index); }
+int clua_isyieldable(lua_State *L) { return lua_isyieldable(L); }
+
+int clua_setupvalue(lua_State *L, int index, int n) {
+    if (lua_setupvalue(L, index, n)) return 1;
+    lua_pop(L, 1);
+    return 0;
+}
+
+int clua_getupvalue(lua_State *L, int index, int n) { return lua_getupvalue(L, index, n) != NULL; }
+
+const char *clua_typename(int type) { return lua_typename(NULL, type); }
+
+const char *clua_tostring(lua_State *L, int index, size_t *length) {
+    return lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, length) : NULL;
+}
+
+void clua_pushlstring(lua_State *L, const char *bytes, size_t length) { lua_pushlstring(L, bytes ? bytes : "", length); }
+void clua_createtable(lua_State *L, int array, int hash) { lua_createtable(L, array, hash); }
+void clua_rawseti(lua_State *L, int index, int64_t n) { lua_rawseti(L, index, n); }
+void clua_rawset(lua_State *L, int index) { lua_rawset(L, index); }
+int clua_ref(lua_State *L) { return luaL_ref(L, LUA_REGISTRYINDEX); }
+lua_State *clua_newthread(lua_State *L) { return lua_newthread(L); }
+void clua_pushglobals(lua_State *L) { lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS); }
+void clua_where(lua_State *L, int level) { luaL_where(L, level); }
+void clua_traceback(lua_State *L, lua_State *of, int level) { luaL_traceback(L, of, NULL, level); }
+
+static void describe(clua_frame *frame, const lua_Debug *ar) {
+    snprintf(frame->source, sizeof frame->source, "%s", ar->short_src);
+    frame->name = ar->name;
+    frame->line = ar->currentline;
+    frame->definedAt = ar->linedefined;
+    frame->isC = ar->what[0] == 'C';
+}
+
+int clua_getframe(lua_State *L, int level, clua_frame *frame) {
+    lua_Debug ar;
+    if (!lua_getstack(L, level, &ar)) return 0;
+    lua_getinfo(L, "Sln", &ar);
+    describe(frame, &ar);
+    return 1;
+}
+
+void clua_getfunction(lua_State *L, clua_frame *frame) {
+    lua_Debug ar;
+    memset(&ar, 0, sizeof ar);
+    lua_getinfo(L, ">S", &ar);
+    ar.currentline = -1;
+    describe(frame, &ar);
+}

@@ -1,0 +1,86 @@
+internal import CLuaShim
+
+extension LuaType {
+    /// Nil when the value on the stack is of this type; else what is wrong with it, in words.
+    ///
+    /// Objects are only seen to be userdata here: the function's own access checks the class, by one comparison.
+    func mismatch(at index: Int32, on L: OpaquePointer) -> String? {
+        let type = LuaBasicType(rawValue: clua_type(L, index)) ?? .none
+        switch self {
+        case .any, .variadic(.any): return nil
+        case .boolean where type == .boolean: return nil
+        case .number where type == .number: return nil
+        case .string where type == .string: return nil
+        case .table where type == .table: return nil
+        case .array where type == .table: return nil
+        case .function where type == .function, .callback where type == .function: return nil
+        case .object where type == .userdata: return nil
+        case .integer where type == .number:
+            var isInteger: Int32 = 0
+            _ = clua_tointeger(L, index, &isInteger)
+            return isInteger != 0 ? nil : "integer expected, got \(clua_tonumber(L, index, nil))"
+        case .text where type == .string:
+            var length = 0
+            guard let start = clua_tostring(L, index, &length) else { break }
+            let raw = UnsafeRawBufferPointer(start: start, count: length)
+            return isUTF8(raw) ? nil : "UTF-8 text expected, got other bytes (data(…) holds those)"
+        case .choice(let words) where type == .string:
+            var length = 0
+            guard let start = clua_tostring(L, index, &length) else { break }
+            let word = String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
+            return words.contains(word)
+                ? nil : "\(name) expected, got \"\(word)\"\(NearestNames.hint(for: word, among: words))"
+        case .options(let options) where type == .table: return Self.mismatch(of: options, at: index, on: L)
+        case .union(let types):
+            if types.contains(where: { $0.mismatch(at: index, on: L) == nil }) { return nil }
+        case .optional(let inner): return type == .nil || type == .none ? nil : inner.mismatch(at: index, on: L)
+        case .variadic(let inner): return inner.mismatch(at: index, on: L)
+        default: break
+        }
+        return "\(name) expected, got \(Self.describe(type, at: index, on: L))"
+    }
+
+    private static func describe(_ type: LuaBasicType, at index: Int32, on L: OpaquePointer) -> String {
+        switch type {
+        case .none: return "no value"
+        case .userdata:
+            guard let cls = clua_classof(L, index, nil) else { return "userdata" }
+            return String(cString: clua_classname(cls))
+        default: return String(cString: clua_typename(type.rawValue))
+        }
+    }
+
+    private static func mismatch(of options: [LuaParameter], at index: Int32, on L: OpaquePointer) -> String? {
+        let table = clua_absindex(L, index)
+        let base = clua_gettop(L)
+        defer { clua_settop(L, base) }
+        guard clua_checkstack(L, 8) != 0 else { return nil }
+        clua_pushnil(L)
+        while true {
+            var more: Int32 = 0
+            guard clua_next(L, table, &more) == 0, more != 0 else { return nil }
+            var length = 0
+            guard let start = clua_tostring(L, -2, &length) else {
+                clua_settop(L, -2)
+                continue  // An options table may carry its positional values, as `app:on` never does.
+            }
+            let key = String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
+            guard let option = options.first(where: { $0.name == key }) else {
+                return "unknown option '\(key)'\(NearestNames.hint(for: key, among: options.map(\.name)))"
+            }
+            if let mismatch = option.type.mismatch(at: -1, on: L) { return "option '\(key)': \(mismatch)" }
+            clua_settop(L, -2)
+        }
+    }
+}
+
+/// True when the bytes are well-formed UTF-8. All-ASCII text, nearly every argument, is seen eight bytes at a time.
+func isUTF8(_ raw: UnsafeRawBufferPointer) -> Bool {
+    var index = 0
+    while index + 8 <= raw.count, raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+    {
+        index += 8
+    }
+    while index < raw.count, raw[index] < 0x80 { index += 1 }
+    return index == raw.count || String(validating: raw, as: UTF8.self) != nil
+}

@@ -1,0 +1,62 @@
+/// The type of a parameter, a result or a property, as a declaration states it.
+///
+/// Arguments are checked against it before the function runs, and errors, help, completion and editor annotations are
+/// worded from it.
+public indirect enum LuaType: Sendable, Equatable {
+    case any
+    case boolean
+    /// A number that is a whole one: 78 and 78.0, not 78.5.
+    case integer
+    case number
+    /// A string of any bytes.
+    case string
+    /// A string that is UTF-8.
+    case text
+    case table
+    case function
+    /// A callback with its signature in words, `(item) → boolean`.
+    case callback(String)
+    /// An object of the class of this name.
+    case object(String)
+    /// An array of such values, from 1.
+    case array(LuaType)
+    /// One of these words.
+    case choice([String])
+    /// A table of named options; an unknown name is an error.
+    case options([LuaParameter])
+    case union([LuaType])
+    /// The value, or nil.
+    case optional(LuaType)
+    /// Any number of such arguments, at the end.
+    case variadic(LuaType)
+
+    /// The type in words, as help and errors show it.
+    public var name: String {
+        switch self {
+        case .any: "any value"
+        case .boolean: "boolean"
+        case .integer: "integer"
+        case .number: "number"
+        case .string: "string"
+        case .text: "string"
+        case .table: "table"
+        case .function: "function"
+        case .callback: "function"
+        case .object(let name): name
+        case .array(let element): "array of \(element.name)"
+        case .choice(let words): words.map { "\"\($0)\"" }.joined(separator: " or ")
+        case .options: "table of options"
+        case .union(let types): types.map(\.name).joined(separator: " or ")
+        case .optional(let type): "\(type.name) or nil"
+        case .variadic(let type): "\(type.name)…"
+        }
+    }
+
+    /// True when an argument may be left out.
+    public var isOptional: Bool {
+        switch self {
+        case .optional, .variadic, .any: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,144 @@
+internal import CLuaShim
+
+/// A property as the shim calls it: one specialised subclass a kind of value, so that nothing is boxed on the way.
+class LuaAccessor {
+    /// `Item.name`, for errors.
+    let name: String
+
+    init(name: String) { self.name = name }
+
+    func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 { 0 }
+
+    func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
+        throw LuaError(.argument, "\(name) cannot be assigned")
+    }
+
+    /// The assigned value stands at 3.
+    func refuse(_ type: LuaType, _ L: OpaquePointer) -> LuaError {
+        LuaError(.argument, "\(name): \(type.mismatch(at: 3, on: L) ?? "\(type.name) expected")")
+    }
+}
+
+/// Any property: the getter pushes, the setter reads argument 0.
+final class LuaGeneralAccessor<T>: LuaAccessor {
+    let type: LuaType
+    let decode: (UnsafeMutableRawPointer) -> T
+    let getter: (T, LuaCall) throws -> Int32
+    let setter: ((T, LuaCall) throws -> Void)?
+
+    init(
+        name: String, type: LuaType, decode: @escaping (UnsafeMutableRawPointer) -> T,
+        getter: @escaping (T, LuaCall) throws -> Int32, setter: ((T, LuaCall) throws -> Void)?
+    ) {
+        self.type = type
+        self.decode = decode
+        self.getter = getter
+        self.setter = setter
+        super.init(name: name)
+    }
+
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+        try getter(decode(object), LuaCall(L: L, base: 3))
+    }
+
+    override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
+        guard let setter else { return try super.set(object, L) }
+        guard type.mismatch(at: 3, on: L) == nil else { throw refuse(type, L) }
+        do {
+            try setter(decode(object), LuaCall(L: L, base: 3))
+        } catch let error as LuaArgumentError {
+            throw LuaError(.argument, "\(name): \(error.message)")
+        }
+    }
+}
+
+/// An integer property of an object.
+final class LuaIntegerAccessor<T: AnyObject>: LuaAccessor {
+    let getter: (T) throws -> Int64
+    let setter: (T, Int64) throws -> Void
+
+    init(name: String, get: @escaping (T) throws -> Int64, set: @escaping (T, Int64) throws -> Void) {
+        getter = get
+        setter = set
+        super.init(name: name)
+    }
+
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+        let value = try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try getter($0) }
+        clua_pushinteger(L, value)
+        return 1
+    }
+
+    override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
+        var isInteger: Int32 = 0
+        let value = clua_tointeger(L, 3, &isInteger)
+        guard isInteger != 0, clua_type(L, 3) == LuaBasicType.number.rawValue else { throw refuse(.integer, L) }
+        try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try setter($0, value) }
+    }
+}
+
+/// A text property of an object, which may be nil when its declaration says so.
+final class LuaTextAccessor<T: AnyObject>: LuaAccessor {
+    let isOptional: Bool
+    let getter: (T) throws -> String?
+    let setter: (T, String?) throws -> Void
+
+    init(
+        name: String, isOptional: Bool, get: @escaping (T) throws -> String?, set: @escaping (T, String?) throws -> Void
+    ) {
+        self.isOptional = isOptional
+        getter = get
+        setter = set
+        super.init(name: name)
+    }
+
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+        if let text = try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef({ try getter($0) }) {
+            pushText(text, on: L)
+        } else {
+            clua_pushnil(L)
+        }
+        return 1
+    }
+
+    override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
+        var text: String?
+        if let start = clua_tostring(L, 3, nil) {
+            text = String(validating: UnsafeRawBufferPointer(start: start, count: clua_rawlen(L, 3)), as: UTF8.self)
+            guard text != nil else { throw refuse(.text, L) }
+        } else {
+            guard isOptional, clua_type(L, 3) <= 0 else { throw refuse(isOptional ? .optional(.text) : .text, L) }
+        }
+        try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try setter($0, text) }
+    }
+}
+
+/// What serves the names that no declared member has.
+final class LuaFallbackAccessor<T>: LuaAccessor {
+    let decode: (UnsafeMutableRawPointer) -> T
+    let getter: (T, LuaCall) throws -> Int32
+    let setter: (T, LuaCall) throws -> Void
+
+    init(
+        name: String, decode: @escaping (UnsafeMutableRawPointer) -> T, getter: @escaping (T, LuaCall) throws -> Int32,
+        setter: @escaping (T, LuaCall) throws -> Void
+    ) {
+        self.decode = decode
+        self.getter = getter
+        self.setter = setter
+        super.init(name: name)
+    }
+
+    /// Argument 0 is the key, argument 1 the assigned value.
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+        try getter(decode(object), LuaCall(L: L, base: 2))
+    }
+
+    override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
+        do {
+            try setter(decode(object), LuaCall(L: L, base: 2))
+        } catch let error as LuaArgumentError {
+            throw LuaError(.argument, "\(name): \(error.message)")
+        }
+    }
+}

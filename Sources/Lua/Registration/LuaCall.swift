@@ -1,0 +1,214 @@
+internal import CLuaShim
+
+/// A call from Lua: its arguments by position from 0, and the way to give results back.
+///
+/// It is valid during the call only. Accessors trust the declaration's check, and check again what that leaves open.
+public struct LuaCall {
+    let L: OpaquePointer
+    let base: Int32
+
+    public var state: LuaState { Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue() }
+
+    /// The number of arguments given.
+    public var count: Int { max(0, Int(clua_gettop(L) - base) + 1) }
+
+    private func index(_ position: Int) -> Int32 { base + Int32(position) }
+
+    // MARK: Arguments
+
+    public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
+
+    public func value(_ position: Int) -> LuaValue {
+        position < count ? state.value(at: index(position), on: L) : .nil
+    }
+
+    /// The receiver and all arguments, as values.
+    public var allValues: [LuaValue] {
+        let top = clua_gettop(L)
+        guard top > 0, clua_checkstack(L, 4) != 0 else { return [] }
+        return (1...top).map { state.value(at: $0, on: L) }
+    }
+
+    /// The arguments from a position to the end.
+    public func values(from position: Int) -> [LuaValue] {
+        position < count ? (position..<count).map(value) : []
+    }
+
+    public func boolean(_ position: Int) -> Bool { clua_toboolean(L, index(position)) != 0 }
+
+    public func integer(_ position: Int) throws -> Int64 {
+        var isInteger: Int32 = 0
+        let value = clua_tointeger(L, index(position), &isInteger)
+        guard isInteger != 0 else { throw mismatch(position, .integer) }
+        return value
+    }
+
+    public func number(_ position: Int) throws -> Double {
+        var isNumber: Int32 = 0
+        let value = clua_tonumber(L, index(position), &isNumber)
+        guard isNumber != 0 else { throw mismatch(position, .number) }
+        return value
+    }
+
+    /// The text of a string.
+    public func text(_ position: Int) throws -> String {
+        var length = 0
+        guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .text) }
+        let raw = UnsafeRawBufferPointer(start: start, count: length)
+        guard let text = String(validating: raw, as: UTF8.self) else { throw mismatch(position, .text) }
+        return text
+    }
+
+    /// The bytes of a string.
+    public func bytes(_ position: Int) throws -> [UInt8] {
+        guard let bytes = state.bytes(at: index(position), on: L) else { throw mismatch(position, .string) }
+        return bytes
+    }
+
+    /// Calls `body` with the bytes of a string, without a copy.
+    public func withBytes<R>(_ position: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        var length = 0
+        guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .string) }
+        return try body(UnsafeRawBufferPointer(start: start, count: length))
+    }
+
+    public func table(_ position: Int) throws -> LuaTable {
+        guard case .table(let table) = value(position) else { throw mismatch(position, .table) }
+        return table
+    }
+
+    public func function(_ position: Int) throws -> LuaFunction {
+        guard case .function(let function) = value(position) else { throw mismatch(position, .function) }
+        return function
+    }
+
+    public func object<T>(_ position: Int, _ cls: LuaClass<T>) throws -> T {
+        guard let object = cls.object(at: index(position), on: L) else { throw mismatch(position, .object(cls.name)) }
+        return object
+    }
+
+    /// The object, when it is one of this class.
+    public func optionalObject<T>(_ position: Int, _ cls: LuaClass<T>) -> T? { cls.object(at: index(position), on: L) }
+
+    public func optional<R>(_ position: Int, _ access: (Int) throws -> R) rethrows -> R? {
+        isNil(position) ? nil : try access(position)
+    }
+
+    /// An option of an options table that may be absent.
+    public func option(_ name: String, of position: Int) throws -> LuaValue {
+        guard case .table(let table) = value(position) else { return .nil }
+        return table.rawGet(.text(name))
+    }
+
+    /// The error of an argument that the function can't use; `message` without the function's and parameter's names.
+    public func refuse(_ position: Int, _ message: String) -> any Error {
+        LuaArgumentError(position: position, message: message)
+    }
+
+    private func mismatch(_ position: Int, _ type: LuaType) -> any Error {
+        let got =
+            clua_classof(L, index(position), nil).map { String(cString: clua_classname($0)) }
+            ?? (position < count ? String(cString: clua_typename(clua_type(L, index(position)))) : "no value")
+        let message = type.mismatch(at: index(position), on: L) ?? "\(type.name) expected, got \(got)"
+        return LuaArgumentError(position: position, message: message)
+    }
+
+    // MARK: Results
+
+    public func returnsNothing() -> Int32 { 0 }
+
+    public func returns(_ value: Int64) -> Int32 {
+        clua_pushinteger(L, value)
+        return 1
+    }
+
+    public func returns(_ value: Int) -> Int32 { returns(Int64(value)) }
+
+    public func returns(_ value: Double) -> Int32 {
+        clua_pushnumber(L, value)
+        return 1
+    }
+
+    public func returns(_ value: Bool) -> Int32 {
+        clua_pushboolean(L, value ? 1 : 0)
+        return 1
+    }
+
+    public func returns(_ text: String) -> Int32 {
+        pushText(text, on: L)
+        return 1
+    }
+
+    public func returns(_ string: LuaString) -> Int32 {
+        state.push(bytes: string.bytes, on: L)
+        return 1
+    }
+
+    public func returns(bytes: UnsafeRawBufferPointer) -> Int32 {
+        clua_pushlstring(L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        return 1
+    }
+
+    public func returns(_ value: LuaValue) -> Int32 {
+        state.push(value, on: L)
+        return 1
+    }
+
+    public func returns(values: [LuaValue]) throws -> Int32 {
+        guard clua_checkstack(L, Int32(clamping: values.count + 2)) != 0 else {
+            throw LuaError(.memory, "too many results (\(values.count))")
+        }
+        for value in values { state.push(value, on: L) }
+        return Int32(values.count)
+    }
+
+    public func returns<T>(_ object: T, _ cls: LuaClass<T>) -> Int32 {
+        cls.push(object, on: L)
+        return 1
+    }
+
+    public func returns<T>(_ object: T?, _ cls: LuaClass<T>) -> Int32 {
+        if let object { cls.push(object, on: L) } else { clua_pushnil(L) }
+        return 1
+    }
+
+    /// Gives back a function made for this occasion; it is released when Lua collects it.
+    public func returns(ownedFunction body: @escaping (LuaCall) throws -> Int32) -> Int32 {
+        let function = LuaNativeFunction(
+            LuaFunctionDeclaration("function", [LuaParameter("…", .variadic(.any))]), owner: "", base: 1, body: body)
+        clua_pushownedfunction(L, Unmanaged.passRetained(function).toOpaque())
+        return 1
+    }
+
+    /// The world's failure: nil and the error.
+    public func returns(failure error: any Error) -> Int32 {
+        clua_pushnil(L)
+        state.pushErrorObject(error, on: L)
+        return 2
+    }
+
+    /// Yields the coroutine to the host, with one value that says what it waits for.
+    public func yields(_ value: LuaValue) -> Int32 {
+        clua_settop(L, 0)
+        state.push(value, on: L)
+        return CLUA_YIELD
+    }
+
+    /// True when this call may yield.
+    public var isYieldable: Bool { clua_isyieldable(L) != 0 }
+}
+
+/// Pushes text without a copy on Swift's side.
+@inline(__always)
+func pushText(_ text: String, on L: OpaquePointer) {
+    let done: Void? = text.utf8.withContiguousStorageIfAvailable { buffer in
+        let raw = UnsafeRawBufferPointer(buffer)
+        clua_pushlstring(L, raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count)
+    }
+    guard done == nil else { return }
+    var copy = text
+    copy.withUTF8 { buffer in
+        let raw = UnsafeRawBufferPointer(buffer)
+        clua_pushlstring(L, raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count)
+    }
+}

@@ -1,0 +1,67 @@
+internal import CLuaShim
+
+/// A table of functions under a global name; a name that it does not have is an error with the nearest ones.
+public final class LuaModule {
+    public let name: String
+    public let table: LuaTable
+    private let state: LuaState
+    private let metatable: LuaTable
+
+    public init(_ name: String, _ documentation: String, in state: LuaState) {
+        self.name = name
+        self.state = state
+        table = state.makeTable(fields: 8)
+        metatable = state.makeTable(fields: 3)
+        state.declare(LuaDeclaration(kind: .module, name: name, documentation: documentation))
+        let unknown = LuaFunctionDeclaration("__index", [LuaParameter("…", .variadic(.any))])
+        let index = state.makeFunction(unknown, owner: name + ".") { [unowned state] call in
+            throw LuaModule.unknown(call.value(1), of: name, in: state)
+        }
+        metatable.rawSet("__index", .function(index))
+        metatable.rawSet("__name", .text(name))
+        metatable.rawSet("__metatable", false)
+        table.setMetatable(metatable)
+    }
+
+    /// Declares a function of the module.
+    public func function(
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
+        example: String = "", body: @escaping (LuaCall) throws -> Int32
+    ) {
+        let declaration = LuaFunctionDeclaration(name, parameters, returns: results, documentation, example: example)
+        table.rawSet(.text(name), .function(state.makeFunction(declaration, owner: self.name + ".", body: body)))
+        state.update(self.name) { $0.functions.append(declaration) }
+    }
+
+    /// Makes the module callable: `date(…)`.
+    public func callable(
+        _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
+        body: @escaping (LuaCall) throws -> Int32
+    ) {
+        let shown = LuaFunctionDeclaration("", parameters, returns: results, documentation, example: example)
+        let declaration = LuaFunctionDeclaration("", parameters, returns: results, documentation)
+        metatable.rawSet("__call", .function(state.makeFunction(declaration, owner: name, base: 2, body: body)))
+        state.update(name) { $0.functions.insert(shown, at: 0) }
+    }
+
+    private static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {
+        let word = member.textValue ?? state.describe(member).description
+        let known = state.declarations[name]?.memberNames ?? []
+        return LuaError(.argument, "'\(name)' has no member '\(word)'\(NearestNames.hint(for: word, among: known))")
+    }
+}
+
+extension LuaState {
+    /// A Swift function as a Lua value; it lives as long as the state.
+    ///
+    /// - Parameter base: the stack index of argument 0: 2 skips a receiver.
+    public func makeFunction(
+        _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int = 1,
+        body: @escaping (LuaCall) throws -> Int32
+    ) -> LuaFunction {
+        let function = LuaNativeFunction(declaration, owner: owner, base: Int32(base), body: body)
+        let L = current
+        clua_pushfunction(L, retain(function))
+        return LuaFunction(state: self, reference: takeReference(on: L))
+    }
+}

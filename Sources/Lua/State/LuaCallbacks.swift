@@ -1,0 +1,44 @@
+internal import CLuaShim
+
+/// The Swift side of the shim: what C calls. None of these lets an error out: they return a status, and C raises.
+let luaCallbacks = clua_callbacks(
+    call: { function, L in
+        guard let function, let L else { return 0 }
+        return Unmanaged<LuaNativeFunction>.fromOpaque(function)._withUnsafeGuaranteedRef { function in
+            do { return try function.invoke(LuaCall(L: L, base: 1)) } catch { return raise(error, L) }
+        }
+    },
+    get: { accessor, object, L in
+        guard let accessor, let object, let L else { return 0 }
+        return Unmanaged<LuaAccessor>.fromOpaque(accessor)._withUnsafeGuaranteedRef { accessor in
+            do { return try accessor.get(object, L) } catch { return raise(error, L) }
+        }
+    },
+    set: { accessor, object, L in
+        guard let accessor, let object, let L else { return 0 }
+        return Unmanaged<LuaAccessor>.fromOpaque(accessor)._withUnsafeGuaranteedRef { accessor in
+            do {
+                try accessor.set(object, L)
+                return 0
+            } catch { return raise(error, L) }
+        }
+    },
+    interrupt: { owner, L, reasons in
+        guard let owner, let L else { return 0 }
+        let state = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue()
+        switch state.interruptHandler(LuaInterrupter.Reason(rawValue: reasons)) {
+        case .goOn: return 0
+        case .stop(let error, let depth):
+            clua_abort_above(state.host, Int32(clamping: depth))
+            return state.raise(error, on: L)
+        }
+    },
+    release: { object in
+        guard let object else { return }
+        Unmanaged<AnyObject>.fromOpaque(object).release()
+    }
+)
+
+private func raise(_ error: any Error, _ L: OpaquePointer) -> Int32 {
+    Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue().raise(error, on: L)
+}

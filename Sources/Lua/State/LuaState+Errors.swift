@@ -1,0 +1,123 @@
+internal import CLuaShim
+
+/// Errors on their way between Lua and Swift.
+extension LuaState {
+    /// The error that a protected entry left on top of the stack, which is cut back to `top`.
+    func takeError(_ status: Int32, on L: OpaquePointer, top: Int32) -> LuaError {
+        defer { clua_settop(L, top) }
+        guard clua_was_out_of_memory(status) == 0 else {
+            var error = LuaError(.memory, "not enough memory")
+            if let limit = memory.limit { error.message += " (the limit is \(limit / 1_048_576) MB)" }
+            return error
+        }
+        guard clua_checkstack(L, 8) != 0 else { return LuaError(.memory, "stack overflow") }
+        let value = value(at: -1, on: L)
+        var error: LuaError
+        if let object = errorClass?.object(at: -1, on: L) {
+            error = object.error as? LuaError ?? LuaError(.runtime, object.message)
+            error.underlying = object.error is LuaError ? error.underlying : object.error
+        } else {
+            error = LuaError(.runtime, message(of: value, on: L))
+            if clua_was_syntax_error(status) != 0 {
+                // A quoted string ends with its line: no further line can finish it.
+                let isQuoted = error.message.contains("unfinished string near")
+                error.kind = .syntax(incomplete: error.message.hasSuffix("near <eof>") && !isQuoted)
+            }
+        }
+        error.raised = reference(at: -1, on: L)
+        if let traceback = clua_last_traceback(L), clua_was_syntax_error(status) == 0 {
+            error.traceback = String(cString: traceback)
+        }
+        if depth == 0 { clua_forget_traceback(L) }
+        return error
+    }
+
+    /// The Lua value that was raised; nil when Swift made the error, or another state did.
+    public func value(of error: LuaError) -> LuaValue? {
+        guard let raised = error.raised, raised.releases === releases else { return nil }
+        let L = current
+        push(raised, on: L)
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
+    }
+
+    private func message(of value: LuaValue, on L: OpaquePointer) -> String {
+        switch value {
+        case .string(let text): return text.description
+        case .nil: return "nil was raised as an error"
+        default:
+            let base = clua_gettop(L)
+            defer { clua_settop(L, base) }
+            guard clua_tolstring(L, -1) == 0, let text = bytes(at: -1, on: L) else {
+                return "(an error object is a \(value.typeName) value)"
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+    }
+
+    /// Pushes a Swift error as the Lua value to raise, and says how. The last thing before Swift's frames are gone.
+    func raise(_ error: any Error, on L: OpaquePointer) -> Int32 {
+        _ = clua_checkstack(L, 8)
+        if let error = error as? LuaError {
+            if let raised = error.raised, raised.releases === releases {
+                push(raised, on: L)
+                return CLUA_RAISE
+            }
+            switch error.kind {
+            case .runtime, .argument, .syntax, .memory:
+                push(bytes: Array(error.message.utf8), on: L)
+                return CLUA_RAISE_HERE
+            case .cancelled, .deadline: break
+            }
+        }
+        pushErrorObject(error, on: L)
+        return CLUA_RAISE
+    }
+
+    func pushErrorObject(_ error: any Error, on L: OpaquePointer) {
+        errorClass?.push(LuaErrorObject(error), on: L)
+    }
+
+    /// The class of Swift errors in Lua: `err.domain`, `err.code`, `err.message`, `err.path`, and the methods of strings,
+    /// so that what scripts do with a string's error (`err:find(…)`, `err .. "…"`) works with these as well.
+    func makeErrorClass() -> LuaClass<LuaErrorObject> {
+        let cls = LuaClass<LuaErrorObject>(
+            "Error", "What a function gives in place of a result when the world refused.", in: self, kind: .box,
+            unknownMember: { object, name, call in
+                guard clua_checkstack(call.L, 6) != 0 else { return 0 }
+                clua_pushglobals(call.L)
+                guard clua_getfield(call.L, -1, "string") == 0, clua_getfield(call.L, -1, name) == 0 else { return 0 }
+                guard clua_type(call.L, -1) == LuaBasicType.function.rawValue,
+                    case .function(let function) = call.state.value(at: -1, on: call.L)
+                else { return 0 }
+                let text = LuaValue.text(object.message)
+                return call.returns(
+                    ownedFunction: { inner in
+                        let values = inner.allValues
+                        return try inner.returns(values: function.call(arguments: [text] + values.dropFirst()))
+                    })
+            })
+        cls.property("domain", .string, "Who speaks: `CubbyErrorDomain`, `NSCocoaErrorDomain`, `NSPOSIXErrorDomain`.") {
+            object, call in call.returns(object.details?.luaDomain ?? "LuaErrorDomain")
+        }
+        cls.property("code", .any, "Which error: a number of Cocoa's or POSIX's, or a word.") { object, call in
+            switch object.details?.luaCode {
+            case .number(let number): call.returns(Int64(number))
+            case .word(let word): call.returns(word)
+            case nil: call.returns(LuaValue.nil)
+            }
+        }
+        cls.property("message", .string, "What happened, where, and what to do.") { object, call in
+            call.returns(object.message)
+        }
+        cls.property("path", .optional(.string), "The file it is about.") { object, call in
+            call.returns(object.details?.luaPath.map(LuaValue.text) ?? .nil)
+        }
+        cls.metamethod("__tostring") { object, call in call.returns(object.message) }
+        cls.rawMetamethod("__concat") { call in
+            let texts = call.allValues.prefix(2).map { call.state.describe($0) }
+            return call.returns(LuaString(texts.flatMap(\.bytes)))
+        }
+        return cls
+    }
+}

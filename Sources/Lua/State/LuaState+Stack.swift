@@ -1,0 +1,71 @@
+internal import CLuaShim
+
+/// Moving values between Swift and the stack. Callers have made room, and balance what they push.
+extension LuaState {
+    func push(_ reference: LuaReference, on L: OpaquePointer) { _ = clua_getref(L, reference.slot) }
+
+    func push(_ value: LuaValue, on L: OpaquePointer) {
+        switch value {
+        case .nil: clua_pushnil(L)
+        case .boolean(let value): clua_pushboolean(L, value ? 1 : 0)
+        case .integer(let value): clua_pushinteger(L, value)
+        case .number(let value): clua_pushnumber(L, value)
+        case .string(let string): push(bytes: string.bytes, on: L)
+        case .table(let table): push(table.reference, on: L)
+        case .function(let function): push(function.reference, on: L)
+        case .thread(let thread): push(thread.reference, on: L)
+        case .userdata(let userdata): push(userdata.reference, on: L)
+        }
+    }
+
+    func push(bytes: [UInt8], on L: OpaquePointer) {
+        bytes.withUnsafeBytes { raw in
+            clua_pushlstring(L, raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count)
+        }
+    }
+
+    /// Pops the top of the stack into a reference.
+    func takeReference(on L: OpaquePointer) -> LuaReference { LuaReference(slot: clua_ref(L), releases: releases) }
+
+    func reference(at index: Int32, on L: OpaquePointer) -> LuaReference {
+        clua_pushvalue(L, index)
+        return takeReference(on: L)
+    }
+
+    func value(at index: Int32, on L: OpaquePointer) -> LuaValue {
+        switch LuaBasicType(rawValue: clua_type(L, index)) {
+        case .boolean: return .boolean(clua_toboolean(L, index) != 0)
+        case .number:
+            return clua_isinteger(L, index) != 0
+                ? .integer(clua_tointeger(L, index, nil)) : .number(clua_tonumber(L, index, nil))
+        case .string: return .string(LuaString(bytes(at: index, on: L) ?? []))
+        case .table: return .table(LuaTable(state: self, reference: reference(at: index, on: L)))
+        case .function: return .function(LuaFunction(state: self, reference: reference(at: index, on: L)))
+        case .thread:
+            guard let thread = clua_tothread(L, index) else { return .nil }
+            return .thread(LuaThread(state: self, reference: reference(at: index, on: L), L: thread))
+        case .userdata: return .userdata(LuaUserdata(state: self, reference: reference(at: index, on: L)))
+        default: return .nil
+        }
+    }
+
+    func bytes(at index: Int32, on L: OpaquePointer) -> [UInt8]? {
+        var length = 0
+        guard let start = clua_tostring(L, index, &length) else { return nil }
+        return Array(UnsafeRawBufferPointer(start: start, count: length))
+    }
+
+    /// The values above `base`, which are popped.
+    func takeValues(on L: OpaquePointer, above base: Int32) -> [LuaValue] {
+        let top = clua_gettop(L)
+        defer { clua_settop(L, base) }
+        guard top > base, clua_checkstack(L, 4) != 0 else { return [] }
+        return (base + 1...top).map { value(at: $0, on: L) }
+    }
+}
+
+/// Lua's basic types by their numbers (LUA_TNIL …).
+enum LuaBasicType: Int32 {
+    case none = -1
+    case `nil`, boolean, lightUserdata, number, string, table, function, userdata, thread
+}

@@ -1,0 +1,205 @@
+internal import CLuaShim
+
+/// A Lua state: one world of globals and values, owned by the thread that made it.
+///
+/// Why no error of Lua's can cross a Swift frame: everything that may raise runs in `CLuaShim`, inside a protected call;
+/// what Swift calls directly cannot raise, or only for want of memory, which the allocator never refuses to Swift (it
+/// counts the debt, and the VM's own next allocation fails instead).
+public final class LuaState {
+    /// What an interrupted chunk does next.
+    public enum InterruptDecision {
+        case goOn
+        /// Raises the error in every frame, so that no `pcall` can go on, until the protected call that was the
+        /// `depth`-th to be entered has ended (1: the outermost).
+        case stop(LuaError, depth: Int)
+    }
+
+    let host: OpaquePointer
+    let releases = LuaReference.ReleaseList()
+    private var isClosed = false
+    /// Functions, accessors and classes that live as long as the state: the shim holds them by address.
+    private var retained: [AnyObject] = []
+    private(set) var errorClass: LuaClass<LuaErrorObject>?
+
+    /// Stops or pauses the running chunk, from any thread.
+    public let interrupter: LuaInterrupter
+
+    /// What to do when the running chunk was interrupted. It runs inside the chunk, between two instructions.
+    public var interruptHandler: (LuaInterrupter.Reason) -> InterruptDecision = { _ in .goOn }
+
+    /// What was declared to this state, for help, completion and the reference.
+    public private(set) var declarations = LuaDeclarations()
+
+    /// Opens a state with Lua's standard libraries, narrowed: no bytecode, no finalizers, no `debug` beyond tracebacks.
+    public init(limits: LuaLimits = LuaLimits()) throws(LuaError) {
+        var callbacks = luaCallbacks
+        guard let host = clua_open(&callbacks, nil, 0) else {
+            throw LuaError(.memory, "not enough memory for a Lua state")
+        }
+        self.host = host
+        interrupter = LuaInterrupter(host)
+        clua_set_owner(host, Unmanaged.passUnretained(self).toOpaque())
+        let L = current
+        for library in ["_G", "coroutine", "table", "string", "math", "utf8", "os", "io", "debug"] {
+            let status = clua_openlib(L, library)
+            guard status == 0 else { throw takeError(status, on: L, top: 0) }
+            clua_settop(L, 0)
+        }
+        let status = clua_narrow(L)
+        guard status == 0 else { throw takeError(status, on: L, top: 0) }
+        errorClass = makeErrorClass()
+        clua_set_limit(host, limits.memory ?? 0)
+    }
+
+    deinit { close() }
+
+    /// Ends the state: its values are gone, the objects that only it held are released. Idempotent.
+    public func close() {
+        guard !isClosed else { return }
+        precondition(clua_on_owner_thread(host) != 0, "a LuaState is closed on the thread that made it")
+        isClosed = true
+        interrupter.invalidate()
+        clua_close(host)
+        retained.removeAll()
+    }
+
+    /// Keeps an object that the shim knows by address alive as long as the state.
+    func retain(_ object: AnyObject) -> UnsafeMutableRawPointer {
+        retained.append(object)
+        return Unmanaged.passUnretained(object).toOpaque()
+    }
+
+    func declare(_ declaration: LuaDeclaration) { declarations.add(declaration) }
+
+    func update(_ name: String, _ change: (inout LuaDeclaration) -> Void) { declarations.update(name, change) }
+
+    // MARK: Entering
+
+    /// The coroutine that runs now: where Swift's values go.
+    var current: OpaquePointer {
+        precondition(!isClosed, "the LuaState is closed")
+        return clua_current(host)
+    }
+
+    /// The current stack, with room; what was dropped elsewhere is given back first.
+    func enter(room: Int) throws(LuaError) -> OpaquePointer {
+        precondition(clua_on_owner_thread(host) != 0, "a LuaState is used on the thread that made it")
+        let L = current
+        for slot in releases.take() { clua_unref(L, slot) }
+        guard clua_checkstack(L, Int32(clamping: room)) != 0 else {
+            throw LuaError(.memory, "stack overflow: too many values at once (\(room))")
+        }
+        return L
+    }
+
+    /// Protected calls that are now active: 0 when no Lua code runs.
+    public var depth: Int { Int(clua_depth(host)) }
+
+    // MARK: Chunks and globals
+
+    /// Compiles a chunk of text.
+    ///
+    /// - Parameters:
+    ///   - source: Lua text; bytecode is refused.
+    ///   - name: as Lua's: `@` before a file's name, `=` before a name that is shown as it is.
+    ///   - environment: the table of the chunk's globals; nil for the state's own.
+    public func load(
+        _ source: some Collection<UInt8>, name: String, environment: LuaTable? = nil
+    ) throws(LuaError) -> LuaFunction {
+        let L = try enter(room: 4)
+        let base = clua_gettop(L)
+        let bytes = Array(source)
+        let status = bytes.withUnsafeBytes { raw in
+            clua_load(L, raw.baseAddress?.assumingMemoryBound(to: CChar.self) ?? emptyBytes, raw.count, name)
+        }
+        guard status == 0 else { throw takeError(status, on: L, top: base) }
+        if let environment {
+            push(environment.reference, on: L)
+            _ = clua_setupvalue(L, -2, 1)
+        }
+        return LuaFunction(state: self, reference: takeReference(on: L))
+    }
+
+    /// The table of globals.
+    public var globals: LuaTable {
+        let L = current
+        clua_pushglobals(L)
+        return LuaTable(state: self, reference: takeReference(on: L))
+    }
+
+    public func makeTable(array: Int = 0, fields: Int = 0) -> LuaTable {
+        let L = current
+        clua_createtable(L, Int32(clamping: array), Int32(clamping: fields))
+        return LuaTable(state: self, reference: takeReference(on: L))
+    }
+
+    /// A coroutine that will run `function` when it is first resumed.
+    public func makeThread(_ function: LuaFunction) -> LuaThread {
+        let L = current
+        let thread = clua_newthread(L)
+        let reference = takeReference(on: L)
+        // A new coroutine's stack has room for the function: Lua guarantees 20 slots.
+        let co = thread ?? L
+        push(function.reference, on: co)
+        return LuaThread(state: self, reference: reference, L: co)
+    }
+
+    /// The text that `tostring` gives, or a note that it failed; runs `__tostring`.
+    public func describe(_ value: LuaValue) -> LuaString {
+        let L = current
+        let base = clua_gettop(L)
+        defer { clua_settop(L, base) }
+        push(value, on: L)
+        guard clua_tolstring(L, -1) == 0, case .string(let text) = self.value(at: -1, on: L) else {
+            return "(tostring failed)"
+        }
+        return text
+    }
+
+    /// Lua's `==`, metamethods included; false when they raise.
+    public func areEqual(_ a: LuaValue, _ b: LuaValue) -> Bool {
+        let L = current
+        let base = clua_gettop(L)
+        defer { clua_settop(L, base) }
+        push(a, on: L)
+        push(b, on: L)
+        var result: Int32 = 0
+        return clua_compare(L, -2, -1, 0, &result) == 0 && result != 0
+    }
+
+    // MARK: Memory and time
+
+    /// Bytes that Lua has now, and had at most.
+    public var memory: (used: Int, peak: Int, limit: Int?) {
+        let limit = clua_limit(host)
+        return (clua_used(host), clua_peak(host), limit == 0 ? nil : limit)
+    }
+
+    /// A full collection; the objects it frees are released before this returns.
+    public func collectGarbage() {
+        _ = current
+        clua_collect(host)
+        clua_drain_releases(host)
+    }
+
+    /// Objects of the host that Lua holds.
+    public var liveObjects: Int { clua_live_objects(host) }
+
+    /// Seconds from now after which the running code is interrupted with `.deadline`; nil turns that off.
+    public func setDeadline(_ seconds: Double?) { clua_set_deadline(host, max(seconds ?? 0, 0)) }
+
+    /// Tests: makes the n-th allocation of the VM from now fail, and all after it; 0 turns that off.
+    @discardableResult
+    package func failAllocation(_ n: Int) -> Int { Int(clua_fail_allocation(host, UInt(n))) }
+
+    /// Reasons that came while nothing ran are dropped.
+    public func forgetInterrupts(_ reasons: LuaInterrupter.Reason) { clua_clear_pending(host, reasons.rawValue) }
+}
+
+/// An address for zero bytes.
+nonisolated(unsafe) private let emptyBytes: UnsafePointer<CChar> = {
+    // Never written to and never freed: one byte for the life of the process.
+    let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+    byte.initialize(to: 0)
+    return UnsafePointer(byte)
+}()

@@ -1,0 +1,53 @@
+internal import CLuaShim
+
+/// A Lua function held by Swift.
+public struct LuaFunction {
+    let state: LuaState
+    let reference: LuaReference
+
+    /// Calls the function in protected mode, and waits for its end.
+    ///
+    /// - Throws: `LuaError` when the function raises; its traceback is made where the error was.
+    @discardableResult
+    public func call(_ arguments: LuaValue...) throws(LuaError) -> [LuaValue] {
+        try call(arguments: arguments)
+    }
+
+    /// The same with the arguments as an array.
+    public func call(arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
+        let L = try state.enter(room: arguments.count + 4)
+        let base = clua_gettop(L)
+        state.push(reference, on: L)
+        for argument in arguments { state.push(argument, on: L) }
+        let status = clua_pcall(L, Int32(arguments.count), -1)
+        guard status == 0 else { throw state.takeError(status, on: L, top: base) }
+        return state.takeValues(on: L, above: base)
+    }
+
+    /// Where the function was written.
+    public var place: LuaFunctionPlace {
+        let L = state.current
+        state.push(reference, on: L)
+        var frame = clua_frame()
+        clua_getfunction(L, &frame)
+        return LuaFunctionPlace(frame)
+    }
+}
+
+/// Where a function was written: a chunk and the lines of its definition.
+public struct LuaFunctionPlace: Sendable {
+    /// The chunk's name, shortened as in error messages.
+    public let source: String
+    /// The first line of the definition, from 1; 0 for a main chunk.
+    public let line: Int
+    /// True for functions of the host and of Lua's libraries.
+    public let isNative: Bool
+
+    init(_ frame: clua_frame) {
+        source = withUnsafeBytes(of: frame.source) { raw in
+            String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        line = Int(frame.definedAt)
+        isNative = frame.isC != 0
+    }
+}

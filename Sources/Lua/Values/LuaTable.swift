@@ -1,0 +1,112 @@
+internal import CLuaShim
+
+/// A Lua table held by Swift.
+public struct LuaTable {
+    let state: LuaState
+    let reference: LuaReference
+
+    /// Reads a field, metamethods included.
+    public func get(_ key: LuaValue) throws(LuaError) -> LuaValue {
+        let L = try state.enter(room: 6)
+        let base = clua_gettop(L)
+        state.push(reference, on: L)
+        state.push(key, on: L)
+        let status = clua_gettable(L, -2)
+        guard status == 0 else { throw state.takeError(status, on: L, top: base) }
+        defer { clua_settop(L, base) }
+        return state.value(at: -1, on: L)
+    }
+
+    /// Assigns a field, metamethods included.
+    public func set(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
+        let L = try state.enter(room: 6)
+        let base = clua_gettop(L)
+        state.push(reference, on: L)
+        state.push(key, on: L)
+        state.push(value, on: L)
+        let status = clua_settable(L, -3)
+        guard status == 0 else { throw state.takeError(status, on: L, top: base) }
+        clua_settop(L, base)
+    }
+
+    /// Reads a field past any metamethod.
+    public func rawGet(_ key: LuaValue) -> LuaValue {
+        let L = state.current
+        guard clua_checkstack(L, 4) != 0 else { return .nil }
+        let base = clua_gettop(L)
+        defer { clua_settop(L, base) }
+        state.push(reference, on: L)
+        state.push(key, on: L)
+        _ = clua_rawget(L, -2)
+        return state.value(at: -1, on: L)
+    }
+
+    /// Assigns a field past any metamethod. A key of nil or NaN is ignored.
+    public func rawSet(_ key: LuaValue, _ value: LuaValue) {
+        switch key {
+        case .nil: return
+        case .number(let number) where number.isNaN: return
+        default: break
+        }
+        let L = state.current
+        guard clua_checkstack(L, 4) != 0 else { return }
+        let base = clua_gettop(L)
+        defer { clua_settop(L, base) }
+        state.push(reference, on: L)
+        state.push(key, on: L)
+        state.push(value, on: L)
+        clua_rawset(L, -3)
+    }
+
+    /// The length of the sequence part, past any metamethod.
+    public var rawCount: Int {
+        let L = state.current
+        state.push(reference, on: L)
+        defer { clua_settop(L, -2) }
+        return Int(clua_rawlen(L, -1))
+    }
+
+    /// Calls `body` with each key and value, past any `__pairs`, until it returns false. The table is not to grow meanwhile.
+    public func forEach(_ body: (LuaValue, LuaValue) throws -> Bool) throws {
+        let L = try state.enter(room: 8)
+        let base = clua_gettop(L)
+        defer { clua_settop(L, base) }
+        state.push(reference, on: L)
+        clua_pushnil(L)
+        while true {
+            var more: Int32 = 0
+            let status = clua_next(L, base + 1, &more)
+            guard status == 0 else { throw state.takeError(status, on: L, top: base + 1) }
+            guard more != 0 else { return }
+            if try !body(state.value(at: -2, on: L), state.value(at: -1, on: L)) { return }
+            clua_settop(L, -2)
+        }
+    }
+
+    /// True when a metatable is set.
+    public var hasMetatable: Bool {
+        let L = state.current
+        state.push(reference, on: L)
+        defer { clua_settop(L, -2) }
+        guard clua_getmetatable(L, -1) != 0 else { return false }
+        clua_settop(L, -2)
+        return true
+    }
+
+    /// What tells this table from any other, for as long as it lives.
+    public var identity: UnsafeRawPointer? {
+        let L = state.current
+        state.push(reference, on: L)
+        defer { clua_settop(L, -2) }
+        return clua_topointer(L, -1)
+    }
+
+    /// Makes `metatable` this table's metatable; nil takes it away.
+    public func setMetatable(_ metatable: LuaTable?) {
+        let L = state.current
+        state.push(reference, on: L)
+        if let metatable { state.push(metatable.reference, on: L) } else { clua_pushnil(L) }
+        clua_setmetatable(L, -2)
+        clua_settop(L, -2)
+    }
+}

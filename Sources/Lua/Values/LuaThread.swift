@@ -1,0 +1,40 @@
+internal import CLuaShim
+
+/// A coroutine held by Swift: a function that the host runs step by step.
+public struct LuaThread {
+    /// What a coroutine did until it stopped.
+    public enum Outcome {
+        case finished([LuaValue])
+        case yielded([LuaValue])
+    }
+
+    let state: LuaState
+    let reference: LuaReference
+    let L: OpaquePointer
+
+    /// Runs the coroutine to its next yield, its end, or its error.
+    ///
+    /// - Throws: `LuaError` when it raises; the coroutine is then dead, its pending variables are closed.
+    public func resume(_ arguments: [LuaValue] = []) throws(LuaError) -> Outcome {
+        let from = try state.enter(room: 4)
+        guard clua_checkstack(L, Int32(arguments.count) + 8) != 0 else {
+            throw LuaError(.memory, "not enough memory for the stack of a coroutine")
+        }
+        for argument in arguments { state.push(argument, on: L) }
+        var count: Int32 = 0
+        let status = clua_resume(L, from, Int32(arguments.count), &count)
+        guard status == 0 || status == 1 else {
+            let error = state.takeError(status, on: L, top: clua_gettop(L) - 1)
+            clua_resetthread(L)
+            throw error
+        }
+        let values = state.takeValues(on: L, above: clua_gettop(L) - count)
+        return status == 0 ? .finished(values) : .yielded(values)
+    }
+
+    /// Ends the coroutine where it stands; its pending variables are closed.
+    public func close() { clua_resetthread(L) }
+
+    /// True when this coroutine is the one that `call` came from.
+    public func isRunning(_ call: LuaCall) -> Bool { call.L == L }
+}

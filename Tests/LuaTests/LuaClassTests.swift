@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Lua
+
+@Suite("Classes and functions") struct LuaClassTests {
+    @Test(
+        "members",
+        arguments: [
+            ("Counter(3).count", "3"), ("Counter(3):add(4)", "7"), ("Counter(3):add(4, 2)", "11"), ("#Counter(5)", "5"),
+            ("Counter(2)", "Counter(2)"), ("Counter().label", "counter"), ("Counter().note", "nil"),
+            ("Counter().dynamic", "dynamic!"), ("Counter(40)[2]", "42"), ("meters(2.5).value", "2.5"),
+            ("meters(1) == meters(1)", "true"), ("meters(1) == meters(2)", "false"),
+            ("getmetatable(Counter())", "false"), ("Counter(2.0).count", "2"),
+        ])
+    func members(expression: String, expected: String) throws {
+        #expect(try Fixture().show(expression) == expected)
+    }
+
+    @Test(
+        "errors are worded from the declaration",
+        arguments: [
+            ("Counter():add()", "test:1: bad argument #1 'amount' to 'Counter:add' (integer expected, got no value)"),
+            ("Counter():add('x')", "test:1: bad argument #1 'amount' to 'Counter:add' (integer expected, got string)"),
+            ("Counter():add(1.5)", "test:1: bad argument #1 'amount' to 'Counter:add' (integer expected, got 1.5)"),
+            ("Counter().add(1, 2)", "test:1: Counter:add is a method: call it with a colon, on a Counter"),
+            ("Counter().cuont", "test:1: Counter has no property or method 'cuont'; did you mean 'count'?"),
+            ("meters()", "test:1: bad argument #1 'value' to 'meters' (number expected, got no value)"),
+        ])
+    func messages(expression: String, expected: String) throws {
+        let error = #expect(throws: LuaError.self) { try Fixture().run("return " + expression) }
+        #expect(error?.message == expected)
+    }
+
+    @Test(
+        "assignments",
+        arguments: [
+            ("c.count = 7", nil), ("c.count = 7.0", nil), ("c.label = 'é'", nil), ("c.note = nil", nil),
+            ("c.extra = 'x'", nil),
+            ("c.count = 7.5", "test:1: Counter.count: integer expected, got 7.5"),
+            ("c.count = '7'", "test:1: Counter.count: integer expected, got string"),
+            ("c.label = nil", "test:1: Counter.label: string expected, got nil"),
+            ("c.label = '\\xff'", "test:1: Counter.label: UTF-8 text expected, got other bytes (data(…) holds those)"),
+            ("c.fixed = 'x'", "test:1: Counter.fixed cannot be assigned"), ("c.other = 1", "test:1: no extra"),
+        ] as [(String, String?)])
+    func assignments(statement: String, expected: String?) throws {
+        let fixture = try Fixture()
+        fixture.state.globals.rawSet("c", fixture.counters.value(Counter()))
+        do {
+            try fixture.run(statement)
+            #expect(expected == nil)
+        } catch let error as LuaError {
+            #expect(error.message == expected)
+        }
+    }
+
+    @Test("the same object is the same value, also as a table's key") func identity() throws {
+        let fixture = try Fixture()
+        let counter = Counter()
+        fixture.state.globals.rawSet("a", fixture.counters.value(counter))
+        fixture.state.globals.rawSet("b", fixture.counters.value(counter))
+        #expect(try fixture.show("a == b and rawequal(a, b) and ({ [a] = 'found' })[b]") == "found")
+        #expect(fixture.counters.object(of: fixture.state.globals.rawGet("a")) === counter)
+    }
+
+    @Test("a declaration is kept for help") func declarations() throws {
+        let declaration = try #require(Fixture().state.declarations["Counter"])
+        #expect(declaration.memberNames.contains("count"))
+        #expect(declaration.functions.first { $0.name == "add" }?.signature() == "add(amount, [times]) → integer")
+    }
+
+    @Test("a module refuses what it does not have") func module() throws {
+        let state = try LuaState()
+        let module = LuaModule("tools", "Tools.", in: state)
+        module.function("twice", [LuaParameter("n", .integer)], returns: [.integer], "Doubles.") { call in
+            call.returns(try call.integer(0) * 2)
+        }
+        state.globals.rawSet("tools", .table(module.table))
+        #expect(try state.load(Array("return tools.twice(4)".utf8), name: "=t").call().first?.integerValue == 8)
+        let error = #expect(throws: LuaError.self) { try state.load(Array("tools.twcie(4)".utf8), name: "=t").call() }
+        #expect(error?.message == "t:1: 'tools' has no member 'twcie'; did you mean 'twice'?")
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+@testable import Lua
+
+/// What could break the bridge: memory that runs out at any moment, errors across Swift's frames, loops without end.
+@Suite("Safety", .serialized) struct LuaSafetyTests {
+    /// Uses every kind of binding.
+    static let everything = """
+        local c = Counter(1)
+        c.count = c.count + 1; c.label = c.label .. 'x'; c.note = 'n'; c.extra = 'y'
+        assert(c.note and c.dynamic and c[1] and #c and tostring(c))
+        c:add(2, 3)
+        local m = meters(2); assert(m == meters(2) and m.value)
+        assert(call(function(a, b) return a + b end, 1, 2) == 3)
+        assert(not pcall(c.add, c, 'x'))
+        local ok, err = pcall(function() c:refuse('no') end)
+        assert(not ok)
+        local t = {}
+        for i = 1, 50 do t[i] = Counter(i) end
+        local co = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(Counter(i)) end end)
+        assert(co().count == 1)
+        """
+
+    @Test("the n-th allocation fails, for every n: no crash, no leak, the state goes on")
+    func allocationSweep() throws {
+        let before = Counter.living
+        var n = 1
+        var failures = 0
+        while true {
+            let fixture = try Fixture()
+            let chunk = try fixture.state.load(Array(Self.everything.utf8), name: "=sweep")
+            fixture.state.failAllocation(n)
+            var failed = false
+            do { try chunk.call() } catch { failed = true }
+            fixture.state.failAllocation(0)
+            #expect(try fixture.show("1 + 1") == "2")
+            fixture.state.close()
+            guard failed else { break }
+            failures += 1
+            n += 1
+        }
+        #expect(failures > 20)
+        #expect(Counter.living == before)
+    }
+
+    @Test("a script over its memory limit gets an error, the host goes on") func memoryLimit() throws {
+        let fixture = try Fixture(limits: LuaLimits(memory: 2_000_000))
+        let error = #expect(throws: LuaError.self) {
+            try fixture.run("local t = {} while true do t[#t + 1] = Counter(1) end")
+        }
+        #expect(error?.kind == .memory)
+        fixture.state.collectGarbage()
+        #expect(try fixture.show("string.rep('x', 10)") == "xxxxxxxxxx")
+        let second = #expect(throws: LuaError.self) { try fixture.run("return string.rep('x', 1 << 40)") }
+        #expect(second != nil)
+    }
+
+    @Test("a thousand errors across Swift leak nothing") func errorsDoNotLeak() throws {
+        let before = Counter.living
+        do {
+            let fixture = try Fixture()
+            try fixture.run("for i = 1, 1000 do pcall(call, function() Counter():refuse('x') end) end")
+            fixture.state.collectGarbage()
+            #expect(fixture.state.liveObjects < 20)
+        }
+        #expect(Counter.living == before)
+    }
+
+    @Test(
+        "an endless script is stopped by its deadline, and the state goes on",
+        arguments: [
+            "while true do end", "while true do pcall(function() while true do end end) end",
+            "local co = coroutine.wrap(function() while true do end end) co()",
+            "while true do xpcall(function() while true do end end, function() while true do end end) end",
+            "local t <close> = setmetatable({}, { __close = function() while true do end end }) ",
+            "table.sort({ 3, 2, 1, 5, 4 }, function() while true do end end)",
+            "string.gsub('aaa', 'a', function() while true do end end)",
+            "local co = coroutine.create(function() while true do coroutine.yield() end end) while true do coroutine.resume(co) end",
+            "call(function() while true do pcall(call, function() while true do end end) end end)",
+            "for i in coroutine.wrap(function() while true do coroutine.yield(1) end end) do end",
+        ])
+    func deadlines(script: String) throws {
+        let fixture = try Fixture()
+        fixture.state.interruptHandler = { reasons in
+            reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .goOn
+        }
+        fixture.state.setDeadline(0.02)
+        let error = try #require(#expect(throws: LuaError.self) { try fixture.run(script) })
+        fixture.state.setDeadline(nil)
+        #expect(error.kind == .deadline)
+        #expect(try fixture.show("1 + 1") == "2")
+    }
+
+    @Test("an interrupt from another thread runs the handler in the middle of a loop, and the chunk goes on")
+    func interruption() throws {
+        let fixture = try Fixture()
+        var seen = 0
+        fixture.state.interruptHandler = { _ in
+            seen += 1
+            fixture.state.globals.rawSet("stop", true)
+            return .goOn
+        }
+        let interrupter = fixture.state.interrupter
+        let thread = Thread { interrupter.interrupt(.events) }
+        thread.start()
+        try fixture.run("while not rawget(_G, 'stop') do end")
+        #expect(seen == 1)
+    }
+
+    @Test("a value may be dropped on any thread") func droppedElsewhere() async throws {
+        let fixture = try Fixture()
+        let reference = fixture.state.makeTable().reference
+        await Task.detached { _ = reference }.value
+        #expect(try fixture.show("1") == "1")
+    }
+}
