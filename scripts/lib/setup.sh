@@ -136,6 +136,5 @@ build_release() {
   is_current && return
   mkdir -p "$root/.build"
   touch "$STAMP.new"
-  step "Building cubby (minutes the first time, seconds later)" compile_release
-  mv "$STAMP.new" "$STAMP"
+  step "Building cubby (minutes the first time, seconds later)" compile_release && mv "$STAMP.new" "$STAMP"
 }
