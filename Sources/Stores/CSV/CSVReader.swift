@@ -1,0 +1,286 @@
+import Glibc
+
+/// Reads comma-separated values (RFC 4180) row by row from a stream, keeping every cell's bytes exactly.
+///
+/// Lines end in LF, CRLF or CR. A cell that begins with a quote goes to the closing quote: line breaks and delimiters
+/// in it are its own, and two quotes stand for one. A quote elsewhere is a character like others, spaces belong to the
+/// cell, an empty line is no row, and a byte order mark at the start is skipped. Memory: one piece of 64 KiB and one
+/// row, however long the stream. Time: linear.
+public final class CSVReader {
+    /// Fills some of a buffer and tells how many bytes it gave; 0 at the end of the stream.
+    public typealias Source = (UnsafeMutableRawBufferPointer) throws(CSVError) -> Int
+
+    /// The size of the pieces that are asked from the source, in bytes.
+    public static let chunkSize = 65536
+
+    /// The row, counted from 1, that was read last, the header among them.
+    public private(set) var row = 0
+    /// The line of the text, counted from 1, that was reached.
+    public private(set) var line = 1
+
+    private let options: CSVOptions
+    private let source: Source
+    private let chunk: UnsafeMutablePointer<UInt8>
+    private var position = 0
+    private var filled = 0
+    private var atEnd = false
+    private var started = false
+    private var skipsLineFeed = false
+    private var headerRow: CSVRow?
+    /// For each byte, whether scanning a bare cell stops there, or scanning a quoted one.
+    private let stopsBare: [Bool]
+    private let stopsQuoted: [Bool]
+
+    /// Reads from a source of bytes.
+    ///
+    /// - Throws: `CSVError` when the options' delimiter cannot be one.
+    public init(options: CSVOptions = CSVOptions(), source: @escaping Source) throws(CSVError) {
+        try options.check()
+        self.options = options
+        self.source = source
+        chunk = .allocate(capacity: Self.chunkSize)
+        stopsBare = (0...255).map { [options.delimiter, CSVByte.cr, CSVByte.lf].contains($0) }
+        stopsQuoted = (0...255).map { [CSVByte.quote, CSVByte.cr, CSVByte.lf].contains($0) }
+    }
+
+    /// Reads from a file descriptor, which stays the caller's and must stay open.
+    ///
+    /// - Throws: `CSVError` when the options' delimiter cannot be one.
+    public convenience init(fileDescriptor: Int32, options: CSVOptions = CSVOptions()) throws(CSVError) {
+        try self.init(options: options) { buffer throws(CSVError) in
+            while true {
+                let count = read(fileDescriptor, buffer.baseAddress, buffer.count)
+                if count >= 0 { return count }
+                let code = errno
+                if code != EINTR {
+                    throw CSVError(
+                        .unreadable(code), row: 0, line: 0, "cannot read: \(String(cString: strerror(code)))")
+                }
+            }
+        }
+    }
+
+    /// Reads from bytes at hand.
+    ///
+    /// - Throws: `CSVError` when the options' delimiter cannot be one.
+    public convenience init(bytes: [UInt8], options: CSVOptions = CSVOptions()) throws(CSVError) {
+        var given = 0
+        try self.init(options: options) { buffer throws(CSVError) in
+            let count = min(buffer.count, bytes.count - given)
+            buffer.copyBytes(from: bytes[given..<given + count])
+            given += count
+            return count
+        }
+    }
+
+    deinit {
+        chunk.deallocate()
+    }
+
+    /// All rows of a text, the header among them.
+    ///
+    /// - Throws: `CSVError` for what is malformed, and for cells that are not UTF-8.
+    public static func rows(
+        of text: some Sequence<UInt8>, options: CSVOptions = CSVOptions()
+    ) throws(CSVError) -> [[String]] {
+        var options = options
+        options.hasHeader = false
+        let reader = try CSVReader(bytes: Array(text), options: options)
+        var row = CSVRow()
+        var rows: [[String]] = []
+        while try reader.next(into: &row) {
+            guard let strings = row.strings else {
+                throw CSVError(.notText, row: reader.row, line: reader.line, "a cell is not UTF-8 text")
+            }
+            rows.append(strings)
+        }
+        return rows
+    }
+
+    /// The first row, when the options say that it names the columns; nil when they don't, or the text has no row.
+    ///
+    /// - Throws: `CSVError` for what is malformed or cannot be read.
+    public func header() throws(CSVError) -> CSVRow? {
+        guard options.hasHeader else { return nil }
+        if row == 0 {
+            var first = CSVRow()
+            if try readRow(into: &first) { headerRow = first }
+        }
+        return headerRow
+    }
+
+    /// Reads the next row, the header's apart, into a buffer that is to be used again and again.
+    ///
+    /// - Returns: false, and an empty row, at the end.
+    /// - Throws: `CSVError` for what is malformed or cannot be read; what follows a malformed row is undefined.
+    public func next(into row: inout CSVRow) throws(CSVError) -> Bool {
+        if self.row == 0 { _ = try header() }
+        return try readRow(into: &row)
+    }
+
+    // MARK: - One row
+
+    private func readRow(into row: inout CSVRow) throws(CSVError) -> Bool {
+        row.removeAll()
+        if !started { try start() }
+        try skipEmptyLines()
+        guard try hasMore() else { return false }
+        self.row += 1
+        while true {
+            let last =
+                if try !hasMore() {
+                    // A delimiter was the last byte of all.
+                    true
+                } else if chunk[position] == CSVByte.quote {
+                    try readQuoted(into: &row)
+                } else {
+                    try readBare(into: &row)
+                }
+            row.endCell()
+            if row.count > options.columnLimit {
+                throw failure(.rowTooLong, "a row of more than \(options.columnLimit) cells")
+            }
+            if last { return true }
+        }
+    }
+
+    /// Reads a cell without quotes and its end; true when the row ends there, too.
+    private func readBare(into row: inout CSVRow) throws(CSVError) -> Bool {
+        repeat {
+            let start = position
+            let end = filled
+            var index = start
+            stopsBare.withUnsafeBufferPointer { stops in
+                while index < end && !stops[Int(chunk[index])] { index += 1 }
+            }
+            position = index
+            try take(start..<index, into: &row)
+            if index < end {
+                position += 1
+                return endsRow(chunk[index])
+            }
+        } while try hasMore()
+        return true
+    }
+
+    /// Reads a cell in quotes and its end; true when the row ends there, too.
+    private func readQuoted(into row: inout CSVRow) throws(CSVError) -> Bool {
+        position += 1
+        var afterReturn = false
+        while try hasMore() {
+            let start = position
+            let end = filled
+            var index = start
+            stopsQuoted.withUnsafeBufferPointer { stops in
+                while index < end && !stops[Int(chunk[index])] { index += 1 }
+            }
+            if index > start { afterReturn = false }
+            position = index
+            guard index < end else {
+                try take(start..<index, into: &row)
+                continue
+            }
+            position += 1
+            let byte = chunk[index]
+            if byte != CSVByte.quote {
+                try take(start..<index + 1, into: &row)
+                if !(byte == CSVByte.lf && afterReturn) { line += 1 }
+                afterReturn = byte == CSVByte.cr
+                continue
+            }
+            try take(start..<index, into: &row)
+            guard try hasMore() else { return true }
+            let next = chunk[position]
+            if next == CSVByte.quote {
+                row.append(CSVByte.quote)
+                afterReturn = false
+                position += 1
+            } else if stopsBare[Int(next)] {
+                position += 1
+                return endsRow(next)
+            } else {
+                throw failure(
+                    .textAfterQuote, "text after a closing quote; in a quoted cell write a quote as two quotes")
+            }
+        }
+        throw failure(.unterminatedQuote, "the text ends in a quoted cell; its closing quote is missing")
+    }
+
+    /// After the byte that ended a cell: whether it ended the row.
+    private func endsRow(_ byte: UInt8) -> Bool {
+        if byte == options.delimiter { return false }
+        skipsLineFeed = byte == CSVByte.cr
+        line += 1
+        return true
+    }
+
+    @inline(__always)
+    private func take(_ range: Range<Int>, into row: inout CSVRow) throws(CSVError) {
+        row.append(UnsafeBufferPointer(start: chunk + range.lowerBound, count: range.count))
+        if row.length > options.cellLimit { try checkLength(of: row) }
+    }
+
+    private func checkLength(of row: CSVRow) throws(CSVError) {
+        if row.openCellLength > options.cellLimit {
+            throw failure(.cellTooLong, "a cell of more than \(options.cellLimit) bytes")
+        }
+        if row.length > options.rowLimit {
+            throw failure(.rowTooLong, "a row of more than \(options.rowLimit) bytes")
+        }
+    }
+
+    private func failure(_ code: CSVError.Code, _ what: String) -> CSVError {
+        CSVError(code, row: row, line: line, what)
+    }
+
+    // MARK: - The stream
+
+    /// Skips a byte order mark, however small the pieces are in which it comes.
+    private func start() throws(CSVError) {
+        started = true
+        while filled < 3, !atEnd, CSVByte.byteOrderMark.starts(with: UnsafeBufferPointer(start: chunk, count: filled)) {
+            filled += try ask(into: filled)
+        }
+        if filled >= 3, CSVByte.byteOrderMark.elementsEqual(UnsafeBufferPointer(start: chunk, count: 3)) {
+            position = 3
+        }
+    }
+
+    private func skipEmptyLines() throws(CSVError) {
+        while try hasMore() {
+            let byte = chunk[position]
+            if byte == CSVByte.lf && skipsLineFeed {
+                skipsLineFeed = false
+            } else if byte == CSVByte.lf || byte == CSVByte.cr {
+                skipsLineFeed = byte == CSVByte.cr
+                line += 1
+            } else {
+                skipsLineFeed = false
+                return
+            }
+            position += 1
+        }
+    }
+
+    @inline(__always)
+    private func hasMore() throws(CSVError) -> Bool {
+        if position < filled { return true }
+        return try refill()
+    }
+
+    private func refill() throws(CSVError) -> Bool {
+        if atEnd { return false }
+        position = 0
+        filled = 0
+        filled = try ask(into: 0)
+        return filled > 0
+    }
+
+    private func ask(into offset: Int) throws(CSVError) -> Int {
+        let room = Self.chunkSize - offset
+        let count = try source(UnsafeMutableRawBufferPointer(start: chunk + offset, count: room))
+        precondition(0...room ~= count, "a source gives no more than there is room for")
+        atEnd = count == 0
+        return count
+    }
+}
