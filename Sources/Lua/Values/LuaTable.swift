@@ -83,14 +83,13 @@ public struct LuaTable {
         }
     }
 
-    /// True when a metatable is set.
-    public var hasMetatable: Bool {
+    /// The metatable, past any `__metatable`.
+    public var metatable: LuaTable? {
         let L = state.current
         state.push(reference, on: L)
         defer { clua_settop(L, -2) }
-        guard clua_getmetatable(L, -1) != 0 else { return false }
-        clua_settop(L, -2)
-        return true
+        guard clua_getmetatable(L, -1) != 0 else { return nil }
+        return LuaTable(state: state, reference: state.takeReference(on: L))
     }
 
     /// What tells this table from any other, for as long as it lives.

@@ -1,0 +1,65 @@
+/// A moment as the calendar and the clock of UTC show it (proleptic Gregorian).
+public struct CalendarDate: Sendable, Hashable {
+    public var year: Int
+    /// 1 to 12.
+    public var month: Int
+    /// 1 to 31.
+    public var day: Int
+    public var hour: Int
+    public var minute: Int
+    /// Whole seconds, 0 to 59.
+    public var second: Int
+
+    /// The calendar's view of a moment, cut to whole seconds; nil for one that is not finite or a million years away.
+    public init?(_ date: PropertyListDate) {
+        let seconds = date.secondsSince1970.rounded(.down)
+        guard abs(seconds) < 3e13 else { return nil }
+        let whole = Int(seconds)
+        let days = whole >= 0 ? whole / 86400 : -((86399 - whole) / 86400)
+        let time = whole - days * 86400
+        (year, month, day) = Self.civil(daysSince1970: days)
+        (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60)
+    }
+
+    /// The day of a count of days since 1970-01-01. Years are counted from March, so that the leap day comes last.
+    public static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+
+    /// Days since 1970-01-01 of a day of the calendar; `month` is 1 to 12, `day` may run past its month's end.
+    public static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    /// Days of a month.
+    public static func days(inMonth month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}
+
+extension PropertyListDate {
+    /// `2026-11-21 04:13:00 +0000`, as NSDate describes itself.
+    public var text: String {
+        guard let date = CalendarDate(self) else { return "(no date: \(secondsSinceReferenceDate))" }
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let year = String(abs(date.year))
+        let padded = (date.year < 0 ? "-" : "") + String(repeating: "0", count: max(0, 4 - year.count)) + year
+        return "\(padded)-\(two(date.month))-\(two(date.day)) "
+            + "\(two(date.hour)):\(two(date.minute)):\(two(date.second)) +0000"
+    }
+}

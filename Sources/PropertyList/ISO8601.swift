@@ -1,0 +1,111 @@
+/// Moments written as ISO 8601 has it: calendar, ordinal and week dates, with or without a time and a zone, in the basic
+/// and the extended form; a space may stand for the `T`, and before the zone. No zone is UTC.
+public struct ISO8601 {
+    private var rest: Substring.UTF8View
+
+    /// The moment that a text names, or nil when it is none: every field is checked against the calendar.
+    public static func parse(_ text: String) -> PropertyListDate? {
+        var parser = ISO8601(rest: text[...].utf8)
+        guard let days = parser.day() else { return nil }
+        var seconds = 0.0
+        if parser.take("T") || parser.take("t") || parser.take(" ") {
+            guard let time = parser.time() else { return nil }
+            _ = parser.take(" ")
+            guard let zone = parser.zone() else { return nil }
+            seconds = time - Double(zone)
+        }
+        guard parser.rest.isEmpty else { return nil }
+        // In the reference date's own scale, so that whole and binary fractions of a second stay exact.
+        return PropertyListDate(
+            secondsSinceReferenceDate: Double(days * 86400) - PropertyListDate.unixEpochOffset + seconds)
+    }
+
+    private mutating func take(_ character: Character) -> Bool {
+        guard let ascii = character.asciiValue, rest.first == ascii else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// Exactly so many digits.
+    private mutating func digits(_ count: Int) -> Int? {
+        guard rest.prefix(count).count == count, rest.prefix(count).allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    private func digitsAhead() -> Int { rest.prefix { (0x30...0x39).contains($0) }.count }
+
+    /// Days since 1970.
+    private mutating func day() -> Int? {
+        guard let year = digits(4) else { return nil }
+        let extended = take("-")
+        if take("W") { return week(of: year, extended: extended) }
+        switch digitsAhead() {
+        case 0: return extended ? nil : CalendarDate.daysSince1970(year: year, month: 1, day: 1)
+        case 3:
+            let length = CalendarDate.days(inMonth: 2, of: year) + 337
+            guard let ordinal = digits(3), (1...length).contains(ordinal) else { return nil }
+            return CalendarDate.daysSince1970(year: year, month: 1, day: ordinal)
+        case 2 where extended, 4 where !extended:
+            guard let month = digits(2), (1...12).contains(month) else { return nil }
+            if extended, !take("-") { return CalendarDate.daysSince1970(year: year, month: month, day: 1) }
+            guard let day = digits(2), (1...CalendarDate.days(inMonth: month, of: year)).contains(day) else { return nil }
+            return CalendarDate.daysSince1970(year: year, month: month, day: day)
+        default: return nil
+        }
+    }
+
+    /// Week 1 is the one with the year's first Thursday.
+    private mutating func week(of year: Int, extended: Bool) -> Int? {
+        guard let week = digits(2), (1...53).contains(week) else { return nil }
+        var weekday = 1
+        if extended ? take("-") : digitsAhead() > 0 {
+            guard let number = digits(1), (1...7).contains(number) else { return nil }
+            weekday = number
+        }
+        let fourth = CalendarDate.daysSince1970(year: year, month: 1, day: 4)
+        let monday = fourth - ((fourth + 3) % 7 + 7) % 7
+        return monday + (week - 1) * 7 + weekday - 1
+    }
+
+    /// Seconds since midnight.
+    private mutating func time() -> Double? {
+        guard let hour = digits(2), hour <= 24 else { return nil }
+        var minute = 0
+        var second = 0
+        var fraction = 0.0
+        let extended = take(":")
+        if extended || digitsAhead() > 0 {
+            guard let value = digits(2), value < 60 else { return nil }
+            minute = value
+            if extended ? take(":") : digitsAhead() > 0 {
+                guard let value = digits(2), value < 61 else { return nil }
+                second = value
+                if take(".") || take(",") {
+                    let count = digitsAhead()
+                    guard count > 0, count <= 18, let value = digits(count) else { return nil }
+                    var scale = 1.0
+                    for _ in 0..<count { scale *= 10 }
+                    fraction = Double(value) / scale
+                }
+            }
+        }
+        guard hour < 24 || (minute == 0 && second == 0 && fraction == 0) else { return nil }
+        return Double(hour * 3600 + minute * 60 + second) + fraction
+    }
+
+    /// Seconds east of UTC.
+    private mutating func zone() -> Int? {
+        if rest.isEmpty || take("Z") || take("z") { return 0 }
+        let isWest = take("-")
+        guard isWest || take("+"), let hours = digits(2), hours < 24 else { return nil }
+        var minutes = 0
+        if take(":") || digitsAhead() > 0 {
+            guard let value = digits(2), value < 60 else { return nil }
+            minutes = value
+        }
+        return (hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
+    }
+}

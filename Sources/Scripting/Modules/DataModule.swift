@@ -1,0 +1,66 @@
+import FoundationEssentials
+import Lua
+
+/// `data`: bytes that are no text.
+enum DataModule {
+    static func makeClass(in state: LuaState) -> LuaClass<DataValue> {
+        let cls = LuaClass<DataValue>("data", "Bytes, compared by content. `#d` is their number.", in: state, kind: .box)
+        cls.method("bytes", returns: [.string], "The bytes, as a Lua string.", example: "return data(\"ab\"):bytes()") {
+            value, call in call.returns(LuaString(value.bytes))
+        }
+        cls.method("base64", returns: [.string], "The bytes in Base64.", example: "return data(\"ab\"):base64()") {
+            value, call in call.returns(Data(value.bytes).base64EncodedString())
+        }
+        cls.metamethod("__len") { value, call in call.returns(value.bytes.count) }
+        cls.metamethod("__tostring") { value, call in
+            let shown = value.bytes.prefix(16).map { byte in
+                let text = String(byte, radix: 16)
+                return text.count < 2 ? "0" + text : text
+            }
+            return call.returns("<\(value.bytes.count) bytes: \(shown.joined())\(value.bytes.count > 16 ? "…" : "")>")
+        }
+        cls.rawMetamethod("__eq") { call in
+            call.returns(call.optionalObject(0, cls)?.bytes == call.optionalObject(1, cls)?.bytes)
+        }
+        return cls
+    }
+
+    static func install(_ bridge: ValueBridge) -> LuaModule {
+        let module = LuaModule("data", "Bytes that are no text.", in: bridge.state)
+        module.callable(
+            [LuaParameter("bytes", .string)], returns: [.object("data")], "Data with the bytes of a string.",
+            example: "return #data(\"\\0\\1\\2\")"
+        ) { call in call.returns(DataValue(try call.bytes(0)), bridge.datas) }
+        module.function(
+            "fromBase64", [LuaParameter("text", .string)], returns: [.object("data")],
+            "The data that a Base64 text stands for; nil and an error when it is none.",
+            example: "return data.fromBase64(\"YWI=\"):bytes()"
+        ) { call in
+            guard let data = Data(base64Encoded: Data(try call.bytes(0)), options: .ignoreUnknownCharacters) else {
+                return call.returns(failure: ScriptError("invalidBase64", "the text is not Base64"))
+            }
+            return call.returns(DataValue(Array(data)), bridge.datas)
+        }
+        return module
+    }
+}
+
+/// `null`: the value that stands for none where nil can't.
+enum NullModule {
+    static func makeClass(in state: LuaState) -> LuaClass<NullValue> {
+        let cls = LuaClass<NullValue>("null", "Stands for no value inside of arrays and JSON.", in: state)
+        cls.metamethod("__tostring") { _, call in call.returns("null") }
+        return cls
+    }
+}
+
+/// `uuid()`.
+enum UUIDModule {
+    static func install(in state: LuaState) -> LuaModule {
+        let module = LuaModule("uuid", "Universally unique identifiers.", in: state)
+        module.callable([], returns: [.string], "A new random UUID, in capitals.", example: "return #uuid()") { call in
+            call.returns(UUID().uuidString)
+        }
+        return module
+    }
+}

@@ -1,0 +1,35 @@
+import Application
+import Lua
+import PropertyList
+
+/// A failure of the scripting layer's own, as scripts get it: `nil, err`.
+struct ScriptError: Error, LuaErrorDetails {
+    let code: String
+    let message: String
+    var path: String?
+
+    init(_ code: String, _ message: String, path: String? = nil) {
+        self.code = code
+        self.message = message
+        self.path = path
+    }
+
+    var luaDomain: String { "CubbyErrorDomain" }
+    var luaCode: LuaErrorCode { .word(code) }
+    var luaMessage: String { message }
+    var luaPath: String? { path }
+}
+
+extension FileError: LuaErrorDetails {
+    public var luaDomain: String { "NSPOSIXErrorDomain" }
+    public var luaCode: LuaErrorCode { .number(Int(code)) }
+    public var luaMessage: String { message }
+    public var luaPath: String? { path }
+}
+
+extension PropertyListError: LuaErrorDetails {
+    public var luaDomain: String { "NSCocoaErrorDomain" }
+    public var luaCode: LuaErrorCode { .number(code.rawValue) }
+    public var luaMessage: String { description }
+    public var luaPath: String? { nil }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+@testable import PropertyList
+
+@Suite("The calendar") struct CalendarTests {
+    @Test(
+        "ISO 8601 in its forms",
+        arguments: [
+            ("1906-10-17", "1906-10-17 00:00:00 +0000"), ("19061017", "1906-10-17 00:00:00 +0000"),
+            ("2026-11", "2026-11-01 00:00:00 +0000"), ("2026", "2026-01-01 00:00:00 +0000"),
+            ("2026-325", "2026-11-21 00:00:00 +0000"), ("2026-W47-6", "2026-11-21 00:00:00 +0000"),
+            ("2026W476", "2026-11-21 00:00:00 +0000"), ("2026-11-21T04:13:00Z", "2026-11-21 04:13:00 +0000"),
+            ("2026-11-21 04:13:00 +0000", "2026-11-21 04:13:00 +0000"), ("20261121T041300Z", "2026-11-21 04:13:00 +0000"),
+            ("2026-11-21T04:13+02:00", "2026-11-21 02:13:00 +0000"), ("2026-11-21T24:00", "2026-11-22 00:00:00 +0000"),
+            ("2000-02-29", "2000-02-29 00:00:00 +0000"), ("0001-01-01", "0001-01-01 00:00:00 +0000"),
+        ])
+    func parse(text: String, expected: String) {
+        #expect(ISO8601.parse(text)?.text == expected)
+    }
+
+    @Test(
+        "what is no date",
+        arguments: ["", "tomorrow", "2026-13-01", "2026-02-29", "1900-02-29", "2026-11-21T25:00", "2026-11-21x", "26-1-1", "2026-000"])
+    func refuse(text: String) {
+        #expect(ISO8601.parse(text) == nil)
+    }
+
+    @Test("every day of eight centuries agrees with Foundation's calendar") func days() throws {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = try #require(TimeZone(identifier: "UTC"))
+        for day in stride(from: -146_000, to: 146_000, by: 97) {
+            let (year, month, dayOfMonth) = CalendarDate.civil(daysSince1970: day)
+            let parts = calendar.dateComponents(
+                [.year, .month, .day], from: Date(timeIntervalSince1970: Double(day) * 86400))
+            #expect(parts.year == year && parts.month == month && parts.day == dayOfMonth)
+            #expect(CalendarDate.daysSince1970(year: year, month: month, day: dayOfMonth) == day)
+        }
+    }
+}
