@@ -63,6 +63,11 @@ int cubby_flush_output(void);
 /* openat2(2). -ENOSYS where the kernel lacks it. */
 int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
 
+/* events.c: eventfd's header is not among those that Swift's module of the C library has. */
+
+/* A new event descriptor, non-blocking, closed on exec. */
+int cubby_eventfd(void);
+
 /* memory.c */
 
 /* Gives freed memory back to the system. Returns 1 when there was some. */
