@@ -1,0 +1,90 @@
+import Glibc
+
+/// The folders that belong to one application: everything it keeps is below one root.
+///
+/// The layout is that of an iOS application's container. The root's path may change between two runs, its contents do
+/// not: store paths relative to it, never absolute ones.
+public struct Container: Sendable, Hashable {
+    /// The root, absolute.
+    public let path: String
+
+    /// Kept between runs and backed up: the user's data.
+    public var documents: String { path + "/Documents" }
+    public var library: String { path + "/Library" }
+    /// Kept and backed up: what the application needs but the user does not see.
+    public var applicationSupport: String { path + "/Library/Application Support" }
+    /// Kept between runs but not backed up; may be emptied at any time.
+    public var caches: String { path + "/Library/Caches" }
+    /// One property list for each domain of defaults; backed up.
+    public var preferences: String { path + "/Library/Preferences" }
+    /// The user's scripts, `init.lua` among them; backed up.
+    public var scripts: String { path + "/Library/Scripts" }
+    /// Scratch for one run, emptied at launch.
+    public var tmp: String { path + "/tmp" }
+    /// The file whose lock makes one process the container's owner.
+    public var lockFile: String { path + "/.lock" }
+
+    /// Every folder, parents first.
+    public var folders: [String] {
+        [path, documents, library, applicationSupport, caches, preferences, scripts, tmp]
+    }
+
+    /// The root as people like to read it, `~/.local/share/cubby`.
+    public var displayPath: String { DisplayPath.abbreviate(path) }
+
+    /// A container at a path, which need not exist yet.
+    ///
+    /// - Parameter path: the root; a relative path is taken from the working directory, now.
+    public init(path: String) {
+        let base = path.hasPrefix("/") ? "/" : WorkingDirectory.path ?? "/"
+        self.path = PathText.absolute(path, from: base)
+    }
+
+    /// Where the container is: the path given, else `$CUBBY_CONTAINER`, else `$XDG_DATA_HOME/<name>`, else
+    /// `~/.local/share/<name>`.
+    ///
+    /// - Parameters:
+    ///   - path: what the user asked for.
+    ///   - name: the application's folder name.
+    ///   - environment: looks a variable up; the process's own environment if not given.
+    /// - Returns: the container, or nil when nothing was given and there is no home folder.
+    public static func locate(
+        _ path: String? = nil, name: String = "cubby", environment: (String) -> String? = { Environment.value($0) }
+    ) -> Container? {
+        if let path, !path.isEmpty { return Container(path: path) }
+        if let path = environment("CUBBY_CONTAINER"), !path.isEmpty { return Container(path: path) }
+        // The XDG specification tells to ignore a relative path.
+        if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") {
+            return Container(path: PathText.join(data, name))
+        }
+        let home = environment("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? HomeFolder.path
+        return home.map { Container(path: PathText.join($0, ".local/share/" + name)) }
+    }
+
+    /// Makes the folders that are missing, closed to other users (`0700`).
+    ///
+    /// - Parameter layer: the file system.
+    /// - Throws: `FileError`, also when something other than a folder is in the way.
+    public func create(using layer: any FileLayer = PosixFileLayer()) throws(FileError) {
+        for folder in folders { try layer.makeDirectories(folder, permissions: 0o700) }
+    }
+
+    /// Empties `tmp`. What cannot be removed stays; links are removed, not followed.
+    ///
+    /// - Parameter layer: the file system.
+    /// - Throws: `FileError` when `tmp` itself cannot be read.
+    public func emptyTemporaryFolder(using layer: any FileLayer = PosixFileLayer()) throws(FileError) {
+        for name in try layer.list(tmp) { FolderRemover.remove(PathText.join(tmp, name), using: layer) }
+    }
+
+    /// Removes what interrupted writes left behind. Call it at launch with the lock held.
+    ///
+    /// - Parameter layer: the file system.
+    /// - Returns: the paths that were removed.
+    @discardableResult
+    public func removeLeftovers(using layer: any FileLayer = PosixFileLayer()) -> [String] {
+        folders.flatMap { folder in
+            ((try? AtomicFile.removeLeftovers(in: folder, using: layer)) ?? []).map { PathText.join(folder, $0) }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Glibc
+
+/// Makes this process the only owner of a container, until `release()` or its end, however it ends.
+///
+/// A `flock` on the container's lock file, which stays there for good: removing it would let two processes each lock a file of
+/// their own.
+public final class ContainerLock {
+    public let path: String
+    public let holder: LockHolder
+    private var descriptor: Int32
+
+    /// Takes the lock without waiting.
+    ///
+    /// - Parameters:
+    ///   - container: whose folders exist.
+    ///   - processName: what others are told.
+    /// - Throws: `ContainerLockError.inUse` naming the holder, or `.file`.
+    public init(_ container: Container, processName: String = ProcessName.current) throws(ContainerLockError) {
+        path = container.lockFile
+        holder = LockHolder(
+            processIdentifier: getpid(), processName: processName, since: Int64(time(nil)))
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .file(FileError(.lock, path, code: errno)) }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            let other = code == EWOULDBLOCK ? Self.readHolder(descriptor) : nil
+            release()
+            if code == EWOULDBLOCK { throw .inUse(path: container.path, holder: other) }
+            throw .file(FileError(.lock, path, code: code))
+        }
+        do throws(FileError) {
+            // In one write over the old line, so that who asks meanwhile reads one or the other.
+            let file = OpenFile(descriptor: descriptor, path: path)
+            let layer = PosixFileLayer()
+            let line = Array(holder.line.utf8)
+            try line.withUnsafeBytesThrowing { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+            try layer.truncate(file, to: line.count)
+        } catch {
+            release()
+            throw .file(error)
+        }
+    }
+
+    deinit { release() }
+
+    /// Gives the container up. Does nothing the second time.
+    public func release() {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        descriptor = -1
+    }
+
+    /// Who owns a container now.
+    ///
+    /// - Parameter container: which one.
+    /// - Returns: nil when nobody does, or nothing can be read.
+    public static func holder(of container: Container) -> LockHolder? {
+        let descriptor = open(container.lockFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        // A shared lock is refused while the owner lives, and gone again with the descriptor.
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
+        return readHolder(descriptor)
+    }
+
+    private static func readHolder(_ descriptor: Int32) -> LockHolder? {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        return LockHolder(line: String(decoding: bytes[..<count], as: UTF8.self))
+    }
+}

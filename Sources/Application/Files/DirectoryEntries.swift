@@ -1,0 +1,30 @@
+import Glibc
+
+/// Reads a folder's names.
+enum DirectoryEntries {
+    /// The names in an open folder, without "." and "..", in byte order; those that are not UTF-8 are left out.
+    ///
+    /// Takes the descriptor over and closes it.
+    static func names(descriptor: Int32, path: String) throws(FileError) -> [String] {
+        guard let stream = fdopendir(descriptor) else {
+            let code = errno
+            close(descriptor)
+            throw FileError(.list, path, code: code)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw FileError(.list, path, code: errno) }
+                break
+            }
+            // The name is longer than the field that Swift sees when a file system allows more; go by the pointer.
+            let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 19
+            let start = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            guard let name = String(validatingCString: start), name != ".", name != ".." else { continue }
+            names.append(name)
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}

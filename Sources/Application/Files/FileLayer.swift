@@ -1,0 +1,132 @@
+/// The file system as this house uses it: few calls, each of which can fail.
+///
+/// `PosixFileLayer` is the real one; a test puts its own in between to fail the n-th call, and a sandbox to check every
+/// path. Calls that a signal interrupts are repeated. Paths may be relative to the working directory.
+public protocol FileLayer: Sendable {
+    /// Opens a file; whoever opens closes. `permissions` are those of a file that this call makes, less the umask.
+    func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile
+    /// Closes; errors at this point carry no news that `sync` has not told.
+    func close(_ file: OpenFile)
+    /// Reads at most `buffer.count` bytes from the current position and returns how many; 0 at the end.
+    func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
+    /// Writes all bytes, however many calls that takes. On an error some of them may have been written.
+    func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError)
+    /// Forces contents and size to the disk.
+    func sync(_ file: OpenFile) throws(FileError)
+    func truncate(_ file: OpenFile, to size: Int) throws(FileError)
+    func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError)
+    func status(_ file: OpenFile) throws(FileError) -> FileStatus
+    /// Maps a whole open file read-only; see `MappedFile` for what may be mapped.
+    func map(_ file: OpenFile) throws(FileError) -> MappedFile
+    /// Puts `source` in the place of `target`, atomically when both are on one file system.
+    func rename(_ source: String, to target: String) throws(FileError)
+    /// Removes a file (not a folder).
+    func remove(_ path: String) throws(FileError)
+    /// Removes an empty folder.
+    func removeDirectory(_ path: String) throws(FileError)
+    /// Forces a folder's entries to the disk, so that a rename in it lasts.
+    func syncDirectory(_ path: String) throws(FileError)
+    /// The status of a path, of a symbolic link itself; nil when nothing is there.
+    func status(_ path: String) throws(FileError) -> FileStatus?
+    /// The names in a folder, without "." and "..", in byte order. A name that is not UTF-8 is left out.
+    func list(_ path: String) throws(FileError) -> [String]
+    /// Makes one folder; its parent must exist. `permissions` less the umask.
+    func makeDirectory(_ path: String, permissions: UInt32) throws(FileError)
+}
+
+extension FileLayer {
+    /// Opens with the usual permissions of a new file, `0o644` less the umask.
+    ///
+    /// - Parameters:
+    ///   - path: which file.
+    ///   - access: for what.
+    /// - Returns: the open file.
+    /// - Throws: `FileError` when it cannot be opened.
+    public func open(_ path: String, _ access: FileAccess) throws(FileError) -> OpenFile {
+        try open(path, access, permissions: 0o644)
+    }
+
+    /// Reads a whole file.
+    ///
+    /// - Parameters:
+    ///   - path: which file.
+    ///   - limit: more bytes than that are refused with `EFBIG`.
+    /// - Returns: its bytes.
+    /// - Throws: `FileError` when it cannot be opened or read, or is larger than `limit`.
+    public func contents(of path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
+        let file = try open(path, .read)
+        defer { close(file) }
+        return try contents(of: file, limit: limit)
+    }
+
+    /// Reads an open file from its position to its end.
+    ///
+    /// - Parameters:
+    ///   - file: open for reading.
+    ///   - limit: more bytes than that are refused with `EFBIG`.
+    /// - Returns: its bytes.
+    /// - Throws: `FileError` when it cannot be read, or is larger than `limit`.
+    public func contents(of file: OpenFile, limit: Int = .max) throws(FileError) -> [UInt8] {
+        let size = try status(file).size
+        guard size <= limit else { throw FileError(.read, file.path, code: FileLayerCode.tooLarge) }
+        // One byte more than the file should have, so that the end shows without growing; a pipe or /proc says 0.
+        var bytes: [UInt8] = []
+        var chunk = max(size, 4095) + 1
+        while true {
+            let wanted = chunk
+            var failure: FileError?
+            let piece = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
+                do throws(FileError) {
+                    while count < wanted {
+                        let rest = UnsafeMutableRawBufferPointer(
+                            rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+                        let got = try read(file, into: rest)
+                        if got == 0 { break }
+                        count += got
+                    }
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+            if bytes.isEmpty { bytes = piece } else { bytes += piece }
+            guard bytes.count <= limit else { throw FileError(.read, file.path, code: FileLayerCode.tooLarge) }
+            if piece.count < wanted { return bytes }
+            chunk = min(max(bytes.count, 4096), 64 << 20)
+        }
+    }
+
+    /// Whether anything is at a path, a broken symbolic link included.
+    ///
+    /// - Parameter path: which one.
+    /// - Returns: false, too, when the path cannot be examined.
+    public func exists(_ path: String) -> Bool {
+        (try? status(path)) != nil
+    }
+
+    /// Makes a folder and the folders above it, as far as they are missing.
+    ///
+    /// - Parameters:
+    ///   - path: the folder; one that is there already is left as it is.
+    ///   - permissions: of each folder that is made, less the umask.
+    /// - Throws: `FileError`, also when something other than a folder stands in the way.
+    public func makeDirectories(_ path: String, permissions: UInt32 = 0o700) throws(FileError) {
+        do throws(FileError) {
+            try makeDirectory(path, permissions: permissions)
+        } catch {
+            switch error.code {
+            case FileLayerCode.exists:
+                // A link to a folder is a folder here; opening it through "." tells.
+                guard (try? status(path + "/.")) != nil else {
+                    throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory)
+                }
+            case FileLayerCode.absent:
+                let parent = PathText.parent(of: path)
+                guard parent != path else { throw error }
+                try makeDirectories(parent, permissions: permissions)
+                try makeDirectory(path, permissions: permissions)
+            default: throw error
+            }
+        }
+    }
+}

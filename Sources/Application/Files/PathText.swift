@@ -1,0 +1,58 @@
+/// Paths taken apart and put together as text, without asking the file system.
+public enum PathText {
+    /// The folder that a path names its last component in; "." for a bare name, "/" for the root.
+    ///
+    /// - Parameter path: any path; slashes at its end do not count.
+    /// - Returns: the text before the last component.
+    public static func parent(of path: String) -> String {
+        let trimmed = trimmingSlashes(path)
+        guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty && path.hasPrefix("/") ? "/" : "." }
+        let head = trimmingSlashes(String(trimmed[..<slash]))
+        return head.isEmpty ? "/" : head
+    }
+
+    /// The last component of a path; empty for the root.
+    ///
+    /// - Parameter path: any path; slashes at its end do not count.
+    /// - Returns: the text after the last slash.
+    public static func name(of path: String) -> String {
+        let trimmed = trimmingSlashes(path)
+        guard let slash = trimmed.lastIndex(of: "/") else { return trimmed }
+        return String(trimmed[trimmed.index(after: slash)...])
+    }
+
+    /// Joins a folder and a name with one slash.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder; empty means none.
+    ///   - name: a name or a relative path.
+    /// - Returns: the joined path.
+    public static func join(_ folder: String, _ name: String) -> String {
+        if folder.isEmpty { return name }
+        return folder.hasSuffix("/") ? folder + name : folder + "/" + name
+    }
+
+    /// Makes a path absolute and resolves ".", ".." and double slashes in its text; symbolic links are not looked at.
+    ///
+    /// - Parameters:
+    ///   - path: any path.
+    ///   - base: an absolute folder, for a relative path.
+    /// - Returns: an absolute path without a slash at its end.
+    public static func absolute(_ path: String, from base: String) -> String {
+        var kept: [Substring] = []
+        for part in (path.hasPrefix("/") ? path : join(base, path)).split(separator: "/") {
+            switch part {
+            case ".": continue
+            case "..": _ = kept.popLast()
+            default: kept.append(part)
+            }
+        }
+        return "/" + kept.joined(separator: "/")
+    }
+
+    private static func trimmingSlashes(_ path: String) -> String {
+        var text = Substring(path)
+        while text.hasSuffix("/") { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,116 @@
+import Glibc
+
+/// The real file system.
+public struct PosixFileLayer: FileLayer {
+    public init() {}
+
+    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+        try check(path, .open)
+        let descriptor = try retry(.open, path) { Glibc.open(path, access.flags, permissions) }
+        return OpenFile(descriptor: descriptor, path: path)
+    }
+
+    public func close(_ file: OpenFile) {
+        // Linux frees the descriptor even when close is interrupted: never repeat it.
+        _ = Glibc.close(file.descriptor)
+    }
+
+    public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        guard let base = buffer.baseAddress, !buffer.isEmpty else { return 0 }
+        return try retry(.read, file.path) { Glibc.read(file.descriptor, base, buffer.count) }
+    }
+
+    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
+        guard let base = bytes.baseAddress else { return }
+        var done = 0
+        while done < bytes.count {
+            done += try retry(.write, file.path) {
+                Glibc.write(file.descriptor, base + done, bytes.count - done)
+            }
+        }
+    }
+
+    public func sync(_ file: OpenFile) throws(FileError) {
+        _ = try retry(.sync, file.path) { fsync(file.descriptor) }
+    }
+
+    public func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
+        _ = try retry(.truncate, file.path) { ftruncate(file.descriptor, off_t(size)) }
+    }
+
+    public func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
+        _ = try retry(.setPermissions, file.path) { fchmod(file.descriptor, permissions) }
+    }
+
+    public func status(_ file: OpenFile) throws(FileError) -> FileStatus {
+        var raw = stat()
+        _ = try retry(.status, file.path) { fstat(file.descriptor, &raw) }
+        return FileStatus(raw)
+    }
+
+    public func map(_ file: OpenFile) throws(FileError) -> MappedFile {
+        try MappedFile(file, count: status(file).size)
+    }
+
+    public func rename(_ source: String, to target: String) throws(FileError) {
+        try check(source, .rename)
+        try check(target, .rename)
+        _ = try retry(.rename, target) { Glibc.rename(source, target) }
+    }
+
+    public func remove(_ path: String) throws(FileError) {
+        try check(path, .remove)
+        _ = try retry(.remove, path) { unlink(path) }
+    }
+
+    public func removeDirectory(_ path: String) throws(FileError) {
+        try check(path, .remove)
+        _ = try retry(.remove, path) { rmdir(path) }
+    }
+
+    public func syncDirectory(_ path: String) throws(FileError) {
+        try check(path, .sync)
+        let descriptor = try retry(.sync, path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        defer { _ = Glibc.close(descriptor) }
+        _ = try retry(.sync, path) { fsync(descriptor) }
+    }
+
+    public func status(_ path: String) throws(FileError) -> FileStatus? {
+        try check(path, .status)
+        var raw = stat()
+        do throws(FileError) {
+            _ = try retry(.status, path) { lstat(path, &raw) }
+        } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw error
+        }
+        return FileStatus(raw)
+    }
+
+    public func list(_ path: String) throws(FileError) -> [String] {
+        try check(path, .list)
+        let descriptor = try retry(.list, path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        return try DirectoryEntries.names(descriptor: descriptor, path: path)
+    }
+
+    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        try check(path, .makeDirectory)
+        _ = try retry(.makeDirectory, path) { mkdir(path, permissions) }
+    }
+
+    /// A NUL in a path would silently cut it short in C, and name another file.
+    private func check(_ path: String, _ operation: FileError.Operation) throws(FileError) {
+        if path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL, reason: "the path holds a NUL") }
+    }
+
+    private func retry<Count: SignedInteger>(
+        _ operation: FileError.Operation, _ path: String, _ call: () -> Count
+    ) throws(FileError) -> Count {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let code = errno
+            if code != EINTR { throw FileError(operation, path, code: code) }
+        }
+    }
+}

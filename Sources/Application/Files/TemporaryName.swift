@@ -1,0 +1,27 @@
+import Glibc
+import Synchronization
+
+/// Names of temporary files that an atomic write makes beside its target: `.cubby-<pid>-<token>-<number>.tmp`.
+///
+/// The token is random and one for each process, so that a leftover of an earlier process with the same id, as in
+/// containers, is not taken for one's own.
+public enum TemporaryName {
+    static let prefix = ".cubby-"
+    static let suffix = ".tmp"
+    private static let counter = Atomic<UInt64>(0)
+    private static let own = "\(prefix)\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))-"
+
+    static func next() -> String {
+        own + String(counter.wrappingAdd(1, ordering: .relaxed).newValue) + suffix
+    }
+
+    /// Whether a name has the form of a temporary file, of whichever process.
+    ///
+    /// - Parameter name: a file name without folder.
+    /// - Returns: true for a name that `AtomicFile.removeLeftovers(in:using:)` would take.
+    public static func matches(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.hasSuffix(suffix)
+    }
+
+    static func isOwn(_ name: String) -> Bool { name.hasPrefix(own) }
+}

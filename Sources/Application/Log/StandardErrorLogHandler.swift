@@ -1,0 +1,74 @@
+import CPlatform
+import Glibc
+public import Logging
+
+/// Writes log messages to standard error: bare lines on a terminal, in NSLog's form elsewhere.
+///
+/// NSLog's form is `2014-07-11 17:08:30.634 Homepwner[5965:60b] Received memory warning.`: local time, process, process id
+/// and the thread's id in hexadecimal digits. Each message is one write, so that lines of two threads do not mix.
+/// Bootstrap it with `LoggingSystem.bootstrap { StandardErrorLogHandler(label: $0) }`.
+public struct StandardErrorLogHandler: LogHandler {
+    /// Takes a finished line, its newline included.
+    public typealias Sink = @Sendable (String) -> Void
+
+    public enum Form: Sendable, Hashable {
+        /// The message alone.
+        case bare
+        /// As NSLog writes it.
+        case nsLog
+    }
+
+    public var logLevel: Logger.Level
+    public var metadata: Logger.Metadata = [:]
+    public var metadataProvider: Logger.MetadataProvider?
+
+    private let form: Form
+    private let processName: String
+    private let sink: Sink
+
+    /// - Parameters:
+    ///   - label: the logger's label; it is not written.
+    ///   - level: messages below it are dropped.
+    ///   - form: if nil, bare when standard error is a terminal.
+    ///   - processName: the name in NSLog's form.
+    ///   - sink: where lines go; standard error if not given. A line editor puts its own here, to draw itself anew below.
+    public init(
+        label: String, level: Logger.Level = .info, form: Form? = nil, processName: String = ProcessName.current,
+        sink: @escaping Sink = Self.writeToStandardError
+    ) {
+        logLevel = level
+        self.form = form ?? (isatty(STDERR_FILENO) == 1 ? .bare : .nsLog)
+        self.processName = processName
+        self.sink = sink
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        var line = ""
+        if form == .nsLog {
+            var now = timespec()
+            clock_gettime(CLOCK_REALTIME, &now)
+            line = "\(LocalTime.logText(now)) \(processName)[\(getpid()):\(String(cubby_thread_id(), radix: 16))] "
+        }
+        line += "\(event.message)"
+        var all = metadata
+        if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
+        if let own = event.metadata { all.merge(own) { _, new in new } }
+        for (key, value) in all.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(value)" }
+        sink(line + "\n")
+    }
+
+    /// Writes text to standard error; what cannot be written is lost.
+    ///
+    /// - Parameter text: with its newline.
+    public static func writeToStandardError(_ text: String) {
+        let file = OpenFile(descriptor: STDERR_FILENO, path: "standard error")
+        try? Array(text.utf8).withUnsafeBytesThrowing { bytes throws(FileError) in
+            try PosixFileLayer().writeAll(bytes, to: file)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Application
+import Foundation
+import Testing
+
+@Suite("ContainerLock")
+struct ContainerLockTests {
+    let scratch: Scratch
+    let container: Container
+
+    init() throws {
+        scratch = try Scratch()
+        container = Container(path: scratch.file("box"))
+        try container.create()
+    }
+
+    @Test func namesItsHolder() throws {
+        let lock = try ContainerLock(container, processName: "my cubby")
+        #expect(lock.holder.processIdentifier == getpid())
+        #expect(ContainerLock.holder(of: container) == lock.holder)
+        let error = #expect(throws: ContainerLockError.self) { try ContainerLock(container) }
+        #expect(error == .inUse(path: container.path, holder: lock.holder))
+        #expect(error?.message.contains("in use by my cubby, process \(getpid()), since 20") == true)
+        lock.release()
+        lock.release()
+        #expect(ContainerLock.holder(of: container) == nil)
+        _ = try ContainerLock(container)
+    }
+
+    @Test func goesWithItsOwner() throws {
+        do {
+            let lock = try ContainerLock(container)
+            _ = lock
+        }
+        _ = try ContainerLock(container)
+    }
+
+    @Test func holdsAgainstAnotherProcessUntilThatDies() throws {
+        // flock(1) is another program with the same lock; it says "held" once it has it, and waits for its input.
+        let other = Process()
+        other.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
+        other.arguments = [container.lockFile, "/bin/sh", "-c", "echo held; read line"]
+        let output = Pipe()
+        let input = Pipe()
+        other.standardOutput = output
+        other.standardInput = input
+        try other.run()
+        #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "held\n")
+        #expect(throws: ContainerLockError.inUse(path: container.path, holder: nil)) { try ContainerLock(container) }
+        try input.fileHandleForWriting.close()
+        other.waitUntilExit()
+        _ = try ContainerLock(container)
+    }
+
+    @Test func isNotTakenThroughALink() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: container.lockFile, withDestinationPath: scratch.file("elsewhere"))
+        let error = #expect(throws: ContainerLockError.self) { try ContainerLock(container) }
+        guard case .file = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("elsewhere")))
+    }
+}

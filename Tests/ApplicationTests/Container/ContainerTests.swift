@@ -1,0 +1,66 @@
+import Application
+import Glibc
+import Testing
+
+@Suite("Container")
+struct ContainerTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test func makesItsFoldersClosedToOthers() throws {
+        let container = Container(path: scratch.file("deep/er/box"))
+        try container.create()
+        try container.create()
+        for folder in container.folders {
+            #expect(try PosixFileLayer().status(folder)?.permissions == 0o700, "\(folder)")
+        }
+        #expect(scratch.names("deep/er/box") == ["Documents", "Library", "tmp"])
+        #expect(
+            scratch.names("deep/er/box/Library") == ["Application Support", "Caches", "Preferences", "Scripts"])
+    }
+
+    @Test func refusesAFileInItsPlace() throws {
+        try AtomicFile.write([], to: scratch.file("box"), durable: false)
+        #expect(throws: FileError.self) { try Container(path: scratch.file("box")).create() }
+    }
+
+    @Test(
+        arguments: [
+            (nil, ["HOME": "/h"], "/h/.local/share/cubby"),
+            (nil, ["HOME": "/h", "XDG_DATA_HOME": "/d/"], "/d/cubby"),
+            (nil, ["HOME": "/h", "XDG_DATA_HOME": "relative"], "/h/.local/share/cubby"),
+            (nil, ["HOME": "/h", "XDG_DATA_HOME": "/d", "CUBBY_CONTAINER": "/c/../e"], "/e"),
+            ("/given/", ["HOME": "/h", "CUBBY_CONTAINER": "/c"], "/given"),
+        ] as [(String?, [String: String], String)])
+    func isLocated(path: String?, environment: [String: String], expected: String) {
+        #expect(Container.locate(path, environment: { environment[$0] })?.path == expected)
+    }
+
+    @Test func aRelativePathIsMadeAbsolute() {
+        #expect(Container(path: "box").path == (WorkingDirectory.path ?? "") + "/box")
+    }
+
+    @Test func emptiesItsTemporaryFolderWithoutFollowingLinks() throws {
+        let container = Container(path: scratch.file("box"))
+        try container.create()
+        let layer = PosixFileLayer()
+        try layer.makeDirectories(container.tmp + "/a/b/c")
+        try AtomicFile.write([1], to: container.tmp + "/a/b/file", durable: false)
+        try layer.makeDirectories(scratch.file("outside"))
+        try AtomicFile.write([1], to: scratch.file("outside/kept"), durable: false)
+        symlink(scratch.file("outside"), container.tmp + "/link")
+        try container.emptyTemporaryFolder()
+        #expect(scratch.names("box/tmp") == [])
+        #expect(scratch.names("outside") == ["kept"])
+    }
+
+    @Test func removesLeftoversEverywhere() throws {
+        let container = Container(path: scratch.file("box"))
+        try container.create()
+        let leftover = container.documents + "/.cubby-1-x-1.tmp"
+        try AtomicFile.write([1], to: leftover, durable: false)
+        #expect(container.removeLeftovers() == [leftover])
+        #expect(container.removeLeftovers() == [])
+    }
+}

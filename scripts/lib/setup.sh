@@ -1,0 +1,141 @@
+# Set-up that the scripts share: what a fresh Debian lacks is installed, and what changed is built.
+# To be sourced by bash with `root` set to the project's folder. Says what it does on standard error, and nothing else.
+
+readonly BUILD_PACKAGES=(liblua5.4-dev libvips-dev pkg-config)
+readonly TEST_PACKAGES=(tmux lua5.4 libplist-utils python3)
+readonly BINARY=$root/.build/release/cubby
+# Touched before a build begins, so that an edit made while it runs is newer.
+readonly STAMP=$root/.build/cubby.stamp
+
+say() {
+  printf '%s\n' "$*" >&2
+}
+
+die() {
+  say "$(basename "$0"): $*"
+  exit 1
+}
+
+# The built program is newer than the manifest and every file and folder of the sources.
+is_current() {
+  [[ -x $BINARY && -f $STAMP ]] &&
+    [[ -z $(find "$root/Package.swift" "$root/Sources" -newer "$STAMP" -print -quit) ]]
+}
+
+# Prints the packages, of those given, that are not installed.
+missing_packages() {
+  local installed package
+  installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' "$@" 2>/dev/null || true)"
+  for package in "$@"; do
+    [[ $installed == *" installed:$package "* ]] || printf '%s\n' "$package"
+  done
+}
+
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    say "This needs root and there is no sudo. As root, run: $*"
+    return 1
+  fi
+}
+
+apt() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@"
+}
+
+# Asks the mirrors for their lists only when those at hand are absent or out of date.
+apt_install() {
+  if compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && apt install -y --no-install-recommends "$@"; then
+    return
+  fi
+  apt update && apt install -y --no-install-recommends "$@"
+}
+
+# Installs the Debian packages, of those given, that are missing; needs no network when none is.
+install_packages() {
+  local missing
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    check_libraries
+    return
+  fi
+  mapfile -t missing < <(missing_packages "$@")
+  if ((${#missing[@]} > 0)); then
+    step "Installing ${missing[*]}" apt_install "${missing[@]}"
+  fi
+}
+
+# Not Debian: the scripts cannot install there, but they build where the libraries are.
+check_libraries() {
+  command -v pkg-config >/dev/null && pkg-config --exists lua5.4 vips ||
+    die "this is not Debian, so nothing is installed by itself: install the development files of Lua 5.4 and of libvips, and pkg-config"
+}
+
+require_swift() {
+  command -v swift >/dev/null ||
+    die "no Swift toolchain on PATH. Install Swift 6.3 or later from https://www.swift.org/install/linux and try again"
+}
+
+# git and its certificates fetch the three Swift packages that the project depends on.
+prepare_to_build() {
+  local packages=("${BUILD_PACKAGES[@]}" "$@")
+  require_swift
+  command -v git >/dev/null || packages+=(git)
+  [[ -e /etc/ssl/certs/ca-certificates.crt ]] || packages+=(ca-certificates)
+  install_packages "${packages[@]}"
+  give_swift_a_home
+}
+
+# SwiftPM keeps caches at home; without a home that can be written they go beside the build.
+give_swift_a_home() {
+  if [[ -z ${HOME:-} || ! -d ${HOME:-} || ! -w ${HOME:-} ]]; then
+    export HOME=$root/.build/home
+    mkdir -p "$HOME"
+  fi
+}
+
+# step TITLE COMMAND…: runs the command quietly, says how long it took, and shows all it wrote when it fails.
+step() {
+  local title=$1 log started=$SECONDS status=0
+  shift
+  log=$(mktemp)
+  say "$title…"
+  "$@" </dev/null 2>&1 | show_progress "$log" || status=$?
+  if ((status != 0)); then
+    say "$title failed after $((SECONDS - started)) s. What it said:"
+    cat "$log" >&2
+  else
+    say "$title: $((SECONDS - started)) s"
+  fi
+  rm -f "$log"
+  return "$status"
+}
+
+# Copies its input to a file; on a terminal the last step of a build (`[12/34] …`) is on the screen meanwhile.
+show_progress() {
+  local line
+  if [[ ! -t 2 ]]; then
+    cat >"$1"
+    return
+  fi
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$1"
+    [[ $line == '['* ]] && printf '\r\033[K%.*s' "$((${COLUMNS:-80} - 1))" "$line" >&2
+  done
+  printf '\r\033[K' >&2
+}
+
+compile_release() {
+  swift build --package-path "$root" -c release --static-swift-stdlib --product cubby
+}
+
+# Builds the program as it is meant to be used, when anything changed since it was built last.
+build_release() {
+  is_current && return
+  mkdir -p "$root/.build"
+  touch "$STAMP.new"
+  step "Building cubby (minutes the first time, seconds later)" compile_release
+  mv "$STAMP.new" "$STAMP"
+}
