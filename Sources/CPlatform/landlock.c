@@ -26,16 +26,26 @@ struct __attribute__((packed)) path_beneath {
 
 enum { create_version = 1, rule_path_beneath = 1 };
 
-static const uint64_t execute = 1 << 0, write_file = 1 << 1, read_file = 1 << 2, read_directory = 1 << 3,
-                      remove_directory = 1 << 4, remove_file = 1 << 5, make_character = 1 << 6, make_directory = 1 << 7,
-                      make_regular = 1 << 8, make_socket = 1 << 9, make_fifo = 1 << 10, make_block = 1 << 11,
-                      make_link = 1 << 12, refer = 1 << 13 /* ABI 2 */, truncate_file = 1 << 14 /* ABI 3 */,
-                      device_control = 1 << 15 /* ABI 5 */;
-static const uint64_t network_bind = 1 << 0, network_connect = 1 << 1;
-static const uint64_t scope_abstract_socket = 1 << 0, scope_signal = 1 << 1;
+enum {
+    execute = 1 << 0,
+    write_file = 1 << 1,
+    read_file = 1 << 2,
+    read_directory = 1 << 3,
+    remove_directory = 1 << 4,
+    remove_file = 1 << 5,
+    make_directory = 1 << 7,
+    make_regular = 1 << 8,
+    make_link = 1 << 12,
+    all_of_abi_1 = (1 << 13) - 1,
+    refer = 1 << 13,          /* ABI 2 */
+    truncate_file = 1 << 14,  /* ABI 3 */
+    device_control = 1 << 15, /* ABI 5 */
+};
+enum { network_bind = 1 << 0, network_connect = 1 << 1 };
+enum { scope_abstract_socket = 1 << 0, scope_signal = 1 << 1 };
 
 static uint64_t known(int abi) {
-    uint64_t rights = (make_link << 1) - 1;
+    uint64_t rights = all_of_abi_1;
     if (abi >= 2) rights |= refer;
     if (abi >= 3) rights |= truncate_file;
     if (abi >= 5) rights |= device_control;

@@ -6,10 +6,16 @@
 #include <pthread.h>
 #include <signal.h>
 
+/* Blocked signals are queued even when they are ignored: one that nohup, or a shell without job control, set to be ignored
+   must not be waited for, or it would count again. */
 static void fill(sigset_t *set) {
     static const int watched[] = {SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN, SIGTTOU};
     sigemptyset(set);
-    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(set, watched[i]);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) {
+        struct sigaction action;
+        if (sigaction(watched[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+        sigaddset(set, watched[i]);
+    }
 }
 
 int cubby_signals_block(void) {

@@ -21,7 +21,7 @@ int32_t cubby_thread_id(void);
 
 /* signals.c: signal sets and dispositions are macros, and the stop must happen on one thread step by step. */
 
-/* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU in the calling thread and in the threads
+/* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, as far as they are not ignored, in the calling thread and in the threads
    that it makes from now on, and ignores SIGPIPE, so that a write to a closed pipe is an error and not the end. Call it
    at the top of main. */
 int cubby_signals_block(void);
@@ -62,6 +62,11 @@ int cubby_flush_output(void);
 
 /* openat2(2). -ENOSYS where the kernel lacks it. */
 int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
+
+/* events.c: eventfd's header is not among those that Swift's module of the C library has. */
+
+/* A new event descriptor, non-blocking, closed on exec. */
+int cubby_eventfd(void);
 
 /* memory.c */
 

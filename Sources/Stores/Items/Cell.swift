@@ -1,0 +1,92 @@
+/// A field's value in sixteen bytes.
+///
+/// Numbers, dates and texts of up to fourteen bytes lie in the cell itself; longer texts lie in a `CellHeap`, and so
+/// do arrays, dictionaries, data and wide integers. Byte 0 is the kind. A short text has its length in byte 1 and its
+/// bytes from byte 2 on; a long text has its length in bytes 4 to 7 and its address in the second word.
+struct Cell: BitwiseCopyable, Equatable {
+    var head: UInt64
+    var tail: UInt64
+
+    enum Kind: UInt8 {
+        case absent, no, yes, integer, real, single, date, shortText, longText, box
+    }
+
+    static let shortTextLimit = 14
+    static let absent = Cell(.absent)
+
+    @inline(__always)
+    init(_ kind: Kind, _ tail: UInt64 = 0) {
+        head = UInt64(kind.rawValue)
+        self.tail = tail
+    }
+
+    @inline(__always)
+    var kind: Kind {
+        Kind(rawValue: UInt8(truncatingIfNeeded: head)) ?? .absent
+    }
+
+    var isAbsent: Bool { head & 0xFF == 0 }
+
+    var isText: Bool {
+        let kind = UInt8(truncatingIfNeeded: head)
+        return kind == Kind.shortText.rawValue || kind == Kind.longText.rawValue
+    }
+
+    static func boolean(_ value: Bool) -> Cell { Cell(value ? .yes : .no) }
+    static func integer(_ value: Int64) -> Cell { Cell(.integer, UInt64(bitPattern: value)) }
+    static func real(_ value: Double) -> Cell { Cell(.real, value.bitPattern) }
+    static func single(_ value: Float) -> Cell { Cell(.single, UInt64(value.bitPattern)) }
+    static func date(_ secondsSinceReferenceDate: Double) -> Cell { Cell(.date, secondsSinceReferenceDate.bitPattern) }
+    static func box(_ index: Int) -> Cell { Cell(.box, UInt64(index)) }
+
+    static func longText(_ address: UnsafePointer<UInt8>, count: Int) -> Cell {
+        var cell = Cell(.longText, UInt64(UInt(bitPattern: address)))
+        cell.head |= UInt64(UInt32(count)) << 32
+        return cell
+    }
+
+    /// A text of at most fourteen bytes.
+    @inline(__always)
+    static func shortText(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell {
+        var cell = Cell(.shortText)
+        cell.head |= UInt64(bytes.count) << 8
+        withUnsafeMutableBytes(of: &cell) { cell in
+            for index in 0..<bytes.count { cell[index + 2] = bytes[index] }
+        }
+        return cell
+    }
+
+    var integerValue: Int64 { Int64(bitPattern: tail) }
+    var realValue: Double { Double(bitPattern: tail) }
+    var boxIndex: Int { Int(tail) }
+
+    /// The bytes that the text takes in a heap.
+    var heapByteCount: Int { kind == .longText ? Int(head >> 32) : 0 }
+
+    /// The bytes of a text cell; empty for another kind. Valid while the cell at `pointer` and its heap stay as they are.
+    @inline(__always)
+    static func text(at pointer: UnsafePointer<Cell>) -> UnsafeBufferPointer<UInt8> {
+        let head = pointer.pointee.head
+        switch UInt8(truncatingIfNeeded: head) {
+        case Kind.shortText.rawValue:
+            let bytes = UnsafeRawPointer(pointer).assumingMemoryBound(to: UInt8.self)
+            return UnsafeBufferPointer(start: bytes + 2, count: Int(head >> 8 & 0xFF))
+        case Kind.longText.rawValue:
+            return UnsafeBufferPointer(
+                start: UnsafePointer<UInt8>(bitPattern: UInt(pointer.pointee.tail)), count: Int(head >> 32))
+        default:
+            return UnsafeBufferPointer(start: nil, count: 0)
+        }
+    }
+
+    /// Calls `body` with the bytes of a text cell.
+    @inline(__always)
+    func withText<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var copy = self
+        return try withUnsafeMutablePointer(to: &copy) { pointer throws(Failure) in
+            try body(Cell.text(at: pointer))
+        }
+    }
+}

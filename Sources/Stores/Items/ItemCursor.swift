@@ -1,0 +1,30 @@
+/// An iteration over a store's items that changes of the store cannot disturb.
+public final class ItemCursor: Sequence, IteratorProtocol {
+    private let store: ItemStore
+    /// The order when the iteration began; shared with the store until that changes.
+    private let slots: [UInt32]
+    private var nextSlot = 0
+
+    init(_ store: ItemStore) {
+        self.store = store
+        slots = store.order.slots
+        store.cursorCount += 1
+    }
+
+    deinit {
+        store.cursorCount -= 1
+        if store.cursorCount == 0 {
+            for row in store.rowsToFree { store.table.freeRow(row) }
+            store.rowsToFree = []
+        }
+    }
+
+    public func next() -> Item? {
+        while nextSlot < slots.count {
+            let row = slots[nextSlot]
+            nextSlot += 1
+            if row != ItemOrder.hole, store.table.state(row) == .live { return store.item(row: row) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,89 @@
+public import PropertyList
+
+/// An item in the making: fields are set without events, then ``insert()`` appends it to its store.
+///
+/// End each draft with `insert()` or ``discard()``.
+public struct ItemDraft {
+    let store: ItemStore
+    let row: UInt32
+
+    /// Sets a field by number; `itemKey` too, with a string that no item has.
+    public func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
+        if field == .itemKey {
+            guard case .string(let key)? = value else { throw FieldValidation.refusal("itemKey", "a string", value) }
+            return try setKey(key)
+        }
+        try store.set(row, field, value)
+    }
+
+    /// Sets a text field from UTF-8 bytes; `itemKey` too.
+    public func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
+        guard field == .itemKey else { return try store.setUTF8(row, field, bytes) }
+        if let key = PackedKey(uuid: bytes) {
+            store.table.keys[row] = key
+            store.table.textKeys[row] = false
+            return
+        }
+        guard UTF8Check.isValid(bytes) else {
+            throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes text in UTF-8, and these bytes are not")
+        }
+        try setKey(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Sets the value in dollars.
+    public func setValueInDollars(_ value: Int64) {
+        store.table.values[row] = value
+    }
+
+    /// Sets a whole record.
+    public func set(_ fields: ItemFields) throws(StoreError) {
+        try setText(fields.name, .name)
+        if let serial = fields.serialNumber { try setText(serial, .serialNumber) }
+        store.table.values[row] = fields.valueInDollars
+        if let date = fields.dateCreated { try set(.date(date), for: .dateCreated) }
+        if let key = fields.itemKey { try setKey(key) }
+        for (name, value) in fields.custom {
+            try set(value, for: try customField(name, value))
+        }
+    }
+
+    /// Appends the item to its store.
+    ///
+    /// - Throws: `duplicateKey`, `vetoed`. The draft is still to be discarded then.
+    public func insert() throws(StoreError) -> Item {
+        try store.insertDraft(row)
+        return store.item(row: row)
+    }
+
+    /// Gives the draft up; an `Item` that an observer kept of it reads as removed.
+    public func discard() {
+        store.rowDied(row)
+    }
+
+    private func setText(_ text: String, _ field: ItemField) throws(StoreError) {
+        if text.utf8.count > FieldValidation.byteLimit { return try set(.string(text), for: field) }
+        store.table.setCell(row, field, store.heap.text(text))
+    }
+
+    private func setKey(_ key: String) throws(StoreError) {
+        try FieldValidation.checkKey(key)
+        var key = key
+        key.withUTF8 { bytes in
+            if let packed = PackedKey(uuid: bytes) {
+                store.table.keys[row] = packed
+                store.table.textKeys[row] = false
+            } else {
+                store.table.keys[row] = PackedKey(text: store.heap.text(bytes))
+                store.table.textKeys[row] = true
+            }
+        }
+    }
+
+    private func customField(_ name: String, _ value: PropertyListValue) throws(StoreError) -> ItemField {
+        if let field = store.fields.existing(name), !field.isCustom {
+            throw StoreError(
+                .invalidValue(field: name), "\(name) is a field of every item and cannot be a custom one")
+        }
+        return try store.fieldForAssignment(name, value)
+    }
+}

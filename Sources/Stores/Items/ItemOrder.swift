@@ -1,0 +1,174 @@
+/// The items' order: from a position to a row and back.
+///
+/// A removed row leaves a hole. While there are none, or before the first, a position is an index; behind it, a
+/// Fenwick tree over the holes of blocks of 64 slots finds it in O(log n). The holes are closed when they are a third
+/// of the slots, so that any run of removals costs O(log n) each, and a loop that reads as it removes stays fast.
+struct ItemOrder: ~Copyable {
+    static let hole = UInt32.max
+    static let nowhere = UInt32.max
+
+    /// Rows in order, holes between them.
+    private(set) var slots: [UInt32] = []
+    /// The slot of each row; `nowhere` for a row that is not in the store.
+    private var places = Column<UInt32>()
+    private(set) var count = 0
+    private var firstHole = Int.max
+    /// Holes a block of 64 slots, as a Fenwick tree of a power of two of blocks; empty when not built.
+    private var tree: [UInt32] = []
+
+    mutating func reserve(_ wanted: Int) {
+        slots.reserveCapacity(wanted)
+        places.reserve(wanted)
+    }
+
+    /// Makes room for a row's place.
+    mutating func addRow() {
+        places.append(Self.nowhere)
+    }
+
+    @inline(__always)
+    mutating func append(_ row: UInt32) {
+        places[row] = UInt32(slots.count)
+        slots.append(row)
+        count += 1
+        if firstHole != Int.max, !tree.isEmpty, (slots.count - 1) >> 6 >= tree.count - 1 { tree = [] }
+    }
+
+    /// The row at a position below `count`.
+    @inline(__always)
+    mutating func row(at position: Int) -> UInt32 {
+        position < firstHole ? slots[position] : rowBehindHole(position)
+    }
+
+    /// The position of a row that is in the order.
+    mutating func position(of row: UInt32) -> Int {
+        let slot = Int(places[row])
+        if slot < firstHole { return slot }
+        if tree.isEmpty { buildTree() }
+        var holes = 0
+        var block = slot >> 6
+        let start = block << 6
+        while block > 0 {
+            holes += Int(tree[block])
+            block &= block - 1
+        }
+        for index in start..<slot where slots[index] == Self.hole { holes += 1 }
+        return slot - holes
+    }
+
+    /// Takes a row out, and gives back the position it had.
+    mutating func remove(_ row: UInt32) -> Int {
+        let position = position(of: row)
+        let slot = Int(places[row])
+        places[row] = Self.nowhere
+        count -= 1
+        if slot == slots.count - 1 {
+            slots.removeLast()
+            while slots.last == Self.hole {
+                let last = slots.count - 1
+                slots.removeLast()
+                addToTree(last, -1)
+            }
+            if slots.count <= firstHole {
+                firstHole = Int.max
+                tree = []
+            }
+            return position
+        }
+        slots[slot] = Self.hole
+        firstHole = min(firstHole, slot)
+        addToTree(slot, 1)
+        if slots.count - count > 64 + slots.count / 3 { close() }
+        return position
+    }
+
+    mutating func insert(_ row: UInt32, at position: Int) {
+        if position == count { return append(row) }
+        close()
+        slots.insert(row, at: position)
+        count += 1
+        for slot in position..<slots.count { places[slots[slot]] = UInt32(slot) }
+    }
+
+    /// Takes the row at one position to another: O(distance).
+    mutating func move(from: Int, to: Int) {
+        close()
+        let row = slots[from]
+        if from < to {
+            for slot in from..<to {
+                slots[slot] = slots[slot + 1]
+                places[slots[slot]] = UInt32(slot)
+            }
+        } else {
+            for slot in stride(from: from, to: to, by: -1) {
+                slots[slot] = slots[slot - 1]
+                places[slots[slot]] = UInt32(slot)
+            }
+        }
+        slots[to] = row
+        places[row] = UInt32(to)
+    }
+
+    /// Closes the holes: O(n), nothing when there are none.
+    mutating func close() {
+        guard firstHole != Int.max else { return }
+        var target = firstHole
+        for slot in firstHole..<slots.count where slots[slot] != Self.hole {
+            let row = slots[slot]
+            slots[target] = row
+            places[row] = UInt32(target)
+            target += 1
+        }
+        slots.removeLast(slots.count - target)
+        firstHole = Int.max
+        tree = []
+    }
+
+    // MARK: The tree
+
+    private mutating func buildTree() {
+        var size = 1
+        while size < (slots.count >> 6) + 2 { size *= 2 }
+        tree = [UInt32](repeating: 0, count: size + 1)
+        for slot in firstHole..<slots.count where slots[slot] == Self.hole { tree[slot >> 6 + 1] += 1 }
+        for index in 1...size {
+            let parent = index + (index & -index)
+            if parent <= size { tree[parent] += tree[index] }
+        }
+    }
+
+    private mutating func addToTree(_ slot: Int, _ change: Int32) {
+        guard !tree.isEmpty else { return }
+        var index = slot >> 6 + 1
+        while index < tree.count {
+            tree[index] = UInt32(bitPattern: Int32(bitPattern: tree[index]) &+ change)
+            index += index & -index
+        }
+    }
+
+    private mutating func rowBehindHole(_ position: Int) -> UInt32 {
+        if tree.isEmpty { buildTree() }
+        var block = 0
+        var left = position
+        var step = tree.count - 1
+        while step > 0 {
+            let next = block + step
+            if next < tree.count {
+                let live = step << 6 - Int(tree[next])
+                if live <= left {
+                    block = next
+                    left -= live
+                }
+            }
+            step >>= 1
+        }
+        var slot = block << 6
+        while true {
+            if slots[slot] != Self.hole {
+                if left == 0 { return slots[slot] }
+                left -= 1
+            }
+            slot += 1
+        }
+    }
+}

@@ -1,0 +1,187 @@
+extension ItemStore {
+    /// Which stack a commit's changes go to.
+    enum CommitKind {
+        case change, undo, redo
+    }
+
+    public var canUndo: Bool { !undoStack.isEmpty || !log.isEmpty }
+    public var canRedo: Bool { !redoStack.isEmpty && log.isEmpty }
+
+    /// Takes back the last commit or transaction; what is not committed yet is committed first and is then the last.
+    ///
+    /// - Returns: false when there is nothing to take back.
+    /// - Throws: `transactionInProgress`, `inputOutput`.
+    @discardableResult
+    public func undo() throws(StoreError) -> Bool {
+        try checkNoTransaction("undo")
+        try commit()
+        guard let group = undoStack.popLast() else { return false }
+        do throws(StoreError) {
+            try reverse(group, .undo)
+        } catch {
+            undoStack.append(group)
+            throw error
+        }
+        return true
+    }
+
+    /// Does again what `undo` took back last. A change in between forgets it.
+    ///
+    /// - Returns: false when there is nothing to do again.
+    /// - Throws: `transactionInProgress`, `inputOutput`.
+    @discardableResult
+    public func redo() throws(StoreError) -> Bool {
+        try checkNoTransaction("redo")
+        try commit()
+        guard let group = redoStack.popLast() else { return false }
+        do throws(StoreError) {
+            try reverse(group, .redo)
+        } catch {
+            redoStack.append(group)
+            throw error
+        }
+        return true
+    }
+
+    func checkNoTransaction(_ verb: String) throws(StoreError) {
+        if isInTransaction {
+            throw StoreError(
+                .transactionInProgress, "\(verb) is not possible within a transaction: end it or let it fail first")
+        }
+    }
+
+    /// Does the inverse of each change, newest first, as changes of their own, and commits them.
+    private func reverse(_ group: ChangeGroup, _ kind: CommitKind) throws(StoreError) {
+        if isReadOnly { throw .storeIsReadOnly }
+        for change in group.changes.reversed() {
+            switch change.kind {
+            case .append:
+                for offset in stride(from: change.count - 1, through: 0, by: -1) {
+                    takeOut(change.row + UInt32(offset))
+                }
+            case .insert: takeOut(change.row)
+            case .remove: insert(change.row, at: Int(change.position))
+            case .set: self.change(change.row, ItemField(rawValue: change.field), to: change.cell)
+            case .move: move(from: Int(change.field), to: Int(change.position))
+            }
+        }
+        let done = log.count
+        do throws(StoreError) {
+            try commit(kind)
+        } catch {
+            // What could not be committed has not happened. The rows stay in the history: nothing of it was forgotten.
+            takeBackReversal(done)
+            throw error
+        }
+        if !observers.isEmpty {
+            tellMany(ItemStoreChanges(kind == .undo ? .undo : .redo, group.changes).inverted)
+        }
+    }
+
+    private func takeBackReversal(_ count: Int) {
+        let changes = Array(log.suffix(count))
+        log.removeLast(count)
+        sealed.removeAll { $0 > log.count }
+        for change in changes.reversed() {
+            switch change.kind {
+            case .append:
+                for offset in stride(from: change.count - 1, through: 0, by: -1) {
+                    _ = withdraw(change.row + UInt32(offset))
+                }
+            case .insert: _ = withdraw(change.row)
+            case .remove: restore(change.row, at: Int(change.position))
+            case .set:
+                // The cell that goes out is still the group's own: it is not dropped.
+                table.setCell(change.row, ItemField(rawValue: change.field), change.cell)
+                version &+= 1
+            case .move:
+                order.move(from: Int(change.field), to: Int(change.position))
+                version &+= 1
+            }
+        }
+    }
+
+    // MARK: Keeping the history
+
+    /// Moves the log's groups to the stack that they belong to.
+    func remember(_ kind: CommitKind) {
+        var groups: [ChangeGroup] = []
+        if sealed.isEmpty || sealed.last == log.count, sealed.count <= 1 {
+            groups = [ChangeGroup(changes: log)]
+            log = []
+        } else {
+            var start = 0
+            for end in sealed + [log.count] where end > start {
+                groups.append(ChangeGroup(changes: Array(log[start..<end])))
+                start = end
+            }
+            log = []
+        }
+        sealed = []
+        switch kind {
+        case .change:
+            forget(redoStack)
+            redoStack = []
+            undoStack += groups
+        case .redo: undoStack += groups
+        case .undo: redoStack += groups
+        }
+        trim()
+        if heap.needsCompaction, cursorCount == 0 { compactHeap() }
+    }
+
+    private func trim() {
+        var bytes = 0
+        var kept = 0
+        for group in undoStack.reversed() {
+            bytes += group.byteCount
+            if kept > 0, kept >= history.commits || bytes > history.bytes { break }
+            kept += 1
+        }
+        if kept < undoStack.count {
+            let dropped = undoStack.count - kept
+            forget(undoStack[..<dropped])
+            undoStack.removeFirst(dropped)
+        }
+    }
+
+    /// Lets go of what only these groups held: removed rows, and old values.
+    func forget(_ groups: some Sequence<ChangeGroup>) {
+        for group in groups {
+            for change in group.changes {
+                switch change.kind {
+                case .set: heap.discard(change.cell)
+                case .remove where table.state(change.row) == .removed: rowDied(change.row)
+                default: break
+                }
+            }
+        }
+    }
+
+    /// Copies every text and boxed value that is still known into a new heap.
+    func compactHeap() {
+        var fresh = CellHeap()
+        for row in 0..<UInt32(table.rowCount) {
+            switch table.state(row) {
+            case .free, .dead: continue
+            case .draft, .live, .removed: break
+            }
+            table.names[row] = fresh.adopt(table.names[row], from: heap)
+            table.serials[row] = fresh.adopt(table.serials[row], from: heap)
+            if table.textKeys[row] {
+                table.keys[row] = PackedKey(text: fresh.adopt(table.keys[row].cell, from: heap))
+            }
+            let cells = table.custom[row].cells
+            for index in cells.indices { cells[index] = fresh.adopt(cells[index], from: heap) }
+        }
+        func adopt(_ changes: inout [Change]) {
+            for index in changes.indices where changes[index].kind == .set {
+                changes[index].cell = fresh.adopt(changes[index].cell, from: heap)
+            }
+        }
+        adopt(&log)
+        for index in undoStack.indices { adopt(&undoStack[index].changes) }
+        for index in redoStack.indices { adopt(&redoStack[index].changes) }
+        heap = fresh
+    }
+}

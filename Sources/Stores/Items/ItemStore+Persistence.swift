@@ -1,0 +1,101 @@
+extension ItemStore {
+    /// Whether something changed that the archive does not have, committed or not.
+    public var hasChanges: Bool { hasCommittedChanges || !log.isEmpty }
+
+    /// Whether something changed since the last commit.
+    public var hasUncommittedChanges: Bool { !log.isEmpty }
+
+    /// Writes everything that changed since the last commit as one record of the journal; within a transaction,
+    /// nothing. The host calls it at the end of each chunk, handler and timer.
+    ///
+    /// - Returns: whether there was anything to write.
+    /// - Throws: ``StoreError`` with `inputOutput`; the changes stay, and the next commit tries again.
+    @discardableResult
+    public func commit() throws(StoreError) -> Bool {
+        try commit(.change)
+    }
+
+    @discardableResult
+    func commit(_ kind: CommitKind) throws(StoreError) -> Bool {
+        guard savepoints.isEmpty, !log.isEmpty else { return false }
+        var encoder = JournalEncoder(self)
+        encoder.encode(log)
+        try persistence.append(encoder.bytes, durable: durability == .power)
+        hasCommittedChanges = true
+        remember(kind)
+        return true
+    }
+
+    /// Makes sure that what has been committed survives a power cut.
+    public func synchronize() throws(StoreError) {
+        try persistence.synchronize()
+    }
+
+    /// Ends the group of changes that one `undo` takes back, without a commit.
+    func seal() {
+        if log.count > sealed.last ?? 0 { sealed.append(log.count) }
+    }
+
+    /// Writes every item to the archive, atomically and durably, and begins a new journal; waits until it is done.
+    ///
+    /// - Returns: whether there was anything to write: false when the archive has everything.
+    /// - Throws: ``StoreError``: `inputOutput`, `readOnly`, `transactionInProgress`. The old archive and the journal
+    ///   are whole then, nothing is lost, and a later save may succeed.
+    @discardableResult
+    public func saveChanges() throws(StoreError) -> Bool {
+        guard let save = try beginSave() else { return false }
+        let result = save.write()
+        try finish(save, result)
+        return true
+    }
+
+    /// Takes a snapshot to be saved: what ``saveChanges()`` does in one step, for a host that lets another thread
+    /// write. Commits may follow while it does; ``finish(_:_:)`` ends it.
+    ///
+    /// - Returns: nil when the archive has everything already.
+    public func beginSave() throws(StoreError) -> ItemStoreSave? {
+        if isReadOnly { throw .storeIsReadOnly }
+        try checkNoTransaction("saving")
+        if isSaving { throw StoreError(.inputOutput, "a save is under way: wait for its end") }
+        try commit()
+        guard hasCommittedChanges || !persistence.hasArchive else { return nil }
+        let replacement = try persistence.beginReplacement(ItemSnapshot(self))
+        isSaving = true
+        return ItemStoreSave(replacement: replacement, version: version, count: count)
+    }
+
+    /// Ends a save on the store's own thread: puts the new archive in the old one's place and begins its journal.
+    ///
+    /// - Throws: ``StoreError`` with `inputOutput`, the failure of the writing included.
+    public func finish(_ save: ItemStoreSave, _ result: Result<Void, StoreError>) throws(StoreError) {
+        guard isSaving else { return }
+        isSaving = false
+        switch result {
+        case .failure(let error):
+            persistence.abandon(save.replacement)
+            throw error
+        case .success:
+            try persistence.finish(save.replacement)
+            // Changes that came while the archive was written are in the new journal.
+            if version == save.version { hasCommittedChanges = false }
+        }
+    }
+}
+
+/// A save under way: ``write()`` may run on any thread.
+public struct ItemStoreSave: Sendable {
+    let replacement: any ItemReplacement
+    let version: UInt64
+    /// The number of items that are saved.
+    public let count: Int
+
+    /// Writes the new archive beside the old one. Touches nothing else.
+    public func write() -> Result<Void, StoreError> {
+        do throws(StoreError) {
+            try replacement.write()
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+extension ItemStore {
+    /// Whether a transaction or a dry run is under way.
+    public var isInTransaction: Bool { !savepoints.isEmpty }
+
+    /// Runs a body whose changes all happen or none: an error that it throws rolls back its changes, order and
+    /// removed items included, and is thrown again. Transactions nest as savepoints. The end of the outermost one is
+    /// a commit; if that fails, the changes are rolled back as well.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        beginTransaction()
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            rollBackSavepoint()
+            throw error
+        }
+        try endTransaction()
+        return result
+    }
+
+    /// Begins a transaction, or a savepoint within one. What changed before becomes a step of its own for `undo`.
+    public func beginTransaction() {
+        if savepoints.isEmpty { seal() }
+        openSavepoint()
+    }
+
+    /// Ends the innermost transaction, and commits the outermost.
+    ///
+    /// - Throws: `noTransaction`; what ``commit()`` throws, after rolling back.
+    public func endTransaction() throws(StoreError) {
+        guard let start = savepoints.last else { throw Self.noTransaction }
+        guard savepoints.count == 1 else { return closeSavepoint() }
+        closeSavepoint()
+        do throws(StoreError) {
+            try commit()
+        } catch {
+            sealed.removeAll { $0 > start }
+            rollBack(to: start)
+            throw error
+        }
+    }
+
+    /// Rolls the innermost transaction back.
+    ///
+    /// - Throws: `noTransaction`.
+    public func rollBackTransaction() throws(StoreError) {
+        if savepoints.isEmpty { throw Self.noTransaction }
+        rollBackSavepoint()
+    }
+
+    /// What a body would change: it runs, its changes are noted and rolled back.
+    ///
+    /// - Throws: what the body throws, after rolling back.
+    public func dryRun(_ body: () throws -> Void) throws -> ItemStoreDiff {
+        beginTransaction()
+        defer { rollBackSavepoint() }
+        let start = log.count
+        try body()
+        return ItemStoreDiff(self, log[start...])
+    }
+
+    private static let noTransaction = StoreError(.noTransaction, "no transaction is under way: begin one first")
+
+    // MARK: Savepoints
+
+    func openSavepoint() {
+        savepoints.append(log.count)
+    }
+
+    func closeSavepoint() {
+        savepoints.removeLast()
+    }
+
+    func rollBackSavepoint() {
+        guard let start = savepoints.popLast() else { return }
+        rollBack(to: start)
+    }
+
+    /// Takes back the log's changes from `start` on, newest first, and forgets them.
+    func rollBack(to start: Int) {
+        guard start < log.count else { return }
+        let taken = Array(log[start...])
+        log.removeSubrange(start...)
+        var died: [UInt32] = []
+        for change in taken.reversed() { revert(change, died: &died) }
+        for row in died where table.state(row) == .removed { rowDied(row) }
+        if !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
+    }
+
+    private func revert(_ change: Change, died: inout [UInt32]) {
+        switch change.kind {
+        case .append:
+            for offset in stride(from: change.count - 1, through: 0, by: -1) {
+                let row = change.row + UInt32(offset)
+                _ = withdraw(row)
+                died.append(row)
+            }
+        case .insert:
+            _ = withdraw(change.row)
+        case .remove:
+            restore(change.row, at: Int(change.position))
+        case .set:
+            let field = ItemField(rawValue: change.field)
+            heap.discard(table.cell(change.row, field))
+            table.setCell(change.row, field, change.cell)
+            version &+= 1
+        case .move:
+            order.move(from: Int(change.field), to: Int(change.position))
+            version &+= 1
+        }
+    }
+}

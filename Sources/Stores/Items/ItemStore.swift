@@ -1,0 +1,214 @@
+import PropertyList
+
+/// The items: in order, by key, changed with a history, and kept by a persistence.
+///
+/// Every change is in memory at once, in the history, and in the journal when it is committed: at the end of the
+/// outermost transaction, and whenever the host calls ``commit()`` (the end of a chunk or a handler). Only a
+/// transaction rolls back. Not `Sendable`: one thread owns the store.
+public final class ItemStore {
+    // MARK: Contents
+
+    var table = ItemTable()
+    var order = ItemOrder()
+    var index = KeyIndex()
+    var heap = CellHeap()
+    var fields = FieldTable()
+    var keySource = KeySource()
+
+    // MARK: History
+
+    /// Changes since the last commit that went through, oldest first.
+    var log: [Change] = []
+    /// Where groups of the log end that undo takes back one by one.
+    var sealed: [Int] = []
+    /// The log's length at the begin of each open transaction.
+    var savepoints: [Int] = []
+    var undoStack: [ChangeGroup] = []
+    var redoStack: [ChangeGroup] = []
+    /// How far back `undo` reaches.
+    public var history = HistoryLimits()
+    /// Iterations under way; while there are some, no row is given to a new item.
+    var cursorCount = 0
+    var rowsToFree: [UInt32] = []
+
+    // MARK: Observers
+
+    var observers: [any ItemStoreObserver] = []
+    /// The log's length at the begin of the outermost bulk change.
+    var bulkDepth = 0
+    var bulkChanges = ItemStoreChanges(.bulkChange, [])
+
+    // MARK: Persistence
+
+    let persistence: any ItemPersistence
+    /// Whether each commit waits until it survives a power cut.
+    public var durability: Durability
+    /// What opening found.
+    public internal(set) var loadReport = ItemLoadReport()
+    /// Whether something is committed that the archive does not have.
+    var hasCommittedChanges = false
+    var isSaving = false
+
+    /// A number that grows with every change; two equal readings mean that nothing changed in between.
+    public internal(set) var version: UInt64 = 0
+
+    /// An empty store in memory.
+    public convenience init() {
+        self.init(persistence: MemoryPersistence(), durability: .process)
+    }
+
+    private init(persistence: any ItemPersistence, durability: Durability) {
+        self.persistence = persistence
+        self.durability = durability
+    }
+
+    /// Opens the store that a persistence keeps: the archive, and the journal's changes since.
+    ///
+    /// - Throws: ``StoreError`` with `corruptArchive` or `inputOutput`. Damage that a part can be saved from is no
+    ///   error: ``loadReport`` tells of it.
+    public static func open(
+        _ persistence: any ItemPersistence, durability: Durability = .process
+    ) throws(StoreError) -> ItemStore {
+        let store = ItemStore(persistence: persistence, durability: durability)
+        let loader = ItemLoader(store)
+        let report = try persistence.load(into: loader)
+        store.loadReport = report
+        store.hasCommittedChanges = report.replayedRecords > 0
+        return store
+    }
+
+    /// Whether the store refuses every change.
+    public var isReadOnly: Bool { persistence.isReadOnly }
+
+    /// The path of the archive; nil for a store in memory.
+    public var archivePath: String? { persistence.archivePath }
+
+    // MARK: Reading
+
+    /// The number of items. O(1).
+    public var count: Int { order.count }
+
+    /// The item at a position from 0; nil outside the store.
+    ///
+    /// O(1), and O(log n) behind a place where an item was removed not long ago.
+    public subscript(position: Int) -> Item? {
+        guard position >= 0, position < order.count else { return nil }
+        return item(row: order.row(at: position))
+    }
+
+    /// The item with a key. O(1).
+    public func item(forKey key: String) -> Item? {
+        var key = key
+        return key.withUTF8 { row(forKey: $0) }.map(item(row:))
+    }
+
+    /// The item whose key has these bytes. O(1), without making a `String`.
+    public func item(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> Item? {
+        row(forKey: key).map(item(row:))
+    }
+
+    /// All items in order, as they are now.
+    public var allItems: [Item] {
+        var items: [Item] = []
+        items.reserveCapacity(order.count)
+        for row in order.slots where row != ItemOrder.hole { items.append(item(row: row)) }
+        return items
+    }
+
+    /// The items in order, each once: those there were when the iteration began and that are there when it comes to
+    /// them. Removing, creating and moving items meanwhile is safe.
+    public func each() -> ItemCursor {
+        ItemCursor(self)
+    }
+
+    /// The number of a field, made if the name is new; for access without hashing.
+    ///
+    /// - Throws: ``StoreError`` for a name that no field can have.
+    public func field(named name: String) throws(StoreError) -> ItemField {
+        if let field = fields.existing(name) { return field }
+        try FieldValidation.checkName(name)
+        return fields.field(named: name)
+    }
+
+    /// The number of a field that some item has or had; nil for any other name.
+    public func existingField(named name: String) -> ItemField? {
+        fields.existing(name)
+    }
+
+    /// The name of a field.
+    public func name(of field: ItemField) -> String {
+        fields.name(of: field)
+    }
+
+    /// The names of all fields that some item has or had, those of the domain first.
+    public var fieldNames: [String] { fields.names }
+
+    // MARK: Rows
+
+    /// The one object for a row.
+    @inline(__always)
+    func item(row: UInt32) -> Item {
+        if let handle = table.handles[row] { return handle.takeUnretainedValue() }
+        let item = Item(store: self, row: row)
+        table.handles[row] = Unmanaged.passUnretained(item)
+        return item
+    }
+
+    @inline(__always)
+    func isAccessible(_ row: UInt32) -> Bool {
+        let state = table.states[row]
+        return state == ItemTable.State.live.rawValue || state == ItemTable.State.draft.rawValue
+    }
+
+    func row(forKey key: UnsafeBufferPointer<UInt8>) -> UInt32? {
+        if let packed = PackedKey(uuid: key) {
+            return index.find(index.hash(packed)) { table.keys[$0] == packed && !table.textKeys[$0] }
+        }
+        return index.find(index.hash(text: key)) { row in
+            guard table.textKeys[row] else { return false }
+            return table.keys[row].cell.withText { $0.elementsEqual(key) }
+        }
+    }
+
+    func keyHash(_ row: UInt32) -> UInt64 {
+        table.textKeys[row] ? table.keys[row].cell.withText { index.hash(text: $0) } : index.hash(table.keys[row])
+    }
+
+    func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? {
+        field == .itemKey ? .string(table.keyString(row)) : heap.value(table.cell(row, field))
+    }
+
+    func fields(of row: UInt32) -> ItemFields {
+        let serial = table.serials[row]
+        var result = ItemFields(
+            name: CellHeap.string(table.names[row]), serialNumber: serial.isAbsent ? nil : CellHeap.string(serial),
+            valueInDollars: table.values[row],
+            dateCreated: PropertyListDate(secondsSinceReferenceDate: table.dates[row]),
+            itemKey: table.keyString(row))
+        let custom = table.custom[row]
+        for (number, cell) in zip(custom.numbers, custom.cells) {
+            result.custom[fields.names[Int(number)]] = heap.value(cell)
+        }
+        return result
+    }
+
+    /// The last reference to a row's `Item` is gone.
+    func itemWasReleased(_ row: UInt32) {
+        table.handles[row] = nil
+        if table.state(row) == .dead { free(row) }
+    }
+
+    /// The row is out of the store and out of the history.
+    func rowDied(_ row: UInt32) {
+        heap.discard(table.names[row])
+        heap.discard(table.serials[row])
+        if table.textKeys[row] { heap.discard(table.keys[row].cell) }
+        for cell in table.custom[row].cells { heap.discard(cell) }
+        table.states[row] = ItemTable.State.dead.rawValue
+        if table.handles[row] == nil { free(row) }
+    }
+
+    private func free(_ row: UInt32) {
+        if cursorCount > 0 { rowsToFree.append(row) } else { table.freeRow(row) }
+    }
+}

@@ -1,0 +1,132 @@
+/// The items' fields, a column a field, a row an item.
+///
+/// A row is an item's number for as long as anything knows the item: the store, its history, or an `Item`. Rows have no
+/// order; `ItemOrder` has it.
+struct ItemTable: ~Copyable {
+    /// What a row is.
+    enum State: UInt8 {
+        /// Nothing; may be given to a new item.
+        case free
+        /// An item that is being made, not yet in the store.
+        case draft
+        case live
+        /// Out of the store; the history may bring it back.
+        case removed
+        /// Out of the store for good; an `Item` still points at it.
+        case dead
+    }
+
+    var names = Column<Cell>()
+    var serials = Column<Cell>()
+    var values = Column<Int64>()
+    /// Seconds since the reference date.
+    var dates = Column<Double>()
+    var keys = Column<PackedKey>()
+    var custom = Column<CustomFields>()
+    var states = Column<UInt8>()
+    /// Whether the key is a text and not a packed UUID, one byte an item.
+    var textKeys = Column<Bool>()
+    /// The one `Item` of each row, not retained: its end clears the slot.
+    var handles = Column<Unmanaged<Item>?>()
+    private var freeRows: [UInt32] = []
+
+    deinit {
+        for row in 0..<custom.count { custom.base[row].release() }
+    }
+
+    var rowCount: Int { states.count }
+
+    @inline(__always)
+    func state(_ row: UInt32) -> State {
+        State(rawValue: states[row]) ?? .free
+    }
+
+    mutating func reserve(_ wanted: Int) {
+        names.reserve(wanted)
+        serials.reserve(wanted)
+        values.reserve(wanted)
+        dates.reserve(wanted)
+        keys.reserve(wanted)
+        custom.reserve(wanted)
+        states.reserve(wanted)
+        textKeys.reserve(wanted)
+        handles.reserve(wanted)
+    }
+
+    /// A row with empty fields, in state `draft`, and whether it is one that the columns did not have.
+    @inline(__always)
+    mutating func makeRow() -> (row: UInt32, isNew: Bool) {
+        if let row = freeRows.popLast() {
+            names[row] = Cell(.shortText)
+            serials[row] = .absent
+            values[row] = 0
+            dates[row] = 0
+            textKeys[row] = false
+            states[row] = State.draft.rawValue
+            return (row, false)
+        }
+        let row = UInt32(states.count)
+        names.append(Cell(.shortText))
+        serials.append(.absent)
+        values.append(0)
+        dates.append(0)
+        keys.append(PackedKey(high: 0, low: 0))
+        custom.append(.none)
+        states.append(State.draft.rawValue)
+        textKeys.append(false)
+        handles.append(nil)
+        return (row, true)
+    }
+
+    /// Gives a row back, once nothing knows it.
+    mutating func freeRow(_ row: UInt32) {
+        states[row] = State.free.rawValue
+        custom.base[Int(row)].release()
+        freeRows.append(row)
+    }
+
+    /// A field's value; absent for `itemKey`, which is no cell.
+    @inline(__always)
+    func cell(_ row: UInt32, _ field: ItemField) -> Cell {
+        switch field {
+        case .name: names[row]
+        case .serialNumber: serials[row]
+        case .valueInDollars: .integer(values[row])
+        case .dateCreated: .date(dates[row])
+        case .itemKey: .absent
+        default: custom[row][field.rawValue]
+        }
+    }
+
+    /// Sets a field to a cell of a kind that the field takes.
+    @inline(__always)
+    func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
+        switch field {
+        case .name: names[row] = cell
+        case .serialNumber: serials[row] = cell
+        case .valueInDollars: values[row] = cell.integerValue
+        case .dateCreated: dates[row] = cell.realValue
+        case .itemKey: break
+        default: custom.base[Int(row)].set(field.rawValue, cell)
+        }
+    }
+
+    /// The key's text.
+    func keyString(_ row: UInt32) -> String {
+        textKeys[row] ? CellHeap.string(keys[row].cell) : keys[row].uuidString
+    }
+
+    /// Calls `body` with the key's bytes.
+    func withKey<Result, Failure: Error>(
+        _ row: UInt32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        if textKeys[row] { return try keys[row].cell.withText(body) }
+        let key = keys[row]
+        var bytes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
+        return try withUnsafeMutableBytes(of: &bytes) { buffer throws(Failure) in
+            let bytes = buffer.assumingMemoryBound(to: UInt8.self)
+            if let base = bytes.baseAddress { key.writeUUID(to: base) }
+            return try body(UnsafeBufferPointer(rebasing: bytes[..<PackedKey.textCount]))
+        }
+    }
+}

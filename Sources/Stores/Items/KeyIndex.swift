@@ -1,0 +1,98 @@
+import Glibc
+
+/// From a key's hash to the rows that may have it: open addressing, linear probing, four bytes a slot.
+struct KeyIndex: ~Copyable {
+    private var slots: UnsafeMutablePointer<UInt32>
+    private var mask: Int
+    private(set) var count = 0
+    private let seed: UInt64
+
+    init() {
+        slots = UnsafeMutablePointer<UInt32>.allocate(capacity: 64)
+        slots.initialize(repeating: 0, count: 64)
+        mask = 63
+        // A seed per process keeps a file from being made to fall into one slot.
+        var generator = SystemRandomNumberGenerator()
+        seed = generator.next() | 1
+    }
+
+    deinit {
+        slots.deallocate()
+    }
+
+    @inline(__always)
+    func hash(_ key: PackedKey) -> UInt64 {
+        let product = (key.high ^ seed).multipliedFullWidth(by: key.low ^ 0x9E37_79B9_7F4A_7C15)
+        return (product.high ^ product.low) &* 0x9FB2_1C65_1E98_DF25
+    }
+
+    func hash(text: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        Checksum.hash(UnsafeRawBufferPointer(text), seed: seed)
+    }
+
+    /// The first row with this hash's slot run for which `matches` says yes.
+    @inline(__always)
+    func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
+        var slot = Int(truncatingIfNeeded: hash >> 20) & mask
+        while true {
+            let entry = slots[slot]
+            if entry == 0 { return nil }
+            if matches(entry - 1) { return entry - 1 }
+            slot = (slot + 1) & mask
+        }
+    }
+
+    /// Adds a row that is not in the index. `rehash` gives the hash of any row.
+    @inline(__always)
+    mutating func insert(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
+        if (count + 1) * 4 > (mask + 1) * 3 { grow(to: (mask + 1) * 2, rehash: rehash) }
+        place(row, hash)
+        count += 1
+    }
+
+    mutating func reserve(_ wanted: Int, rehash: (UInt32) -> UInt64) {
+        var size = mask + 1
+        while wanted * 4 > size * 3 { size *= 2 }
+        if size > mask + 1 { grow(to: size, rehash: rehash) }
+    }
+
+    /// Removes a row, and moves the entries behind it up so that no gap breaks their runs.
+    mutating func remove(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
+        var hole = Int(truncatingIfNeeded: hash >> 20) & mask
+        while slots[hole] != row + 1 {
+            if slots[hole] == 0 { return }
+            hole = (hole + 1) & mask
+        }
+        count -= 1
+        var next = (hole + 1) & mask
+        while slots[next] != 0 {
+            let home = Int(truncatingIfNeeded: rehash(slots[next] - 1) >> 20) & mask
+            if (next - home) & mask >= (next - hole) & mask {
+                slots[hole] = slots[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole] = 0
+    }
+
+    @inline(__always)
+    private mutating func place(_ row: UInt32, _ hash: UInt64) {
+        var slot = Int(truncatingIfNeeded: hash >> 20) & mask
+        while slots[slot] != 0 { slot = (slot + 1) & mask }
+        slots[slot] = row + 1
+    }
+
+    @inline(never)
+    private mutating func grow(to size: Int, rehash: (UInt32) -> UInt64) {
+        let old = slots
+        let oldSize = mask + 1
+        slots = UnsafeMutablePointer<UInt32>.allocate(capacity: size)
+        slots.initialize(repeating: 0, count: size)
+        mask = size - 1
+        for slot in 0..<oldSize where old[slot] != 0 {
+            place(old[slot] - 1, rehash(old[slot] - 1))
+        }
+        old.deallocate()
+    }
+}

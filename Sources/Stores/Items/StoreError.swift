@@ -1,0 +1,86 @@
+/// What went wrong in a store: a code to decide by, and a message that says what happened, where, and what to do.
+public struct StoreError: Error, CustomStringConvertible {
+    /// The domain that every error of Cubby's stores carries.
+    public static let domain = "CubbyErrorDomain"
+
+    /// The kinds of failure. Kinds may be added; a `switch` outside the module needs a `default`.
+    public enum Code: Sendable, Hashable {
+        /// A value that the named field cannot hold.
+        case invalidValue(field: String)
+        /// The field can be read and never assigned.
+        case readOnlyField(field: String)
+        /// An item with this `itemKey` is in the store already.
+        case duplicateKey(String)
+        /// The item has been removed from its store.
+        case itemRemoved
+        /// The item belongs to another store.
+        case foreignItem
+        /// A position outside the store.
+        case positionOutOfRange(position: Int, count: Int)
+        /// An observer refused the change.
+        case vetoed(reason: String)
+        /// Not possible while a transaction runs.
+        case transactionInProgress
+        /// A transaction's end without its beginning.
+        case noTransaction
+        /// The archive cannot be read as one.
+        case corruptArchive
+        /// The journal cannot be read as one.
+        case corruptJournal
+        /// The system refused to read or write.
+        case inputOutput
+        /// The store was opened for reading only.
+        case readOnly
+        /// The store holds as many items as it can number.
+        case full
+
+        /// The code's name, as scripts see it.
+        public var identifier: String {
+            switch self {
+            case .invalidValue: "invalidValue"
+            case .readOnlyField: "readOnlyField"
+            case .duplicateKey: "duplicateKey"
+            case .itemRemoved: "itemRemoved"
+            case .foreignItem: "foreignItem"
+            case .positionOutOfRange: "positionOutOfRange"
+            case .vetoed: "vetoed"
+            case .transactionInProgress: "transactionInProgress"
+            case .noTransaction: "noTransaction"
+            case .corruptArchive: "corruptArchive"
+            case .corruptJournal: "corruptJournal"
+            case .inputOutput: "inputOutput"
+            case .readOnly: "readOnly"
+            case .full: "full"
+            }
+        }
+
+        /// Whether the caller's program is at fault, so that a script should see it raised and not returned.
+        public var isProgrammerError: Bool {
+            switch self {
+            case .corruptArchive, .corruptJournal, .inputOutput, .readOnly, .full: false
+            default: true
+            }
+        }
+    }
+
+    public var code: Code
+    public var message: String
+    /// The file that the failure is about.
+    public var path: String?
+    /// The error underneath.
+    public var cause: (any Error)?
+
+    public init(_ code: Code, _ message: String, path: String? = nil, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.cause = cause
+    }
+
+    public var domain: String { Self.domain }
+    public var description: String { message }
+
+    static let itemWasRemoved = StoreError(.itemRemoved, "item was removed")
+    static let storeIsReadOnly = StoreError(
+        .readOnly, "the store was opened read-only: close the other process, or leave out --read-only, to change it")
+}

@@ -1,0 +1,70 @@
+/// The 64-bit hash XXH64, of Yann Collet's published algorithm: what the journal's records and names of archives
+/// are checked with. About the speed of memory, and the same on every machine.
+public enum Checksum {
+    private static let p1: UInt64 = 0x9E37_79B1_85EB_CA87
+    private static let p2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+    private static let p3: UInt64 = 0x1656_67B1_9E37_79F9
+    private static let p4: UInt64 = 0x85EB_CA77_C2B2_AE63
+    private static let p5: UInt64 = 0x27D4_EB2F_1656_67C5
+
+    @inline(__always)
+    private static func rotate(_ word: UInt64, _ bits: UInt64) -> UInt64 {
+        word << bits | word >> (64 - bits)
+    }
+
+    @inline(__always)
+    private static func round(_ lane: UInt64, _ input: UInt64) -> UInt64 {
+        rotate(lane &+ input &* p2, 31) &* p1
+    }
+
+    @inline(__always)
+    private static func merge(_ hash: UInt64, _ lane: UInt64) -> UInt64 {
+        (hash ^ round(0, lane)) &* p1 &+ p4
+    }
+
+    /// The hash of `bytes`. Complexity: O(count), no allocation.
+    public static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
+        @inline(__always) func word(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        let count = bytes.count
+        var offset = 0
+        var hash: UInt64
+        if count >= 32 {
+            var (a, b, c, d) = (seed &+ p1 &+ p2, seed &+ p2, seed, seed &- p1)
+            while offset + 32 <= count {
+                a = round(a, word(offset))
+                b = round(b, word(offset + 8))
+                c = round(c, word(offset + 16))
+                d = round(d, word(offset + 24))
+                offset += 32
+            }
+            hash = rotate(a, 1) &+ rotate(b, 7) &+ rotate(c, 12) &+ rotate(d, 18)
+            hash = merge(merge(merge(merge(hash, a), b), c), d)
+        } else {
+            hash = seed &+ p5
+        }
+        hash &+= UInt64(count)
+        while offset + 8 <= count {
+            hash = rotate(hash ^ round(0, word(offset)), 27) &* p1 &+ p4
+            offset += 8
+        }
+        if offset + 4 <= count {
+            let half = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            hash = rotate(hash ^ UInt64(half) &* p1, 23) &* p2 &+ p3
+            offset += 4
+        }
+        while offset < count {
+            hash = rotate(hash ^ UInt64(bytes[offset]) &* p5, 11) &* p1
+            offset += 1
+        }
+        hash = (hash ^ hash >> 33) &* p2
+        hash = (hash ^ hash >> 29) &* p3
+        return hash ^ hash >> 32
+    }
+
+    /// The hash of `bytes`.
+    public static func hash(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 {
+        bytes.withUnsafeBytes { hash($0, seed: seed) }
+    }
+}

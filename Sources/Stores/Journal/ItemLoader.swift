@@ -1,0 +1,85 @@
+import PropertyList
+
+/// The way into an empty store for a persistence: items first, then changes. Nothing is logged, nobody is told.
+public struct ItemLoader {
+    let store: ItemStore
+
+    init(_ store: ItemStore) {
+        self.store = store
+    }
+
+    /// Makes room for a number of items.
+    public func reserve(_ count: Int) {
+        store.table.reserve(count)
+        store.order.reserve(count)
+        store.index.reserve(count) { [store] in store.keyHash($0) }
+    }
+
+    /// Adds an item at the end.
+    ///
+    /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
+    public func add(_ fields: ItemFields) throws(StoreError) {
+        let draft = makeDraft()
+        do throws(StoreError) {
+            try draft.set(fields)
+            try insert(draft)
+        } catch {
+            draft.discard()
+            throw error
+        }
+    }
+
+    /// Applies the changes of one commit, as the store encoded them.
+    ///
+    /// - Throws: ``StoreError`` with `corruptJournal`; the store is as before then.
+    public func replay(_ changes: UnsafeRawBufferPointer) throws(StoreError) {
+        let start = store.log.count
+        do throws(StoreError) {
+            var decoder = JournalDecoder(self, changes)
+            try decoder.replay()
+        } catch {
+            store.rollBack(to: start)
+            throw error
+        }
+        // What is replayed is committed: it is no part of this process's history.
+        store.forget([ChangeGroup(changes: store.log)])
+        store.log = []
+        if store.heap.needsCompaction { store.compactHeap() }
+    }
+
+    /// Applies the changes of one commit.
+    public func replay(_ changes: [UInt8]) throws(StoreError) {
+        let result: Result<Void, StoreError> = changes.withUnsafeBytes { bytes in
+            do throws(StoreError) {
+                try replay(bytes)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    /// A new row to be filled; without a key.
+    func makeDraft() -> ItemDraft {
+        let (row, isNew) = store.table.makeRow()
+        if isNew { store.order.addRow() }
+        return ItemDraft(store: store, row: row)
+    }
+
+    /// Puts a filled row at the end.
+    func insert(_ draft: ItemDraft) throws(StoreError) {
+        let key = store.keyHash(draft.row)
+        if let other = store.holder(ofKeyOf: draft.row, key) {
+            let text = store.table.keyString(other)
+            throw StoreError(.duplicateKey(text), "two items have the itemKey \(text)")
+        }
+        store.restore(draft.row, at: store.order.count)
+    }
+
+    /// Whether the store has an item with this key.
+    func hasItem(forKey key: String) -> Bool {
+        var key = key
+        return key.withUTF8 { store.row(forKey: $0) } != nil
+    }
+}

@@ -1,0 +1,205 @@
+import PropertyList
+
+/// Turns a run of the history into the bytes of one commit.
+///
+/// The values are those at the commit: of several changes to a field, each writes the last.
+struct JournalEncoder {
+    private let store: ItemStore
+    private(set) var bytes: [UInt8] = []
+    /// The number that each custom field has in this record; 0 for none yet.
+    private var fieldNumbers: [UInt32] = []
+    private var definedFields: UInt32 = 0
+
+    init(_ store: ItemStore) {
+        self.store = store
+    }
+
+    mutating func encode(_ changes: [Change]) {
+        var rows = 0
+        for change in changes { rows += change.kind == .append ? change.count : 1 }
+        bytes.reserveCapacity(rows * (changes.first?.kind == .append ? 72 : 32))
+        for change in changes {
+            switch change.kind {
+            case .append:
+                for row in change.row..<change.row + UInt32(change.count) { insertion(row, at: nil) }
+            case .insert:
+                insertion(change.row, at: Int(change.position))
+            case .remove:
+                begin(.remove)
+                key(change.row)
+            case .set:
+                let field = fieldNumber(change.field)
+                begin(.set)
+                key(change.row)
+                varint(UInt64(field))
+                cell(store.table.cell(change.row, ItemField(rawValue: change.field)))
+            case .move:
+                begin(.move)
+                key(change.row)
+                varint(UInt64(change.field))
+            }
+        }
+    }
+
+    private mutating func insertion(_ row: UInt32, at position: Int?) {
+        let custom = store.table.custom[row]
+        for number in custom.numbers { _ = fieldNumber(number) }
+        if let position {
+            begin(.insert)
+            varint(UInt64(position))
+        } else {
+            begin(.append)
+        }
+        key(row)
+        cell(store.table.names[row])
+        cell(store.table.serials[row])
+        signed(store.table.values[row])
+        fixed(store.table.dates[row].bitPattern)
+        varint(UInt64(custom.count))
+        for (number, value) in zip(custom.numbers, custom.cells) {
+            varint(UInt64(fieldNumber(number)))
+            cell(value)
+        }
+    }
+
+    /// The field's number in this record; a custom field's name is written before its first use.
+    private mutating func fieldNumber(_ field: UInt32) -> UInt32 {
+        let domain = UInt32(ItemField.domain.count)
+        if field < domain { return field }
+        if fieldNumbers.count <= Int(field) {
+            fieldNumbers += [UInt32](repeating: 0, count: Int(field) + 1 - fieldNumbers.count)
+        }
+        if fieldNumbers[Int(field)] != 0 { return fieldNumbers[Int(field)] }
+        let number = domain + definedFields
+        definedFields += 1
+        fieldNumbers[Int(field)] = number
+        begin(.defineField)
+        text(store.fields.names[Int(field)])
+        return number
+    }
+
+    // MARK: Values
+
+    private mutating func cell(_ cell: Cell) {
+        switch cell.kind {
+        case .absent: code(.absent)
+        case .no: code(.no)
+        case .yes: code(.yes)
+        case .integer:
+            code(.integer)
+            signed(cell.integerValue)
+        case .real:
+            code(.real)
+            fixed(cell.tail)
+        case .single:
+            code(.single)
+            fixed(UInt32(truncatingIfNeeded: cell.tail))
+        case .date:
+            code(.date)
+            fixed(cell.tail)
+        case .shortText, .longText:
+            code(.string)
+            cell.withText { text in
+                varint(UInt64(text.count))
+                bytes.append(contentsOf: text)
+            }
+        case .box:
+            value(store.heap.boxes[cell.boxIndex])
+        }
+    }
+
+    private mutating func value(_ value: PropertyListValue) {
+        switch value {
+        case .null: code(.null)
+        case .boolean(let value): code(value ? .yes : .no)
+        case .integer(let value):
+            code(.integer)
+            signed(value)
+        case .wideInteger(let value):
+            code(.wideInteger)
+            fixed(UInt64(truncatingIfNeeded: value))
+            fixed(UInt64(truncatingIfNeeded: value >> 64))
+        case .real(let value):
+            code(.real)
+            fixed(value.bitPattern)
+        case .single(let value):
+            code(.single)
+            fixed(value.bitPattern)
+        case .date(let value):
+            code(.date)
+            fixed(value.secondsSinceReferenceDate.bitPattern)
+        case .data(let value):
+            code(.data)
+            varint(UInt64(value.count))
+            bytes.append(contentsOf: value)
+        case .string(let value):
+            code(.string)
+            text(value)
+        case .uid(let value):
+            code(.uid)
+            varint(UInt64(value))
+        case .array(let elements):
+            code(.array)
+            list(elements)
+        case .set(let elements):
+            code(.set)
+            list(elements)
+        case .dictionary(let entries):
+            code(.dictionary)
+            varint(UInt64(entries.count))
+            for (key, element) in entries.sorted(by: { $0.key < $1.key }) {
+                text(key)
+                self.value(element)
+            }
+        }
+    }
+
+    private mutating func list(_ elements: [PropertyListValue]) {
+        varint(UInt64(elements.count))
+        for element in elements { value(element) }
+    }
+
+    // MARK: Bytes
+
+    private mutating func begin(_ code: JournalCode.Change) { bytes.append(code.rawValue) }
+    private mutating func code(_ code: JournalCode.Value) { bytes.append(code.rawValue) }
+
+    private mutating func key(_ row: UInt32) {
+        if store.table.textKeys[row] {
+            bytes.append(JournalCode.Key.text.rawValue)
+            store.table.keys[row].cell.withText { text in
+                varint(UInt64(text.count))
+                bytes.append(contentsOf: text)
+            }
+        } else {
+            bytes.append(JournalCode.Key.uuid.rawValue)
+            fixed(store.table.keys[row].high.byteSwapped)
+            fixed(store.table.keys[row].low.byteSwapped)
+        }
+    }
+
+    private mutating func text(_ string: String) {
+        var string = string
+        string.withUTF8 { text in
+            varint(UInt64(text.count))
+            bytes.append(contentsOf: text)
+        }
+    }
+
+    private mutating func varint(_ number: UInt64) {
+        var number = number
+        while number >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: number) | 0x80)
+            number >>= 7
+        }
+        bytes.append(UInt8(number))
+    }
+
+    private mutating func signed(_ number: Int64) {
+        varint(UInt64(bitPattern: number << 1 ^ number >> 63))
+    }
+
+    private mutating func fixed<Number: FixedWidthInteger>(_ number: Number) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+}
