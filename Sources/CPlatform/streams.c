@@ -5,3 +5,11 @@
 #include <stdio.h>
 
 int cubby_flush_output(void) { return fflush(NULL) == 0 ? 0 : -errno; }
+
+void cubby_write_output(const void *bytes, size_t count) {
+    if (count) fwrite(bytes, 1, count, stdout);
+}
+
+void cubby_write_error(const void *bytes, size_t count) {
+    if (count) fwrite(bytes, 1, count, stderr);
+}

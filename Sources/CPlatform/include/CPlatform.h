@@ -53,6 +53,10 @@ int cubby_tty_restore(int fd, const struct termios *saved);
 /* Writes out what C streams still hold. */
 int cubby_flush_output(void);
 
+/* Puts bytes into standard output's stream, where Lua's io.write puts its own; and past any buffer to standard error. */
+void cubby_write_output(const void *bytes, size_t count);
+void cubby_write_error(const void *bytes, size_t count);
+
 /* files.c: openat2 has no wrapper in the C library. */
 
 /* Flags of cubby_openat2, as the kernel defines them (linux/openat2.h). */

@@ -1,0 +1,49 @@
+import Lua
+
+/// One registration of a handler. The host owns it; a script's object for it can be dropped without changing anything.
+final class Hook {
+    /// What a registration may ask for beside its event and its function.
+    struct Options {
+        var id: String?
+        var group: String?
+        var priority: Int64 = 50
+        var once = false
+        var budget = 2.0
+        var description: String?
+    }
+
+    struct Statistics {
+        var calls = 0
+        var failures = 0
+        /// In a row, until now.
+        var consecutiveFailures = 0
+        var seconds = 0.0
+        var longest = 0.0
+        var lastError: String?
+    }
+
+    let event: String
+    let order: Int
+    var options: Options
+    /// Nil for the host's own, which scripts see and cannot remove.
+    var function: LuaFunction?
+    var isPaused = false
+    var isRunning = false
+    var isRemoved = false
+    var statistics = Statistics()
+
+    init(event: String, order: Int, options: Options, function: LuaFunction?) {
+        self.event = event
+        self.order = order
+        self.options = options
+        self.function = function
+    }
+
+    /// How messages name it.
+    var title: String {
+        if let id = options.id { return "\(event) (\(id))" }
+        if let description = options.description { return "\(event) (\(description))" }
+        guard let place = function?.place else { return event }
+        return "\(event) (\(place.source):\(place.line))"
+    }
+}

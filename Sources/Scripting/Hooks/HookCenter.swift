@@ -1,0 +1,182 @@
+import Application
+import Lua
+
+/// The handlers: who is registered for what, in which order, and how they are called.
+final class HookCenter {
+    /// Events that must not go unheard because a handler failed before: their hooks are never paused.
+    private static let neverPaused: Set<String> = ["didEnterBackground", "willTerminate", "willSave", "didSave"]
+    static let nestingLimit = 8
+    static let warningSeconds = 0.25
+    static let failuresBeforePause = 3
+
+    private let scheduler: TaskScheduler
+    private let eventClass: LuaClass<ScriptEvent>
+    private var hooks: [String: [Hook]] = [:]
+    private var lastOrder = 0
+    /// The events that are being delivered now, outermost first.
+    private var chain: [String] = []
+    private(set) var failures: [HookFailure] = []
+    /// Called for each failure, where the user looks.
+    var report: (HookFailure) -> Void = { _ in }
+    var warn: (String) -> Void = { _ in }
+    /// Called when a handler has ended, by an error too: its changes are committed.
+    var handlerEnded: () -> Void = {}
+    /// The group whose function runs now.
+    private var openGroup: String?
+
+    init(_ scheduler: TaskScheduler, eventClass: LuaClass<ScriptEvent>) {
+        self.scheduler = scheduler
+        self.eventClass = eventClass
+    }
+
+    // MARK: Registration
+
+    /// Registers a handler; the same `id` on the same event is replaced in its place.
+    func add(_ event: String, _ options: Hook.Options, _ function: LuaFunction?) -> Hook {
+        var options = options
+        options.group = options.group ?? openGroup
+        if let id = options.id, let old = hooks[event]?.first(where: { $0.options.id == id }) {
+            let hook = Hook(event: event, order: old.order, options: options, function: function)
+            remove(old)
+            insert(hook)
+            return hook
+        }
+        lastOrder += 1
+        let hook = Hook(event: event, order: lastOrder, options: options, function: function)
+        insert(hook)
+        return hook
+    }
+
+    private func insert(_ hook: Hook) {
+        var list = hooks[hook.event] ?? []
+        let position = list.firstIndex { ($0.options.priority, $0.order) > (hook.options.priority, hook.order) }
+        list.insert(hook, at: position ?? list.count)
+        hooks[hook.event] = list
+    }
+
+    func remove(_ hook: Hook) {
+        guard hook.function != nil else { return }
+        hook.isRemoved = true
+        hooks[hook.event]?.removeAll { $0 === hook }
+    }
+
+    /// Removes what matches; returns how many.
+    func remove(where matches: (Hook) -> Bool) -> Int {
+        let found = all.filter { $0.function != nil && matches($0) }
+        found.forEach(remove)
+        return found.count
+    }
+
+    /// Runs a function whose registrations belong to a group; those of an earlier run are replaced by it.
+    func group(_ name: String, _ body: () throws -> Void) rethrows {
+        _ = remove { $0.options.group == name }
+        let outer = openGroup
+        openGroup = name
+        defer { openGroup = outer }
+        try body()
+    }
+
+    /// All hooks, by event and in the order of their calls.
+    var all: [Hook] { hooks.keys.sorted().flatMap { hooks[$0] ?? [] } }
+
+    func hooks(for event: String) -> [Hook] { hooks[event] ?? [] }
+    func hasHooks(for event: String) -> Bool { !(hooks[event] ?? []).isEmpty }
+
+    // MARK: Delivery
+
+    /// Calls the handlers of an event, in order, each protected on its own; the others run whatever one does.
+    ///
+    /// - Parameters:
+    ///   - event: what they are given.
+    ///   - seconds: for all of them together; nil for no limit.
+    ///   - stopsAtFailure: whether the first failure ends the delivery, for changes that it refuses.
+    ///   - own: the host's part, called in its place among the hooks.
+    /// - Returns: the first failure.
+    @discardableResult
+    func deliver(
+        _ event: ScriptEvent, seconds: Double? = nil, stopsAtFailure: Bool = false, own: (() -> Void)? = nil
+    ) -> LuaError? {
+        let name = event.event.name
+        let snapshot = hooks[name] ?? []
+        guard !snapshot.isEmpty else {
+            own?()
+            return nil
+        }
+        guard chain.count < Self.nestingLimit else {
+            let error = LuaError(
+                .runtime, "events are nested more than \(Self.nestingLimit) deep: \((chain + [name]).joined(separator: " → "))")
+            record(HookFailure(title: name, event: name, error: error, time: event.event.time))
+            return error
+        }
+        chain.append(name)
+        defer { chain.removeLast() }
+        event.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
+        let value = eventClass.value(event)
+        var first: LuaError?
+        for hook in snapshot where !hook.isRemoved {
+            guard let function = hook.function else {
+                own?()
+                continue
+            }
+            guard !hook.isPaused, !hook.isRunning else { continue }
+            if hook.options.once { remove(hook) }
+            if let error = call(hook, function, value, event) {
+                first = first ?? error
+                if stopsAtFailure { break }
+            }
+            if stopsAtFailure, event.veto != nil { break }
+        }
+        return first
+    }
+
+    private func call(_ hook: Hook, _ function: LuaFunction, _ value: LuaValue, _ event: ScriptEvent) -> LuaError? {
+        let left = event.deadline.map { $0.seconds(since: .now()) } ?? .infinity
+        let budget = min(hook.options.budget > 0 ? hook.options.budget : .infinity, left)
+        guard budget > 0 else {
+            let error = LuaError(.deadline, "not run: the time for \(event.event.name) was used up by the handlers before it")
+            record(HookFailure(title: hook.title, event: hook.event, error: error, time: event.event.time))
+            return error
+        }
+        hook.isRunning = true
+        let start = MonotonicTime.now()
+        let task = scheduler.start(function, [value], seconds: budget == .infinity ? nil : budget)
+        let result = scheduler.finish(task)
+        let seconds = MonotonicTime.now().seconds(since: start)
+        hook.isRunning = false
+        handlerEnded()
+        hook.statistics.calls += 1
+        hook.statistics.seconds += seconds
+        hook.statistics.longest = max(hook.statistics.longest, seconds)
+        switch result {
+        case .success:
+            hook.statistics.consecutiveFailures = 0
+            if seconds > Self.warningSeconds {
+                warn("the handler \(hook.title) took \(Int(seconds * 1000)) ms")
+            }
+            return nil
+        case .failure(var error):
+            if error.kind == .deadline { error.message = "stopped after \(Int(seconds * 1000)) ms: its time was up" }
+            failed(hook, error, event)
+            return error
+        }
+    }
+
+    private func failed(_ hook: Hook, _ error: LuaError, _ event: ScriptEvent) {
+        hook.statistics.failures += 1
+        hook.statistics.consecutiveFailures += 1
+        hook.statistics.lastError = error.message
+        record(HookFailure(title: hook.title, event: hook.event, error: error, time: event.event.time))
+        if hook.statistics.consecutiveFailures >= Self.failuresBeforePause, !Self.neverPaused.contains(hook.event),
+            !hook.isPaused
+        {
+            hook.isPaused = true
+            warn("the handler \(hook.title) failed \(Self.failuresBeforePause) times in a row and is paused: hook:resume() takes it up again")
+        }
+    }
+
+    func record(_ failure: HookFailure) {
+        failures.insert(failure, at: 0)
+        if failures.count > 50 { failures.removeLast() }
+        report(failure)
+    }
+}

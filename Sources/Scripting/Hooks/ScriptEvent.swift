@@ -1,0 +1,59 @@
+import Application
+import Lua
+
+/// What a handler is given: what happens, why, when, and to what.
+final class ScriptEvent {
+    let event: LifeCycleEvent
+    /// What belongs to this event beside its name and cause: `item`, `field`, `old`, `new`; `ok`, `error`, `items`, `seconds`.
+    var details: [String: LuaValue]
+    /// Whether a handler may refuse.
+    let allowsVeto: Bool
+    private(set) var veto: String?
+    /// When the time for all handlers is up.
+    var deadline: MonotonicTime?
+
+    init(_ event: LifeCycleEvent, details: [String: LuaValue] = [:], allowsVeto: Bool = false) {
+        self.event = event
+        self.details = details
+        self.allowsVeto = allowsVeto
+    }
+
+    func refuse(_ reason: String) { veto = veto ?? reason }
+
+    static func makeClass(in state: LuaState) -> LuaClass<ScriptEvent> {
+        let cls = LuaClass<ScriptEvent>(
+            "Event", "What a handler is given.", in: state, kind: .box,
+            unknownMember: { event, name, call in
+                guard let value = event.details[name] else { return 0 }
+                return call.returns(value)
+            },
+            assignUnknown: { event, call in
+                guard call.value(0).textValue == "new", event.details["new"] != nil else {
+                    throw LuaError(.argument, "Event.\(call.value(0).textValue ?? "?") cannot be assigned (event.new can, in willUpdate)")
+                }
+                event.details["new"] = call.value(1)
+            })
+        cls.text("name", "The event's name.", get: { $0.event.name })
+        cls.text("cause", "What really happened: SIGTSTP, SIGTERM, eof, script, …", get: { $0.event.cause.rawValue })
+        cls.property("simulated", .boolean, "Whether a script played it.") { event, call in
+            call.returns(event.event.simulated)
+        }
+        cls.property("time", .number, "Seconds since 1970.") { event, call in call.returns(event.event.time) }
+        cls.method("remaining", returns: [.number], "Seconds left for all handlers of this event; math.huge when nothing limits them.") {
+            event, call in
+            call.returns(event.deadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity)
+        }
+        cls.method("veto", [LuaParameter("reason", .optional(.text), "what the caller is told")], "Refuses the change.") {
+            event, call in
+            guard event.allowsVeto else {
+                throw LuaError(.argument, "\(event.event.name) cannot be refused: it has happened, or the system is going away")
+            }
+            event.refuse(try call.optional(0, call.text) ?? "no reason given")
+            return call.returnsNothing()
+        }
+        cls.metamethod("__tostring") { event, call in
+            call.returns("Event(\(event.event.name), \(event.event.cause.rawValue))")
+        }
+        return cls
+    }
+}

@@ -1,0 +1,27 @@
+public import Lua
+
+/// The person's side of a host: a REPL, or nothing but standard output.
+public protocol HostFrontEnd: AnyObject {
+    /// The process is about to stop: the terminal goes back as it was.
+    func applicationWillStop()
+    /// The process goes on in the foreground.
+    func applicationDidContinue()
+    /// Text for standard output or standard error; true when the front end has written it itself.
+    func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool
+    /// Asks whether scripts may read or write a path outside the container.
+    func consent(to access: PathConsent.Access, path: String) -> PathConsent
+}
+
+extension HostFrontEnd {
+    public func applicationWillStop() {}
+    public func applicationDidContinue() {}
+    public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
+    public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
+}
+
+/// What a person answers when a script wants to leave the container.
+public enum PathConsent: Sendable {
+    public enum Access: String, Sendable { case reading, writing }
+
+    case yes, folder, no
+}

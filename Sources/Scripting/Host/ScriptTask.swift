@@ -1,0 +1,27 @@
+import Application
+public import Lua
+
+/// A piece of script that the host runs: a chunk, a handler, a timer's function. It may wait, and the host goes on.
+public final class ScriptTask {
+    enum Progress {
+        case running
+        /// Yielded; `cancel` forgets what it waits for.
+        case waiting(cancel: () -> Void)
+        case finished(Result<[LuaValue], LuaError>)
+    }
+
+    let thread: LuaThread
+    var progress = Progress.running
+    /// When its time is up; nil for no limit.
+    var deadline: MonotonicTime?
+    /// How deep its code runs, in protected calls; what an interrupt unwinds.
+    var depth = 0
+    var onFinish: ((Result<[LuaValue], LuaError>) -> Void)?
+
+    init(thread: LuaThread) { self.thread = thread }
+
+    public var isFinished: Bool { if case .finished = progress { true } else { false } }
+
+    /// What it came to; nil while it runs or waits.
+    public var result: Result<[LuaValue], LuaError>? { if case .finished(let result) = progress { result } else { nil } }
+}

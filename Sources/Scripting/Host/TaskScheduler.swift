@@ -1,0 +1,155 @@
+import Application
+import Lua
+
+/// Runs tasks, lets them wait, and stops them when they must end.
+///
+/// A task is a coroutine. A host function that waits yields it, and the loop resumes it when what it waits for has come;
+/// meanwhile timers, signals and other tasks go on. Where a coroutine can't yield (in a comparison function, in a script's
+/// own coroutine) the wait turns the loop in place.
+final class TaskScheduler {
+    private let state: LuaState
+    let loop: EventLoop
+    /// The tasks whose code is on the stack now, outermost first.
+    private var stack: [ScriptTask] = []
+    /// Set by a waiting function just before it yields.
+    private var pendingWait: ((@escaping () -> Void) -> () -> Void)?
+    /// Why waiting in place must end now.
+    var isEnding: () -> Bool = { false }
+
+    init(_ state: LuaState, loop: EventLoop) {
+        self.state = state
+        self.loop = loop
+    }
+
+    var current: ScriptTask? { stack.last }
+
+    // MARK: Running
+
+    /// Starts a task; it runs until it waits or ends.
+    func start(
+        _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil,
+        onFinish: ((Result<[LuaValue], LuaError>) -> Void)? = nil
+    ) -> ScriptTask {
+        let task = ScriptTask(thread: state.makeThread(function))
+        task.onFinish = onFinish
+        task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
+        step(task, arguments)
+        return task
+    }
+
+    /// Turns the loop until the task has ended, or its time is up.
+    func finish(_ task: ScriptTask) -> Result<[LuaValue], LuaError> {
+        while !task.isFinished {
+            let left = task.deadline?.seconds(since: .now())
+            if let left, left <= 0 {
+                cancel(task, Self.timeIsUp)
+            } else if isEnding() {
+                cancel(task, LuaError(.cancelled, "the application has ended"))
+            } else {
+                loop.runOnce(timeout: left)
+            }
+        }
+        return task.result ?? .failure(LuaError(.cancelled, "the task was dropped"))
+    }
+
+    static let timeIsUp = LuaError(.deadline, "time is up")
+
+    private func step(_ task: ScriptTask, _ arguments: [LuaValue]) {
+        task.progress = .running
+        task.depth = state.depth + 1
+        stack.append(task)
+        armDeadline()
+        let result: Result<LuaThread.Outcome, LuaError> = Result { () throws(LuaError) in
+            try task.thread.resume(arguments)
+        }
+        stack.removeLast()
+        armDeadline()
+        switch result {
+        case .success(.finished(let values)): end(task, .success(values))
+        case .failure(let error): end(task, .failure(error))
+        case .success(.yielded):
+            guard let register = pendingWait else {
+                task.thread.close()
+                end(task, .failure(LuaError(.runtime, "attempt to yield from outside a coroutine")))
+                return
+            }
+            pendingWait = nil
+            let forget = register { [weak self, weak task] in
+                guard let self, let task, case .waiting = task.progress else { return }
+                self.step(task, [])
+            }
+            task.progress = .waiting(cancel: forget)
+        }
+    }
+
+    private func end(_ task: ScriptTask, _ result: Result<[LuaValue], LuaError>) {
+        task.progress = .finished(result)
+        let onFinish = task.onFinish
+        task.onFinish = nil
+        onFinish?(result)
+    }
+
+    // MARK: Waiting
+
+    /// Makes the calling script wait.
+    ///
+    /// - Parameter register: is given what to call when the wait is over, and returns what calls that off.
+    /// - Returns: what the calling binding returns.
+    func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> Int32 {
+        if let current, current.thread.isRunning(call), call.isYieldable {
+            pendingWait = register
+            return call.yields(.nil)
+        }
+        var isOver = false
+        let forget = register { isOver = true }
+        while !isOver {
+            if isEnding() || cancelRequested {
+                forget()
+                cancelRequested = false
+                throw LuaError(.cancelled, "interrupted")
+            }
+            loop.runOnce(timeout: nil)
+        }
+        return call.returnsNothing()
+    }
+
+    /// Ctrl-C came while a wait in place turned the loop.
+    private var cancelRequested = false
+
+    // MARK: Stopping
+
+    /// Ends a waiting task with an error; its pending variables are closed.
+    func cancel(_ task: ScriptTask, _ error: LuaError) {
+        guard case .waiting(let forget) = task.progress else { return }
+        forget()
+        task.thread.close()
+        end(task, .failure(error))
+    }
+
+    /// Ctrl-C outside of the VM: what runs in place stops waiting; else `foreground`, when it waits, is cancelled.
+    func interruptWaiting(_ foreground: ScriptTask?) {
+        if !stack.isEmpty {
+            cancelRequested = true
+        } else if let foreground {
+            cancel(foreground, LuaError(.cancelled, "interrupted"))
+        }
+    }
+
+    /// The decision for an interrupt that the innermost task is to be stopped by.
+    func stopCurrent(_ error: LuaError) -> LuaState.InterruptDecision {
+        .stop(error, depth: stack.last?.depth ?? 1)
+    }
+
+    /// The decision for a deadline: the outermost task whose time is up is stopped.
+    func stopExpired() -> LuaState.InterruptDecision {
+        let now = MonotonicTime.now()
+        guard let task = stack.first(where: { $0.deadline.map { $0 <= now } ?? false }) else { return .goOn }
+        return .stop(Self.timeIsUp, depth: task.depth)
+    }
+
+    /// Sets the state's timer to the nearest deadline of what runs now.
+    private func armDeadline() {
+        let nearest = stack.compactMap(\.deadline).min()
+        state.setDeadline(nearest.map { max($0.seconds(since: .now()), 0.000_1) })
+    }
+}
