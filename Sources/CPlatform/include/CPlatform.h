@@ -53,7 +53,11 @@ int cubby_tty_restore(int fd, const struct termios *saved);
 /* Writes out what C streams still hold. */
 int cubby_flush_output(void);
 
-/* files.c: openat2 has no wrapper in the C library. */
+/* files.c: openat2 has no wrapper in the C library, and some flags are for GNU sources only. */
+
+/* O_PATH and AT_EMPTY_PATH. */
+extern const int32_t cubby_open_path;
+extern const int32_t cubby_at_empty_path;
 
 /* Flags of cubby_openat2, as the kernel defines them (linux/openat2.h). */
 #define CUBBY_RESOLVE_NO_MAGICLINKS 0x02
