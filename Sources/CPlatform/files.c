@@ -3,8 +3,12 @@
 #include "CPlatform.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+const int32_t cubby_open_path = O_PATH;
+const int32_t cubby_at_empty_path = AT_EMPTY_PATH;
 
 #ifndef __NR_openat2
 #define __NR_openat2 437

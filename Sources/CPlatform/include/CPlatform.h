@@ -58,6 +58,11 @@ void cubby_write_output(const void *bytes, size_t count);
 void cubby_write_error(const void *bytes, size_t count);
 
 /* files.c: openat2 has no wrapper in the C library. */
+/* files.c: openat2 has no wrapper in the C library, and some flags are for GNU sources only. */
+
+/* O_PATH and AT_EMPTY_PATH. */
+extern const int32_t cubby_open_path;
+extern const int32_t cubby_at_empty_path;
 
 /* Flags of cubby_openat2, as the kernel defines them (linux/openat2.h). */
 #define CUBBY_RESOLVE_NO_MAGICLINKS 0x02
