@@ -1,3 +1,208 @@
 #include "CImaging.h"
-#include <vips/vips.h>
-__typeof__(vips_image_new_from_file) *p;
+
+#include <stdio.h>
+#include <string.h>
+
+#include "library.h"
+
+typedef const struct cimaging_library *Library;
+
+static void replace(Library vips, VipsImage **image, VipsImage *next) {
+    vips->g_object_unref(*image);
+    *image = next;
+}
+
+static cimaging_status fail(Library vips, cimaging_status status, cimaging_result *result) {
+    char *text = vips->vips_error_buffer_copy();
+    snprintf(result->message, sizeof result->message, "%s", text);
+    vips->g_free(text);
+    return status;
+}
+
+static Library ready(cimaging_result *result) {
+    const char *why;
+    Library vips = cimaging_library(&why);
+    memset(result, 0, sizeof *result);
+    if (!vips) snprintf(result->message, sizeof result->message, "%s", why);
+    return vips;
+}
+
+/* Opens a picture: its header is read, its pixels are not. */
+static cimaging_status open_source(
+    Library vips, const cimaging_source *source, VipsImage **image, cimaging_result *result) {
+    if (source->bands == 0) {
+        *image = vips->vips_image_new_from_buffer(
+            source->bytes, source->length, "", "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED,
+            NULL);
+    } else {
+        VipsImage *pixels = vips->vips_image_new_from_memory(
+            source->bytes, source->length, source->width, source->height, source->bands, VIPS_FORMAT_UCHAR);
+        *image = NULL;
+        if (pixels) {
+            if (vips->vips_copy(pixels, image, "interpretation", VIPS_INTERPRETATION_sRGB, NULL) != 0) *image = NULL;
+            vips->g_object_unref(pixels);
+        }
+    }
+    if (!*image) return fail(vips, CIMAGING_UNREADABLE, result);
+    int64_t width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
+    if (width * height > source->pixel_limit) {
+        vips->g_object_unref(*image);
+        *image = NULL;
+        result->width = (int32_t)width;
+        result->height = (int32_t)height;
+        return CIMAGING_TOO_MANY_PIXELS;
+    }
+    return CIMAGING_OK;
+}
+
+static int contains(const char *bytes, size_t length, const char *text, size_t text_length) {
+    for (size_t i = 0; i + text_length <= length; i++)
+        if (memcmp(bytes + i, text, text_length) == 0) return 1;
+    return 0;
+}
+
+/* A colour profile other than sRGB, by the name in its description (ASCII or UTF-16), which is near its start. */
+static int has_foreign_profile(Library vips, VipsImage *image) {
+    const void *profile;
+    size_t length;
+    if (vips->vips_image_get_typeof(image, VIPS_META_ICC_NAME) == 0) return 0;
+    if (vips->vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, &length) != 0) {
+        vips->vips_error_clear();
+        return 0;
+    }
+    if (length > 4096) length = 4096;
+    return !contains(profile, length, "sRGB", 4) && !contains(profile, length, "s\0R\0G\0B", 7);
+}
+
+static int resize(
+    Library vips, const cimaging_source *source, const cimaging_request *request, VipsImage **image) {
+    VipsSize size = request->mode == CIMAGING_STRETCH ? VIPS_SIZE_FORCE : VIPS_SIZE_BOTH;
+    VipsInteresting crop = request->mode == CIMAGING_FILL ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE;
+    VipsImage *next = NULL;
+    int status;
+    if (source->bands != 0)
+        status = vips->vips_thumbnail_image(
+            *image, &next, request->width, "height", request->height, "size", size, "crop", crop, NULL);
+    else if (has_foreign_profile(vips, *image))
+        status = vips->vips_thumbnail_buffer(
+            (void *)source->bytes, source->length, &next, request->width, "height", request->height, "size", size,
+            "crop", crop, "fail_on", VIPS_FAIL_ON_TRUNCATED, "export_profile", "srgb", NULL);
+    else
+        status = vips->vips_thumbnail_buffer(
+            (void *)source->bytes, source->length, &next, request->width, "height", request->height, "size", size,
+            "crop", crop, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+    if (status == 0) replace(vips, image, next);
+    return status;
+}
+
+static int turn_upright(Library vips, VipsImage **image) {
+    VipsImage *next = NULL;
+    if (vips->vips_image_get_orientation(*image) <= 1) return 0;
+    /* Turning needs the rows in any order, and a decoder gives them from the top. */
+    if (!(next = vips->vips_image_copy_memory(*image))) return -1;
+    replace(vips, image, next);
+    if (vips->vips_autorot(*image, &next, NULL) != 0) return -1;
+    replace(vips, image, next);
+    return 0;
+}
+
+/* 8-bit sRGB, three bands, or four with transparency. */
+static int convert_to_srgb(Library vips, VipsImage **image, int is_profile_applied) {
+    VipsImage *next = NULL;
+    if (!is_profile_applied && has_foreign_profile(vips, *image)) {
+        if (vips->vips_icc_transform(*image, &next, "srgb", "embedded", TRUE, NULL) == 0)
+            replace(vips, image, next);
+        else
+            vips->vips_error_clear(); /* A broken profile: the colours are taken as they are. */
+    }
+    if (vips->vips_image_get_interpretation(*image) != VIPS_INTERPRETATION_sRGB) {
+        if (vips->vips_colourspace(*image, &next, VIPS_INTERPRETATION_sRGB, NULL) != 0) return -1;
+        replace(vips, image, next);
+    }
+    if (vips->vips_image_get_format(*image) != VIPS_FORMAT_UCHAR) {
+        if (vips->vips_cast_uchar(*image, &next, NULL) != 0) return -1;
+        replace(vips, image, next);
+    }
+    if (vips->vips_image_get_bands(*image) > 4) {
+        if (vips->vips_extract_band(*image, &next, 0, "n", 4, NULL) != 0) return -1;
+        replace(vips, image, next);
+    }
+    return 0;
+}
+
+static int flatten(Library vips, VipsImage **image, double grey) {
+    VipsImage *next = NULL;
+    if (vips->vips_image_get_bands(*image) != 4) return 0;
+    VipsArrayDouble *background = vips->vips_array_double_newv(1, grey);
+    int status = vips->vips_flatten(*image, &next, "background", background, NULL);
+    vips->vips_area_unref((VipsArea *)background);
+    if (status == 0) replace(vips, image, next);
+    return status;
+}
+
+static int write_image(
+    Library vips, const cimaging_request *request, VipsImage **image, cimaging_result *result) {
+    switch (request->output) {
+    case CIMAGING_JPEG:
+        if (flatten(vips, image, 255) != 0) return -1;
+        return vips->vips_jpegsave_buffer(
+            *image, &result->bytes, &result->length, "Q", request->quality, "strip", TRUE, NULL);
+    case CIMAGING_PNG:
+        return vips->vips_pngsave_buffer(*image, &result->bytes, &result->length, "strip", TRUE, NULL);
+    case CIMAGING_RGB:
+        if (flatten(vips, image, request->background) != 0) return -1;
+        break;
+    case CIMAGING_PIXELS:
+        break;
+    }
+    result->bytes = vips->vips_image_write_to_memory(*image, &result->length);
+    return result->bytes ? 0 : -1;
+}
+
+cimaging_status cimaging_load(cimaging_result *result) {
+    return ready(result) ? CIMAGING_OK : CIMAGING_LIBRARY_MISSING;
+}
+
+cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result) {
+    Library vips = ready(result);
+    if (!vips) return CIMAGING_LIBRARY_MISSING;
+    VipsImage *image;
+    cimaging_status status = open_source(vips, source, &image, result);
+    if (status != CIMAGING_OK) return status;
+    result->width = vips->vips_image_get_width(image);
+    result->height = vips->vips_image_get_height(image);
+    if (vips->vips_image_get_orientation(image) >= 5) {
+        int32_t width = result->width;
+        result->width = result->height;
+        result->height = width;
+    }
+    vips->g_object_unref(image);
+    return CIMAGING_OK;
+}
+
+cimaging_status cimaging_render(
+    const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
+    Library vips = ready(result);
+    if (!vips) return CIMAGING_LIBRARY_MISSING;
+    VipsImage *image;
+    cimaging_status status = open_source(vips, source, &image, result);
+    if (status != CIMAGING_OK) return status;
+    int is_resized = request->mode != CIMAGING_AS_IS;
+    int failed = is_resized ? resize(vips, source, request, &image) : turn_upright(vips, &image);
+    failed = failed || convert_to_srgb(vips, &image, is_resized);
+    result->width = failed ? 0 : vips->vips_image_get_width(image);
+    result->height = failed ? 0 : vips->vips_image_get_height(image);
+    failed = failed || write_image(vips, request, &image, result);
+    result->bands = failed ? 0 : vips->vips_image_get_bands(image);
+    vips->g_object_unref(image);
+    if (failed) return fail(vips, source->bands == 0 ? CIMAGING_UNREADABLE : CIMAGING_FAILED, result);
+    /* A warning on the way must not be found by the next failure. */
+    vips->vips_error_clear();
+    return CIMAGING_OK;
+}
+
+void cimaging_free(void *bytes) {
+    const char *why;
+    Library vips = cimaging_library(&why);
+    if (vips) vips->g_free(bytes);
+}

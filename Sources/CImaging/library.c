@@ -1,0 +1,69 @@
+#include "library.h"
+
+#include <dlfcn.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct cimaging_library library;
+static int is_ready;
+static char reason[256];
+/* Guards the three above: they are written in the once-function alone. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* What libvips would write to standard error about a strange picture comes back as an error, or does not matter. */
+static void ignore_log(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
+    (void)domain, (void)level, (void)message, (void)data;
+}
+
+/* libvips may set the process's locale; numbers must go on being read and written with a point. */
+static int start(void) {
+    const char *current = setlocale(LC_ALL, NULL);
+    char *locale = current ? strdup(current) : NULL;
+    int status = library.vips_init("cubby");
+    if (locale && strcmp(locale, setlocale(LC_ALL, NULL)) != 0) setlocale(LC_ALL, locale);
+    free(locale);
+    return status;
+}
+
+static void open_library(void) {
+    void *handle = dlopen("libvips.so.42", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) handle = dlopen("libvips.so", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *text = dlerror();
+        snprintf(reason, sizeof reason, "%s", text ? text : "libvips.so.42 was not found");
+        return;
+    }
+#define CIMAGING_LOOK_UP(name) \
+    library.name = (__typeof__(name) *)dlsym(handle, #name); \
+    if (!library.name) { \
+        snprintf(reason, sizeof reason, "this libvips has no %s", #name); \
+        return; \
+    }
+    CIMAGING_FUNCTIONS(CIMAGING_LOOK_UP)
+#undef CIMAGING_LOOK_UP
+
+    library.g_log_set_handler("VIPS", G_LOG_LEVEL_MASK, ignore_log, NULL);
+    if (start() != 0) {
+        char *text = library.vips_error_buffer_copy();
+        snprintf(reason, sizeof reason, "libvips does not start: %s", text);
+        library.g_free(text);
+        return;
+    }
+    /* Only the loaders that are meant for pictures from anywhere. */
+    library.vips_block_untrusted_set(TRUE);
+    /* The image store has a cache of its own, and no picture is computed twice. */
+    library.vips_cache_set_max(0);
+    library.vips_cache_set_max_mem(0);
+    library.vips_cache_set_max_files(0);
+    if (library.vips_concurrency_get() > 4) library.vips_concurrency_set(4);
+    is_ready = 1;
+}
+
+const struct cimaging_library *cimaging_library(const char **why) {
+    pthread_once(&once, open_library);
+    *why = reason;
+    return is_ready ? &library : NULL;
+}

@@ -1,0 +1,56 @@
+/* The functions of libvips, GObject and GLib that are used, under their own names, in a table that dlsym fills. */
+#ifndef CIMAGING_LIBRARY_H
+#define CIMAGING_LIBRARY_H
+
+#include <vips/vips.h>
+
+#define CIMAGING_FUNCTIONS(F) \
+    F(g_free) \
+    F(g_log_set_handler) \
+    F(g_object_unref) \
+    F(vips_area_unref) \
+    F(vips_array_double_newv) \
+    F(vips_autorot) \
+    F(vips_block_untrusted_set) \
+    F(vips_cache_set_max) \
+    F(vips_cache_set_max_files) \
+    F(vips_cache_set_max_mem) \
+    F(vips_cast_uchar) \
+    F(vips_colourspace) \
+    F(vips_concurrency_get) \
+    F(vips_concurrency_set) \
+    F(vips_copy) \
+    F(vips_error_buffer_copy) \
+    F(vips_error_clear) \
+    F(vips_extract_band) \
+    F(vips_flatten) \
+    F(vips_icc_transform) \
+    F(vips_image_copy_memory) \
+    F(vips_image_get_bands) \
+    F(vips_image_get_blob) \
+    F(vips_image_get_format) \
+    F(vips_image_get_height) \
+    F(vips_image_get_interpretation) \
+    F(vips_image_get_orientation) \
+    F(vips_image_get_typeof) \
+    F(vips_image_get_width) \
+    F(vips_image_hasalpha) \
+    F(vips_image_new_from_buffer) \
+    F(vips_image_new_from_memory) \
+    F(vips_image_write_to_memory) \
+    F(vips_init) \
+    F(vips_jpegsave_buffer) \
+    F(vips_pngsave_buffer) \
+    F(vips_thumbnail_buffer) \
+    F(vips_thumbnail_image)
+
+struct cimaging_library {
+#define CIMAGING_FIELD(name) __typeof__(name) *name;
+    CIMAGING_FUNCTIONS(CIMAGING_FIELD)
+#undef CIMAGING_FIELD
+};
+
+/* The table, filled on the first call; NULL when libvips cannot be used, and `*why` says why. */
+const struct cimaging_library *cimaging_library(const char **why);
+
+#endif

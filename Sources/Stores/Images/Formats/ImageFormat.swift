@@ -1,0 +1,40 @@
+/// The formats that pictures come in, told by their first bytes and never by a file's name.
+public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
+    case jpeg, png, webp, heic, avif, gif, tiff
+
+    /// The name as people write it: `JPEG`, `WebP`.
+    public var displayName: String {
+        self == .webp ? "WebP" : rawValue.uppercased()
+    }
+
+    /// The format of a file's bytes; nil when it is none of these.
+    public init?(firstBytes bytes: some Collection<UInt8>) {
+        let first = Array(bytes.prefix(32))
+        func has(_ text: String, at offset: Int = 0) -> Bool { first.dropFirst(offset).starts(with: text.utf8) }
+        if first.starts(with: [0xff, 0xd8, 0xff]) {
+            self = .jpeg
+        } else if first.starts(with: PNGHeader.signature) {
+            self = .png
+        } else if has("RIFF") && has("WEBP", at: 8) {
+            self = .webp
+        } else if has("GIF87a") || has("GIF89a") {
+            self = .gif
+        } else if first.starts(with: [0x49, 0x49, 0x2a, 0]) || first.starts(with: [0x4d, 0x4d, 0, 0x2a]) {
+            self = .tiff
+        } else if has("ftyp", at: 4) {
+            guard let format = Self.format(ofBrand: first.dropFirst(8).prefix(4)) else { return nil }
+            self = format
+        } else {
+            return nil
+        }
+    }
+
+    /// The major brand of the ISO base media format.
+    private static func format(ofBrand brand: some Collection<UInt8>) -> ImageFormat? {
+        switch String(decoding: brand, as: UTF8.self) {
+        case "heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1": .heic
+        case "avif", "avis": .avif
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// A JPEG file's size and orientation, from its markers (ITU T.81, annex B).
+enum JPEGHeader {
+    /// Reads the markers up to the first scan; nil when they make no sense.
+    static func read(_ bytes: [UInt8]) -> ImageHeader? {
+        let file = HeaderBytes(bytes[...])
+        guard file.int16(0) == 0xffd8 else { return nil }
+        var header: ImageHeader?
+        var orientation = 1
+        var position = 2
+        while let mark = file.byte(position), let kind = file.byte(position + 1) {
+            guard mark == 0xff else { return nil }
+            switch kind {
+            case 0xff:
+                position += 1
+                continue
+            case 0x01, 0xd0...0xd7:
+                position += 2
+                continue
+            case 0x00, 0xd8, 0xd9: return nil
+            default: break
+            }
+            guard let length = file.int16(position + 2), length >= 2 else { return nil }
+            let end = position + 2 + length
+            guard end <= bytes.count else { return nil }
+            let segment = HeaderBytes(bytes[(position + 4)..<end])
+            switch kind {
+            case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
+                // A second frame would be a hierarchical JPEG, which nobody reads.
+                guard header == nil, let height = segment.int16(1), let width = segment.int16(3), width > 0, height > 0
+                else { return nil }
+                header = ImageHeader(width: width, height: height, isComplete: false)
+            case 0xe1:
+                orientation = EXIFOrientation.inSegment(segment) ?? orientation
+            case 0xda:
+                header?.orientation = orientation
+                header?.turnUpright()
+                header?.isComplete = hasEnd(bytes, after: end)
+                return header
+            default: break
+            }
+            position = end
+        }
+        return nil
+    }
+
+    /// Whether the marker for the end follows; from the end, where a whole file has it.
+    private static func hasEnd(_ bytes: [UInt8], after start: Int) -> Bool {
+        var index = bytes.count - 1
+        while index > start {
+            if bytes[index] == 0xd9 && bytes[index - 1] == 0xff { return true }
+            index -= 1
+        }
+        return false
+    }
+}

@@ -1,0 +1,24 @@
+/// A PNG file's size, from its chunks (ISO/IEC 15948).
+enum PNGHeader {
+    static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+
+    /// Reads the chunks' heads; nil when they make no sense, and for the few that carry EXIF, which libvips reads.
+    static func read(_ bytes: [UInt8]) -> ImageHeader? {
+        let file = HeaderBytes(bytes[...])
+        guard file.has(signature, at: 0), file.int32(8) == 13, file.has("IHDR".utf8, at: 12),
+            let width = file.int32(16), let height = file.int32(20), width > 0, height > 0,
+            width < 1 << 31, height < 1 << 31
+        else { return nil }
+        var header = ImageHeader(width: width, height: height, isComplete: false)
+        var position = 8
+        while let length = file.int32(position), position + 12 + length <= bytes.count {
+            if file.has("eXIf".utf8, at: position + 4) { return nil }
+            if file.has("IEND".utf8, at: position + 4) {
+                header.isComplete = true
+                break
+            }
+            position += 12 + length
+        }
+        return header
+    }
+}

@@ -1,0 +1,137 @@
+import CImaging
+
+/// libvips as Swift sees it: bytes in, bytes out, errors in words.
+enum ImageLibrary {
+    /// What is decoded: a file's bytes, or pixels.
+    enum Source {
+        case encoded([UInt8])
+        case pixels(ImagePixels)
+    }
+
+    /// What comes out.
+    struct Output {
+        var width: Int
+        var height: Int
+        var channels: Int
+        var bytes: [UInt8]
+    }
+
+    enum Kind {
+        /// Quality 1 to 100.
+        case jpeg(quality: Int)
+        case png
+        /// Transparency becomes a grey, 0 to 255.
+        case rgb(background: UInt8)
+        case pixels
+    }
+
+    /// Opens the library when that has not been tried yet.
+    ///
+    /// - Throws: `ImageError` with code `libraryMissing`, which says what to install.
+    static func load() throws(ImageError) {
+        var result = cimaging_result()
+        try check(cimaging_load(&result), result, limits: ImageLimits())
+    }
+
+    /// Width and height, upright, without decoding.
+    static func measure(_ bytes: [UInt8], limits: ImageLimits) throws(ImageError) -> (width: Int, height: Int) {
+        var result = cimaging_result()
+        let status = withSource(.encoded(bytes), limits) { cimaging_measure(&$0, &result) }
+        try check(status, result, limits: limits)
+        return (Int(result.width), Int(result.height))
+    }
+
+    /// Decodes, turns upright, resizes, converts to sRGB and encodes.
+    static func render(
+        _ source: Source, _ sizing: ImageSizing?, as kind: Kind, limits: ImageLimits
+    ) throws(ImageError) -> Output {
+        var request = cimaging_request()
+        if let sizing {
+            guard (1...65535).contains(sizing.width), (1...65535).contains(sizing.height),
+                sizing.width * sizing.height <= limits.pixels
+            else {
+                throw ImageError(
+                    .cannotMake,
+                    "a picture cannot be made \(sizing.width)×\(sizing.height): each side is 1 to 65535 pixels, all "
+                        + "together at most \(limits.pixels)")
+            }
+            request.width = Int32(sizing.width)
+            request.height = Int32(sizing.height)
+            request.mode =
+                switch sizing.mode {
+                case .fit: CIMAGING_FIT
+                case .fill: CIMAGING_FILL
+                case .stretch: CIMAGING_STRETCH
+                }
+        }
+        switch kind {
+        case .jpeg(let quality):
+            request.output = CIMAGING_JPEG
+            request.quality = Int32(min(max(quality, 1), 100))
+        case .png: request.output = CIMAGING_PNG
+        case .rgb(let background):
+            request.output = CIMAGING_RGB
+            request.background = Int32(background)
+        case .pixels: request.output = CIMAGING_PIXELS
+        }
+        var result = cimaging_result()
+        let status = withSource(source, limits) { cimaging_render(&$0, &request, &result) }
+        try check(status, result, limits: limits)
+        defer { cimaging_free(result.bytes) }
+        return Output(
+            width: Int(result.width), height: Int(result.height), channels: Int(result.bands),
+            bytes: [UInt8](UnsafeRawBufferPointer(start: result.bytes, count: result.length)))
+    }
+
+    private static func withSource(
+        _ source: Source, _ limits: ImageLimits, _ body: (inout cimaging_source) -> cimaging_status
+    ) -> cimaging_status {
+        var raw = cimaging_source()
+        raw.pixel_limit = Int64(limits.pixels)
+        let bytes: [UInt8]
+        switch source {
+        case .encoded(let file): bytes = file
+        case .pixels(let pixels):
+            bytes = pixels.bytes
+            raw.width = Int32(pixels.width)
+            raw.height = Int32(pixels.height)
+            raw.bands = Int32(pixels.channels)
+        }
+        return bytes.withUnsafeBytes { buffer in
+            raw.bytes = buffer.baseAddress
+            raw.length = buffer.count
+            return body(&raw)
+        }
+    }
+
+    private static func check(
+        _ status: cimaging_status, _ result: cimaging_result, limits: ImageLimits
+    ) throws(ImageError) {
+        switch status {
+        case CIMAGING_OK: return
+        case CIMAGING_LIBRARY_MISSING:
+            throw ImageError(
+                .libraryMissing, "this needs libvips (on Debian: apt-get install libvips42): \(words(of: result))")
+        case CIMAGING_TOO_MANY_PIXELS:
+            throw .tooManyPixels(width: Int(result.width), height: Int(result.height), limits: limits)
+        case CIMAGING_UNREADABLE:
+            throw ImageError(.damaged, "the picture cannot be decoded: \(words(of: result))")
+        default:
+            throw ImageError(.cannotMake, "the picture cannot be made: \(words(of: result))")
+        }
+    }
+
+    /// The library's first line; the ones after it are what followed from it.
+    private static func words(of result: cimaging_result) -> String {
+        withUnsafeBytes(of: result.message) { buffer in
+            let line = buffer.prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }
+            return line.isEmpty ? "the library does not say why" : String(decoding: line, as: UTF8.self)
+        }
+    }
+}
+
+extension ImageError {
+    static func tooManyPixels(width: Int, height: Int, limits: ImageLimits) -> ImageError {
+        ImageError(.tooManyPixels, "the picture is \(width)×\(height) pixels, more than the limit of \(limits.pixels)")
+    }
+}

@@ -1,0 +1,86 @@
+/// Pictures by key, the least recently used of which go when all together take more than the limit. Each step is O(1).
+struct ImageCache {
+    private struct Node {
+        var key: String
+        var image: Image
+        var newer: Int?
+        var older: Int?
+    }
+
+    private var nodes: [Node?] = []
+    private var free: [Int] = []
+    private var places: [String: Int] = [:]
+    private var newest: Int?
+    private var oldest: Int?
+
+    /// How many pictures there are.
+    var count: Int { places.count }
+
+    /// The bytes that they take.
+    private(set) var cost = 0
+
+    /// The most bytes that they may take.
+    var limit: Int {
+        didSet { trim() }
+    }
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// The picture under a key, which is then the most recently used.
+    mutating func image(forKey key: String) -> Image? {
+        guard let place = places[key], let node = nodes[place] else { return nil }
+        unlink(place)
+        linkAsNewest(place)
+        return node.image
+    }
+
+    /// Puts a picture under a key, as the most recently used; one larger than the limit does not stay.
+    mutating func insert(_ image: Image, forKey key: String) {
+        remove(key)
+        let node = Node(key: key, image: image)
+        let place: Int
+        if let unused = free.popLast() {
+            place = unused
+            nodes[place] = node
+        } else {
+            place = nodes.count
+            nodes.append(node)
+        }
+        places[key] = place
+        cost += image.byteCount
+        linkAsNewest(place)
+        trim()
+    }
+
+    mutating func remove(_ key: String) {
+        guard let place = places.removeValue(forKey: key), let node = nodes[place] else { return }
+        cost -= node.image.byteCount
+        unlink(place)
+        nodes[place] = nil
+        free.append(place)
+    }
+
+    mutating func removeAll() {
+        self = ImageCache(limit: limit)
+    }
+
+    private mutating func trim() {
+        while cost > limit, let place = oldest, let node = nodes[place] { remove(node.key) }
+    }
+
+    private mutating func unlink(_ place: Int) {
+        guard let node = nodes[place] else { return }
+        if let newer = node.newer { nodes[newer]?.older = node.older } else { newest = node.older }
+        if let older = node.older { nodes[older]?.newer = node.newer } else { oldest = node.newer }
+        nodes[place]?.newer = nil
+        nodes[place]?.older = nil
+    }
+
+    private mutating func linkAsNewest(_ place: Int) {
+        nodes[place]?.older = newest
+        if let newest { nodes[newest]?.newer = place } else { oldest = place }
+        newest = place
+    }
+}

@@ -1,0 +1,175 @@
+public import Application
+public import Logging
+
+/// The pictures of an application: each a JPEG file under its key in the documents folder, with a cache before them.
+///
+/// A key is a file name without extension, an item's `itemKey` as a rule. A picture that is handed out stays valid
+/// whatever the cache does. Used from one isolation domain.
+public final class ImageStore {
+    /// The folder with the pictures.
+    public let directory: String
+    /// What is refused of pictures' files.
+    public var limits = ImageLimits()
+    /// How often a picture that was asked for was in the cache.
+    public private(set) var cacheHits = 0
+    /// How often it was not.
+    public private(set) var cacheMisses = 0
+
+    let thumbnailDirectory: String
+    let layer: any FileLayer
+    let logger: Logger
+    private var cache: ImageCache
+
+    /// A store over two folders, of which the first must exist.
+    ///
+    /// - Parameters:
+    ///   - directory: where the pictures are: `Documents`.
+    ///   - caches: where thumbnails are kept, and may vanish at any time: `Library/Caches`.
+    ///   - cacheLimit: the most bytes that the pictures in memory take.
+    ///   - layer: the file system.
+    ///   - logger: hears of flushes, and of pictures that are not there.
+    public init(
+        directory: String, caches: String, cacheLimit: Int = 64 << 20, using layer: any FileLayer = PosixFileLayer(),
+        logger: Logger
+    ) {
+        self.directory = directory
+        thumbnailDirectory = PathText.join(caches, "Thumbnails")
+        cache = ImageCache(limit: cacheLimit)
+        self.layer = layer
+        self.logger = logger
+    }
+
+    // MARK: - Pictures
+
+    /// Keeps a picture under a key, in place of the one that was there: as a JPEG file, atomically and durably, and in
+    /// the cache.
+    ///
+    /// Without libvips a JPEG file is kept as it is.
+    ///
+    /// - Parameters:
+    ///   - image: the picture.
+    ///   - key: its name.
+    ///   - quality: of the JPEG file, 0 to 1.
+    /// - Throws: `ImageError` when the key cannot be one, or the picture cannot be decoded or written; what was there
+    ///   before is there still.
+    public func setImage(_ image: Image, forKey key: String, quality: Double = 0.5) throws(ImageError) {
+        let path = try imagePath(forKey: key)
+        let bytes: [UInt8]
+        do throws(ImageError) {
+            bytes = try image.jpegData(quality: quality)
+        } catch {
+            guard error.code == .libraryMissing, let own = image.encodedJPEG else { throw error }
+            bytes = own
+        }
+        do throws(FileError) {
+            try AtomicFile.write(bytes, to: path, using: layer)
+        } catch {
+            throw ImageError(.unwritable, error)
+        }
+        cache.insert(image, forKey: key)
+        removeThumbnails(forKey: key)
+    }
+
+    /// The picture under a key: from the cache, else from its file, which then is in the cache.
+    ///
+    /// - Parameter key: its name.
+    /// - Returns: nil when there is none, which is logged.
+    /// - Throws: `ImageError` when the key cannot be one, or the file cannot be read or is no picture.
+    public func image(forKey key: String) throws(ImageError) -> Image? {
+        let path = try imagePath(forKey: key)
+        if let image = cache.image(forKey: key) {
+            cacheHits += 1
+            return image
+        }
+        cacheMisses += 1
+        do throws(ImageError) {
+            let image = try Image.open(path, limits: limits, using: layer)
+            cache.insert(image, forKey: key)
+            return image
+        } catch {
+            guard error.fileError?.code == FileLayerCode.absent else { throw error }
+            logger.error("Error: unable to find \(path)")
+            return nil
+        }
+    }
+
+    /// Whether there is a picture under a key, without reading or logging.
+    ///
+    /// - Parameter key: its name.
+    /// - Returns: false, too, for what cannot be a key.
+    public func hasImage(forKey key: String) -> Bool {
+        ImageKey.isKey(key) && layer.exists(PathText.join(directory, key))
+    }
+
+    /// Removes the picture under a key from the cache, its file and its thumbnails. That there is none is no error; a
+    /// file that cannot be removed is logged.
+    ///
+    /// - Parameter key: its name.
+    /// - Throws: `ImageError` when the key cannot be one.
+    public func deleteImage(forKey key: String) throws(ImageError) {
+        let path = try imagePath(forKey: key)
+        cache.remove(key)
+        removeThumbnails(forKey: key)
+        do throws(FileError) {
+            try layer.remove(path)
+        } catch  where error.code != FileLayerCode.absent {
+            logger.error("Error removing the image from disk: \(error)")
+        } catch {
+            return
+        }
+    }
+
+    /// Where the picture under a key is, or would be.
+    ///
+    /// - Parameter key: its name.
+    /// - Returns: the path in the documents folder.
+    /// - Throws: `ImageError` when the key cannot be one.
+    public func imagePath(forKey key: String) throws(ImageError) -> String {
+        try ImageKey.check(key)
+        return PathText.join(directory, key)
+    }
+
+    /// The keys of all pictures, in byte order: the files in the folder that begin as a JPEG file does.
+    ///
+    /// - Returns: the keys; O(n), with a look into each file.
+    /// - Throws: `ImageError` when the folder cannot be listed.
+    public func keys() throws(ImageError) -> [String] {
+        do throws(FileError) {
+            return try layer.list(directory).filter { ImageKey.isKey($0) && isPicture($0) }
+        } catch {
+            throw ImageError(.unreadable, error)
+        }
+    }
+
+    private func isPicture(_ name: String) -> Bool {
+        let path = PathText.join(directory, name)
+        // Opening a pipe would wait for its other end.
+        guard let status = try? layer.status(path), status.kind == .regular, let file = try? layer.open(path, .read)
+        else { return false }
+        defer { layer.close(file) }
+        return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 1) { buffer in
+            guard let count = try? layer.read(file, into: buffer) else { return false }
+            return ImageFormat(firstBytes: buffer.prefix(count)) == .jpeg
+        }
+    }
+
+    // MARK: - The cache
+
+    /// How many pictures the cache holds.
+    public var cacheCount: Int { cache.count }
+
+    /// The bytes that the pictures in the cache take.
+    public var cacheCost: Int { cache.cost }
+
+    /// The most bytes that they may take; beyond it the least recently used go.
+    public var cacheLimit: Int {
+        get { cache.limit }
+        set { cache.limit = newValue }
+    }
+
+    /// Lets go of all pictures in memory, after saying how many; their files stay. For memory warnings.
+    public func clearCache() {
+        logger.info("flushing \(cacheCount) images out of the cache")
+        cache.removeAll()
+    }
+}
