@@ -1,0 +1,11 @@
+/// What the buffer can do on its own, by the names that Emacs and readline gave it.
+public enum EditCommand: String, Hashable, Sendable, CaseIterable {
+    case moveLeft, moveRight, moveWordLeft, moveWordRight
+    case moveToLineStart, moveToLineEnd, moveToStart, moveToEnd
+    case deleteBackward, deleteForward
+    case killWordForward, killWordBackward, killBlankBackward, killToLineEnd, killToLineStart, killAll
+    case yank, yankPop
+    case transposeCharacters, transposeWords
+    case uppercaseWord, lowercaseWord, capitalizeWord
+    case undo, redo
+}

@@ -1,0 +1,185 @@
+/// A scene laid out in rows of cells for a width: what the terminal is to show from the prompt's row on.
+struct Frame: Sendable {
+    /// One column of the screen. The second column of a wide character is a cell of width 0 without text.
+    struct Cell: Equatable, Sendable {
+        var character: Character
+        var style: Style
+        var width: UInt8
+
+        static let placeholder = Cell(character: " ", style: .plain, width: 0)
+    }
+
+    /// One row of the screen, as far as it has text.
+    struct Row: Equatable, Sendable {
+        var cells: [Cell] = []
+        /// Whether the text goes on in the next row because this one is full.
+        var wraps = false
+    }
+
+    var rows: [Row] = [Row()]
+    var cursorRow = 0
+    var cursorColumn = 0
+    /// How many rows at the end are below the text.
+    var rowsBelow = 0
+    let columns: Int
+
+    /// Lays out a scene. Complexity: linear in the text and the spans.
+    init(_ scene: Scene, columns: Int) {
+        self.columns = max(2, columns)
+        add(scene.prompt)
+        addText(scene)
+        if !scene.suggestion.isEmpty {
+            var column = 0
+            for character in scene.suggestion where character != "\n" {
+                addDisplayed(character, .suggestion, textColumn: &column)
+            }
+        }
+        // A cursor behind a full row stands at the beginning of the next.
+        if cursorColumn == self.columns {
+            cursorRow += 1
+            cursorColumn = 0
+            if cursorRow == rows.count { breakRow(wraps: true) }
+        }
+        addBelow(scene.below)
+    }
+
+    private mutating func addText(_ scene: Scene) {
+        let styles = Self.styles(of: scene)
+        var offset = 0
+        var textColumn = 0
+        for (index, character) in scene.characters.enumerated() {
+            if index == scene.cursor { markCursor() }
+            if character == "\n" {
+                breakRow(wraps: false)
+                add(scene.continuationPrompt)
+                textColumn = 0
+            } else {
+                let style = Style(rawValue: styles[offset]) ?? .plain
+                let before = (row: rows.count, column: rows[rows.count - 1].cells.count)
+                addDisplayed(character, style, textColumn: &textColumn)
+                // A character that didn't fit took the cursor with it to the next row.
+                if index == scene.cursor, rows.count > before.row, before.column < columns {
+                    markCursorBefore(character)
+                }
+            }
+            offset += character.utf8.count
+        }
+        if scene.cursor >= scene.characters.count { markCursor() }
+    }
+
+    private mutating func markCursor() {
+        cursorRow = rows.count - 1
+        cursorColumn = rows[cursorRow].cells.count
+    }
+
+    private mutating func markCursorBefore(_ character: Character) {
+        guard DisplayWidth.of(character) > 1 else { return }
+        cursorRow = rows.count - 1
+        cursorColumn = 0
+    }
+
+    private mutating func add(_ text: StyledText) {
+        var column = 0
+        for piece in text.pieces {
+            for character in piece.text {
+                if character == "\n" {
+                    breakRow(wraps: false)
+                } else {
+                    addDisplayed(character, piece.style, textColumn: &column)
+                }
+            }
+        }
+    }
+
+    private mutating func addBelow(_ lines: [StyledText]) {
+        for line in lines {
+            breakRow(wraps: false)
+            rowsBelow += 1
+            var column = 0
+            for piece in line.pieces {
+                for character in piece.text {
+                    // Rows below aren't wrapped; the last column stays free.
+                    guard column + DisplayForm.width(of: character, atColumn: column) < columns else { break }
+                    addDisplayed(character, piece.style, textColumn: &column)
+                }
+            }
+        }
+    }
+
+    private mutating func addDisplayed(_ character: Character, _ style: Style, textColumn: inout Int) {
+        switch DisplayForm(character, atColumn: textColumn) {
+        case .itself(let width):
+            addCell(character, style, width: width)
+            textColumn += width
+        case .substitute(let text):
+            for shown in text {
+                addCell(shown, style, width: 1)
+                textColumn += 1
+            }
+        }
+    }
+
+    private mutating func addCell(_ character: Character, _ style: Style, width: Int) {
+        let column = rows[rows.count - 1].cells.count
+        // A cluster that some terminal may show wider must not reach the margin there.
+        let needed = width == 1 && character.utf8.count == 1 ? 1 : DisplayWidth.upperBound(character)
+        if column + max(width, min(needed, columns)) > columns { breakRow(wraps: column == columns) }
+        let last = rows.count - 1
+        rows[last].cells.append(Cell(character: character, style: style, width: UInt8(width)))
+        if width == 2 { rows[last].cells.append(.placeholder) }
+    }
+
+    private mutating func breakRow(wraps: Bool) {
+        rows[rows.count - 1].wraps = wraps
+        rows.append(Row())
+    }
+
+    /// The style of each byte of the text.
+    private static func styles(of scene: Scene) -> [UInt8] {
+        var total = 0
+        for character in scene.characters { total += character.utf8.count }
+        var styles = [UInt8](repeating: Style.plain.rawValue, count: total)
+        for span in scene.spans {
+            let range = span.range.clamped(to: 0..<total)
+            for index in range { styles[index] = span.style.rawValue }
+        }
+        return styles
+    }
+
+    // MARK: Fitting
+
+    /// Keeps as many rows as fit, around the cursor, beginning near the row that was the first before.
+    /// - Returns: the index of the first row kept.
+    @discardableResult
+    mutating func fit(height: Int, scrolledTo earlier: Int) -> Int {
+        let height = max(1, height)
+        guard rows.count > height else { return 0 }
+        let below = min(rowsBelow, height - 1)
+        let textHeight = height - below
+        let textCount = rows.count - rowsBelow
+        var first = min(earlier, max(0, textCount - textHeight))
+        first = min(first, cursorRow)
+        first = max(first, cursorRow - textHeight + 1, 0)
+        let text = rows[first..<min(first + textHeight, textCount)]
+        rows = Array(text) + rows[textCount..<textCount + below]
+        cursorRow -= first
+        rowsBelow = below
+        return first
+    }
+
+    /// The row that the cursor comes to when the terminal itself wraps the rows anew for another width.
+    func cursorRow(reflowedTo newColumns: Int) -> Int {
+        let width = max(2, newColumns)
+        var total = 0
+        var length = 0
+        for (index, row) in rows.enumerated() {
+            if index == cursorRow { return total + (length + min(cursorColumn, max(columns - 1, 0))) / width }
+            length += row.cells.count
+            if !row.wraps {
+                total += max(1, (length + width - 1) / width)
+                length = 0
+            }
+        }
+        return total
+    }
+}

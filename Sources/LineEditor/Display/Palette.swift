@@ -1,0 +1,64 @@
+/// How styles look: the numbers of SGR (`ESC [ … m`) for each style.
+public struct Palette: Sendable, Equatable {
+    private var codes: [String]
+
+    /// No colours and no attributes at all.
+    public static let none = Palette([:])
+
+    /// The sixteen colours of the terminal's own theme, which are readable on dark and light.
+    public static let standard = Palette([
+        .keyword: "35", .constant: "36", .number: "36", .string: "32", .escape: "92", .comment: "3;90",
+        .function: "34", .field: "", .variable: "", .type: "33", .operator: "", .punctuation: "",
+        .error: "31", .prompt: "1;34", .continuationPrompt: "90", .suggestion: "90",
+        .matchingBracket: "1;4", .unmatchedBracket: "1;31", .searchPrompt: "1;33", .searchMatch: "7",
+        .menuText: "", .menuSelection: "7", .menuKind: "36", .menuDetail: "90", .notice: "90",
+        .heading: "1", .emphasis: "1", .warning: "33", .success: "32", .dimmed: "90",
+    ])
+
+    /// What tells apart on a terminal without colours may still be bold, underlined and reversed.
+    public static let monochrome = Palette([
+        .matchingBracket: "1", .unmatchedBracket: "4", .searchMatch: "7", .menuSelection: "7", .prompt: "1",
+        .suggestion: "2", .heading: "1", .emphasis: "1", .error: "1", .warning: "1",
+    ])
+
+    /// A palette of SGR parameters by style (`"1;31"`); a style that isn't named looks plain.
+    public init(_ codes: [Style: String]) {
+        self.codes = Style.allCases.map { codes[$0] ?? "" }
+    }
+
+    /// The palette for an environment: ``none`` if the flag, `NO_COLOR` (not empty) or `TERM=dumb` forbids colours.
+    ///
+    /// - Parameters:
+    ///   - environment: the value of a variable, nil if it isn't set.
+    ///   - isTerminal: whether the output is one; without a terminal there are no colours.
+    ///   - isForbidden: the user's `--no-color`.
+    public static func appropriate(
+        isTerminal: Bool, isForbidden: Bool = false, environment: (String) -> String?
+    ) -> Palette {
+        let term = environment("TERM") ?? ""
+        guard isTerminal, !isForbidden, term != "dumb", !term.isEmpty else { return .none }
+        // https://no-color.org: set and not empty, whatever its value.
+        if let noColor = environment("NO_COLOR"), !noColor.isEmpty { return .none }
+        return term.hasPrefix("vt") ? .monochrome : .standard
+    }
+
+    /// Whether any style looks other than plain.
+    public var isEmpty: Bool { codes.allSatisfy(\.isEmpty) }
+
+    /// The SGR parameters of a style, empty for plain.
+    public subscript(style: Style) -> String {
+        get { codes[Int(style.rawValue)] }
+        set { codes[Int(style.rawValue)] = newValue }
+    }
+
+    /// A text in a style, ended by a reset; the text alone if the style looks plain.
+    public func apply(_ style: Style, to text: String) -> String {
+        let code = self[style]
+        return code.isEmpty ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
+    }
+
+    /// The pieces of a text, each in its style.
+    public func apply(to text: StyledText) -> String {
+        text.pieces.map { apply($0.style, to: $0.text) }.joined()
+    }
+}

@@ -1,0 +1,160 @@
+/// Writes scenes to a terminal, each as the difference from the one before.
+///
+/// It knows what it has written and where the cursor is, relative to the row that the prompt begins in; it never asks for
+/// and never needs the absolute place. Rows are added by line feeds at the bottom only, so the screen scrolls when it
+/// must and not before. A scene taller than the screen is shown in part, around the cursor.
+///
+/// Bytes that come back are to be written to the terminal in order, with nothing in between but what
+/// ``erase()`` and ``leave(_:)`` made room for.
+public struct Renderer: Sendable {
+    /// The size of the terminal.
+    public private(set) var columns: Int
+    public private(set) var rows: Int
+    /// How styles look. A change shows with the next full drawing.
+    public var palette: Palette
+    /// Whether the terminal wraps long lines anew when its width changes. All do but xterm and the Linux console.
+    public var reflows = true
+
+    private var last: Frame?
+    private var scroll = 0
+    private var output = TerminalOutput()
+
+    public init(columns: Int = 80, rows: Int = 24, palette: Palette = .none) {
+        self.columns = max(2, columns)
+        self.rows = max(1, rows)
+        self.palette = palette
+    }
+
+    /// The bytes that bring the terminal from the last scene to this one. Nothing if it shows that already.
+    public mutating func render(_ scene: Scene) -> [UInt8] {
+        var frame = Frame(scene, columns: columns)
+        scroll = frame.fit(height: rows, scrolledTo: scroll)
+        return draw(frame)
+    }
+
+    /// Draws a scene for the last time, all of it even if it's taller than the screen, and leaves the cursor at the
+    /// beginning of the row below.
+    public mutating func leave(_ scene: Scene) -> [UInt8] {
+        var frame = Frame(scene, columns: columns)
+        let whole = frame.rows
+        let isTaller = whole.count > rows
+        var bytes: [UInt8]
+        if isTaller {
+            bytes = erase()
+            frame.rows = whole
+            frame.cursorRow = whole.count - 1
+            frame.cursorColumn = whole[whole.count - 1].cells.count
+            bytes += draw(frame)
+        } else {
+            frame.cursorRow = whole.count - 1
+            frame.cursorColumn = min(whole[whole.count - 1].cells.count, columns - 1)
+            bytes = draw(frame)
+        }
+        last = nil
+        scroll = 0
+        return bytes + Array("\r\n".utf8)
+    }
+
+    /// Takes away what is shown and leaves the cursor where it began. The next scene is drawn anew from there.
+    public mutating func erase() -> [UInt8] {
+        guard let frame = last else { return [] }
+        last = nil
+        scroll = 0
+        return Array("\r".utf8) + TerminalOutput.up(frame.cursorRow) + Array("\u{1B}[J".utf8)
+    }
+
+    /// Forgets what is shown: the next scene is drawn at the cursor.
+    public mutating func forget() {
+        last = nil
+        scroll = 0
+    }
+
+    /// Takes a new size and gives the bytes that take away what the terminal made of the last scene.
+    ///
+    /// Terminals wrap their lines anew before they tell; where the prompt's row went is computed from that.
+    public mutating func resize(columns: Int, rows: Int) -> [UInt8] {
+        let newColumns = max(2, columns)
+        let newRows = max(1, rows)
+        guard newColumns != self.columns || newRows != self.rows else { return [] }
+        if var frame = last {
+            if newColumns != self.columns, reflows { frame.cursorRow = frame.cursorRow(reflowedTo: newColumns) }
+            // What is above the screen's top is out of reach.
+            frame.cursorRow = min(frame.cursorRow, newRows - 1)
+            last = frame
+        }
+        self.columns = newColumns
+        self.rows = newRows
+        return erase()
+    }
+
+    // MARK: Drawing
+
+    private mutating func draw(_ frame: Frame) -> [UInt8] {
+        let isFirst = last == nil
+        output.begin(
+            row: last?.cursorRow ?? 0, column: last?.cursorColumn ?? 0, allocated: max(last?.rows.count ?? 1, 1),
+            columns: columns)
+        if isFirst { output.write("\r\u{1B}[J") }
+        let old = last?.rows ?? [Frame.Row()]
+        let changed = frame.rows.indices.count { $0 >= old.count || old[$0] != frame.rows[$0] }
+        let hides = changed > 1
+        if hides { output.write("\u{1B}[?25l") }
+        var continues = false
+        for (index, row) in frame.rows.enumerated() {
+            let before = index < old.count ? old[index] : Frame.Row()
+            let following = index + 1 < frame.rows.count ? frame.rows[index + 1] : nil
+            continues = drawRow(row, index, over: before, continuing: continues, before: following)
+        }
+        if old.count > frame.rows.count {
+            output.move(toRow: frame.rows.count, column: 0)
+            output.setStyle("")
+            output.write("\u{1B}[J")
+        }
+        output.move(toRow: frame.cursorRow, column: min(frame.cursorColumn, columns - 1))
+        if hides { output.write("\u{1B}[?25h") }
+        last = frame
+        return output.take()
+    }
+
+    /// Draws what of a row differs.
+    /// - Returns: whether its last column was written and the text goes on, so that the next row's first character has
+    ///   to be written too: that is how the terminal learns that both rows are one line.
+    private mutating func drawRow(
+        _ row: Frame.Row, _ index: Int, over old: Frame.Row, continuing: Bool, before following: Frame.Row?
+    ) -> Bool {
+        let new = row.cells
+        var start = 0
+        let common = min(new.count, old.cells.count)
+        while start < common, new[start] == old.cells[start] { start += 1 }
+        var end = new.count
+        if new.count == old.cells.count {
+            while end > start, new[end - 1] == old.cells[end - 1] { end -= 1 }
+        }
+        // A row of the same text that begins to wrap, or ends to, is written to its end.
+        if row.wraps != old.wraps, row.wraps, !new.isEmpty {
+            start = min(start, new.count - 1)
+            end = new.count
+        }
+        if continuing, !new.isEmpty {
+            start = 0
+            end = max(end, 1)
+        }
+        while start > 0, start < new.count, new[start].width == 0 { start -= 1 }
+        while end < new.count, new[end].width == 0 { end += 1 }
+        if start < end {
+            if !(continuing && start == 0) { output.move(toRow: index, column: start) }
+            if continuing { output.wrapped(toRow: index) }
+            for cell in new[start..<end] where cell.width > 0 {
+                output.setStyle(palette[cell.style])
+                output.put(cell)
+            }
+        }
+        if old.cells.count > new.count, new.count < columns {
+            output.move(toRow: index, column: new.count)
+            output.setStyle("")
+            output.write("\u{1B}[K")
+        }
+        guard row.wraps, start < end, end == new.count, let following else { return false }
+        return !following.cells.isEmpty && following.cells[0].width == 1
+    }
+}

@@ -1,0 +1,29 @@
+/// A text of pieces that have a style each: a prompt, a line of a menu.
+public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// A piece of one style.
+    public struct Piece: Hashable, Sendable {
+        public var text: String
+        public var style: Style
+
+        public init(_ text: String, _ style: Style) {
+            self.text = text
+            self.style = style
+        }
+    }
+
+    public var pieces: [Piece]
+
+    public init(_ pieces: [Piece] = []) { self.pieces = pieces }
+
+    public init(_ text: String, _ style: Style = .plain) { pieces = text.isEmpty ? [] : [Piece(text, style)] }
+
+    public init(stringLiteral value: String) { self.init(value) }
+
+    /// The text without its styles.
+    public var text: String { pieces.map(\.text).joined() }
+
+    /// Adds a piece at the end.
+    public mutating func append(_ text: String, _ style: Style = .plain) {
+        if !text.isEmpty { pieces.append(Piece(text, style)) }
+    }
+}

@@ -1,0 +1,100 @@
+/// Completing what is typed, and the menu of candidates.
+extension LineEditor {
+    /// Asks for candidates. One goes in; of several what they have in common, and the menu opens.
+    func complete() {
+        let text = buffer.text
+        guard let result = services.complete(text, buffer.utf8Cursor), let first = result.candidates.first else {
+            return
+        }
+        let range = range(of: result)
+        if result.candidates.count == 1 {
+            replace(range, with: first, isFinal: true)
+            return
+        }
+        menuRange = range
+        let common = result.commonPrefix
+        let typed = String(buffer.characters[range])
+        if common.utf8.count > typed.utf8.count {
+            buffer.closeUndoGroup()
+            buffer.replace(range, with: common)
+            buffer.closeUndoGroup()
+            menuRange = range.lowerBound..<buffer.cursor
+        }
+        menu = CompletionMenu(result.candidates)
+    }
+
+    /// What a key does while the menu is open. False if the key is to do its own work as well.
+    func handleInMenu(_ key: Key) -> Bool {
+        guard let current = menu else { return false }
+        let page = max(1, options.menuHeight - 1)
+        switch (key, options.keys[key]) {
+        case (_, .complete), (_, .down): advance(by: 1)
+        case (_, .completeBackward), (_, .up): advance(by: -1)
+        case (.press(.pageDown, _), _): advance(by: page)
+        case (.press(.pageUp, _), _): advance(by: -page)
+        case (_, .cancel):
+            if current.selection != nil { buffer.undo() }
+            menu = nil
+        case (_, .enter):
+            guard current.selection != nil else {
+                menu = nil
+                return false
+            }
+            acceptSelection()
+        case (.press(.character, let modifiers), nil) where modifiers.isSubset(of: .shift):
+            // Typed into the list it narrows it; behind a selection it goes on.
+            if current.selection != nil { acceptSelection(suffix: false) }
+            return false
+        case (_, .edit(.deleteBackward)) where current.selection == nil:
+            buffer.perform(.deleteBackward)
+            refineMenu(isWord: true)
+        default:
+            if current.selection != nil { acceptSelection(suffix: false) }
+            menu = nil
+            return false
+        }
+        return true
+    }
+
+    /// Asks for the candidates again after the word has changed under an open menu.
+    func refineMenu(isWord: Bool) {
+        guard menu != nil else { return }
+        menu = nil
+        guard isWord, let result = services.complete(buffer.text, buffer.utf8Cursor) else { return }
+        let range = range(of: result)
+        guard !range.isEmpty, !result.candidates.isEmpty else { return }
+        let typed = String(buffer.characters[range])
+        if result.candidates.count == 1, result.candidates[0].text == typed { return }
+        menuRange = range
+        menu = CompletionMenu(result.candidates)
+    }
+
+    private func advance(by step: Int) {
+        guard var current = menu else { return }
+        // Each candidate takes the place of the one before it, as one step of undo.
+        if current.selection != nil { buffer.undo() }
+        current.advance(by: step)
+        menu = current
+        if let candidate = current.selected { replace(menuRange, with: candidate, isFinal: false) }
+    }
+
+    private func acceptSelection(suffix: Bool = true) {
+        if suffix, let candidate = menu?.selected, !candidate.suffix.isEmpty {
+            buffer.undo()
+            replace(menuRange, with: candidate, isFinal: true)
+        }
+        menu = nil
+    }
+
+    private func replace(_ range: Range<Int>, with candidate: Candidate, isFinal: Bool) {
+        buffer.closeUndoGroup()
+        buffer.replace(range, with: candidate.text + (isFinal ? candidate.suffix : ""))
+        buffer.closeUndoGroup()
+    }
+
+    /// The characters that a result replaces.
+    private func range(of result: CompletionResult) -> Range<Int> {
+        let lower = buffer.position(ofUTF8: result.replacement.lowerBound)
+        return lower..<max(lower, buffer.position(ofUTF8: result.replacement.upperBound))
+    }
+}

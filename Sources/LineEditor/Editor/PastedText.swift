@@ -1,0 +1,33 @@
+/// Makes a pasted text fit to be typed: line breaks, and the prompts that came along when it was copied from a session.
+enum PastedText {
+    /// The text without prompts.
+    ///
+    /// If the first line begins with a prompt it's a transcript: lines with a prompt lose it, lines without are what the
+    /// session printed and go. If all lines but the first begin with a continuation prompt, the first was copied from
+    /// behind its own. Anything else stays as it is.
+    static func cleaned(_ text: String, prompts: [String], continuations: [String]) -> String {
+        let normalized = EditBuffer.normalized(text)
+        var lines = normalized.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        while lines.count > 1, lines.first?.allSatisfy(\.isWhitespace) ?? false { lines.removeFirst() }
+        guard let first = lines.first else { return normalized }
+        if strip(first, prompts) != nil {
+            return lines.compactMap { strip($0, prompts + continuations) }.joined(separator: "\n")
+        }
+        let others = lines.dropFirst()
+        if !others.isEmpty {
+            let stripped = others.compactMap { strip($0, continuations) }
+            if stripped.count == others.count { return ([first] + stripped).joined(separator: "\n") }
+        }
+        return normalized
+    }
+
+    /// The line without its prompt, nil if it has none. Copying loses blanks at the end, so a prompt alone may too.
+    private static func strip(_ line: String, _ prompts: [String]) -> String? {
+        for prompt in prompts.sorted(by: { $0.count > $1.count }) where !prompt.isEmpty {
+            if line.hasPrefix(prompt) { return String(line.dropFirst(prompt.count)) }
+            let bare = String(prompt.reversed().drop(while: \.isWhitespace).reversed())
+            if !bare.isEmpty, line == bare { return "" }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,64 @@
+/// The entries of earlier sessions and of this one, oldest first. An entry is a whole block.
+public struct History: Sendable {
+    /// The entries, oldest first; no two are the same.
+    public private(set) var entries: [String] = []
+    /// The most entries that are kept; the oldest go first.
+    public let limit: Int
+    /// Whether ``add(_:)`` keeps anything: false is the private mode.
+    public var isRecording = true
+
+    public init(limit: Int = 10_000) {
+        self.limit = max(1, limit)
+    }
+
+    /// A history of given entries, duplicates folded to their last place.
+    public init(_ entries: some Sequence<String>, limit: Int = 10_000) {
+        self.init(limit: limit)
+        self.entries = Self.folded(Array(entries), limit: self.limit)
+    }
+
+    /// Adds an entry as the newest; the same text added earlier is taken away.
+    ///
+    /// Blank entries aren't added, nor those that begin with a space (the shells' way to keep a line out), nor anything
+    /// while ``isRecording`` is false. Complexity: linear in the entries.
+    /// - Returns: whether it was added.
+    @discardableResult
+    public mutating func add(_ entry: String) -> Bool {
+        guard accepts(entry) else { return false }
+        if entries.last == entry { return true }
+        entries.removeAll { $0 == entry }
+        entries.append(entry)
+        if entries.count > limit { entries.removeFirst(entries.count - limit) }
+        return true
+    }
+
+    /// Whether ``add(_:)`` would keep an entry: what a host asks before it writes the entry to a file.
+    public func accepts(_ entry: String) -> Bool {
+        isRecording && !entry.hasPrefix(" ") && !entry.allSatisfy(\.isWhitespace)
+    }
+
+    /// Forgets all entries.
+    public mutating func removeAll() { entries.removeAll() }
+
+    /// The newest entry before an index that begins with a prefix and isn't the prefix itself.
+    public func newest(withPrefix prefix: String, before index: Int? = nil) -> Int? {
+        let wanted = prefix.utf8
+        var candidate = min(index ?? entries.count, entries.count) - 1
+        while candidate >= 0 {
+            let entry = entries[candidate].utf8
+            if entry.count > wanted.count, entry.starts(with: wanted) { return candidate }
+            candidate -= 1
+        }
+        return nil
+    }
+
+    static func folded(_ entries: [String], limit: Int) -> [String] {
+        var seen: Set<String> = []
+        var newestFirst: [String] = []
+        for entry in entries.reversed() where seen.insert(entry).inserted {
+            newestFirst.append(entry)
+            if newestFirst.count == limit { break }
+        }
+        return newestFirst.reversed()
+    }
+}

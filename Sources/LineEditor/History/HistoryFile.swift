@@ -1,0 +1,164 @@
+internal import Glibc
+
+/// The file that keeps a history between sessions, one entry a line.
+///
+/// A line break in an entry is written as `\n`, a return as `\r` and a backslash as `\\`, so that any text editor can
+/// read it and a torn line loses one entry. Several processes may append at once: each entry is one write under a lock.
+/// The file is the user's alone (mode 0600).
+public struct HistoryFile: Sendable {
+    /// Where the file is.
+    public let path: String
+    /// Bytes that are read from the end of a file that is larger.
+    private static let maximumBytes = 64 << 20
+
+    /// A history in the file of a path; nothing is opened yet.
+    public init(path: String) { self.path = path }
+
+    /// Reads the entries, duplicates folded. A file that isn't there is an empty history.
+    ///
+    /// A file with many more lines than the limit is written anew with those that are kept.
+    public func load(limit: Int = 10_000) throws(HistoryError) -> History {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return History(limit: limit) }
+            throw HistoryError("opened", path, errno)
+        }
+        defer { close(descriptor) }
+        let bytes = try readAll(descriptor)
+        let lines = bytes.split(separator: 0x0A)
+        let history = History(lines.map(Self.decode), limit: limit)
+        if lines.count > 2 * history.limit { try rewrite(history) }
+        return history
+    }
+
+    /// Adds an entry at the end, whole or not at all.
+    public func append(_ entry: String) throws(HistoryError) {
+        let descriptor = try openLocked()
+        defer { close(descriptor) }
+        var line = Self.encode(entry)
+        // If an earlier writer was cut short, its torn line must not swallow this one.
+        let size = lseek(descriptor, 0, SEEK_END)
+        if size > 0 {
+            var last: UInt8 = 0x0A
+            if pread(descriptor, &last, 1, size - 1) == 1, last != 0x0A { line.insert(0x0A, at: 0) }
+        }
+        guard write(descriptor, line, line.count) == line.count else {
+            let reason = errno
+            if size >= 0 { ftruncate(descriptor, size) }
+            throw HistoryError("written", path, reason)
+        }
+    }
+
+    /// Puts a history in the place of what the file holds, by way of a new file and a rename.
+    public func rewrite(_ history: History) throws(HistoryError) {
+        let lock = try openLocked()
+        defer { close(lock) }
+        let target = Self.resolved(path)
+        let temporary = target + ".new-\(getpid())"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw HistoryError("created", temporary, errno) }
+        var bytes: [UInt8] = []
+        for entry in history.entries { bytes += Self.encode(entry) }
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            written += count
+        }
+        let isWhole = written == bytes.count && fsync(descriptor) == 0
+        let reason = errno
+        close(descriptor)
+        guard isWhole, rename(temporary, target) == 0 else {
+            let failure = isWhole ? errno : reason
+            unlink(temporary)
+            throw HistoryError("written", path, failure)
+        }
+    }
+
+    // MARK: Lines
+
+    static func encode(_ entry: String) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(entry.utf8.count + 1)
+        for byte in entry.utf8 {
+            switch byte {
+            case 0x0A: line += [0x5C, UInt8(ascii: "n")]
+            case 0x0D: line += [0x5C, UInt8(ascii: "r")]
+            case 0x5C: line += [0x5C, 0x5C]
+            default: line.append(byte)
+            }
+        }
+        line.append(0x0A)
+        return line
+    }
+
+    static func decode(_ line: some Sequence<UInt8>) -> String {
+        var bytes: [UInt8] = []
+        var isEscaped = false
+        for byte in line {
+            if isEscaped {
+                switch byte {
+                case UInt8(ascii: "n"): bytes.append(0x0A)
+                case UInt8(ascii: "r"): bytes.append(0x0D)
+                case 0x5C: bytes.append(0x5C)
+                default: bytes += [0x5C, byte]
+                }
+                isEscaped = false
+            } else if byte == 0x5C {
+                isEscaped = true
+            } else {
+                bytes.append(byte)
+            }
+        }
+        if isEscaped { bytes.append(0x5C) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: Files
+
+    /// The file open for appending and locked; the one of this path even if another process has just replaced it.
+    private func openLocked() throws(HistoryError) -> CInt {
+        for _ in 0..<8 {
+            let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw HistoryError("opened", path, errno) }
+            while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+            var held = stat()
+            var named = stat()
+            if fstat(descriptor, &held) == 0, stat(path, &named) == 0, held.st_ino == named.st_ino,
+                held.st_dev == named.st_dev
+            {
+                if held.st_mode & 0o077 != 0 { fchmod(descriptor, 0o600) }
+                return descriptor
+            }
+            close(descriptor)
+        }
+        throw HistoryError("opened", path, EBUSY)
+    }
+
+    private func readAll(_ descriptor: CInt) throws(HistoryError) -> [UInt8] {
+        let size = lseek(descriptor, 0, SEEK_END)
+        if size > Self.maximumBytes {
+            lseek(descriptor, size - Self.maximumBytes, SEEK_SET)
+        } else {
+            lseek(descriptor, 0, SEEK_SET)
+        }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count < Self.maximumBytes {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw HistoryError("read", path, errno) }
+            if count == 0 { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+
+    /// The path behind symbolic links, so that a linked file is replaced and not the link.
+    private static func resolved(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}

@@ -1,0 +1,245 @@
+/// Turns the bytes of a terminal into keys.
+///
+/// Understands what xterm, tmux, rxvt, the Linux console and the kitty keyboard protocol send. It's a value: bytes go in
+/// as they come, cut anywhere, and what isn't complete waits inside. A lone Escape can't be told from the beginning of a
+/// sequence; when ``isWaiting`` is true the reader waits a little (25 to 50 ms) and then calls ``flush()``.
+///
+/// No input traps, and none makes it hold more than ``maximumPaste`` bytes: a sequence without an end is dropped.
+public struct KeyDecoder: Sendable {
+    /// Bytes of one paste that are kept; the rest of a longer one is dropped.
+    public static let maximumPaste = 64 << 20
+    private static let maximumSequence = 256
+    private static let maximumString = 64 << 10
+
+    private var pending: [UInt8] = []
+    private var position = 0
+    private var paste: [UInt8]?
+
+    public init() {}
+
+    /// Whether bytes wait which may be a complete key already: call ``flush()`` if no more come soon.
+    public var isWaiting: Bool { paste == nil && !pending.isEmpty }
+
+    /// Takes bytes and gives the keys that are complete. Complexity: linear in the bytes.
+    public mutating func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
+        pending.append(contentsOf: bytes)
+        var keys: [Key] = []
+        run(flushing: false, into: &keys)
+        return keys
+    }
+
+    /// Takes what waits as complete: an Escape on its own, `ESC [` as Alt-[. A paste goes on waiting for its end.
+    public mutating func flush() -> [Key] {
+        guard paste == nil else { return [] }
+        var keys: [Key] = []
+        run(flushing: true, into: &keys)
+        return keys
+    }
+
+    private mutating func run(flushing: Bool, into keys: inout [Key]) {
+        position = 0
+        while position < pending.count {
+            if paste != nil {
+                guard takePaste(into: &keys) else { break }
+                continue
+            }
+            let step = next(flushing: flushing)
+            switch step {
+            case .incomplete:
+                pending.removeFirst(position)
+                position = 0
+                return
+            case .nothing(let length):
+                position += length
+            case .key(let key, let length):
+                position += length
+                keys.append(key)
+            case .pasteBegins(let length):
+                position += length
+                paste = []
+            }
+        }
+        pending.removeFirst(min(position, pending.count))
+        position = 0
+    }
+
+    // MARK: Paste
+
+    private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
+
+    /// Moves bytes to the paste; false if its end has not come yet.
+    private mutating func takePaste(into keys: inout [Key]) -> Bool {
+        let end = Self.pasteEnd
+        var text = paste ?? []
+        paste = nil
+        var index = position
+        while index < pending.count {
+            if pending[index] == 0x1B {
+                let available = min(end.count, pending.count - index)
+                if pending[index..<index + available].elementsEqual(end[..<available]) {
+                    guard available == end.count else { break }
+                    keys.append(.paste(String(decoding: text, as: UTF8.self)))
+                    position = index + end.count
+                    return true
+                }
+            }
+            if text.count < Self.maximumPaste { text.append(pending[index]) }
+            index += 1
+        }
+        paste = text
+        position = index
+        return false
+    }
+
+    // MARK: One key
+
+    private enum Step {
+        case incomplete
+        case nothing(Int)
+        case key(Key, Int)
+        case pasteBegins(Int)
+    }
+
+    private func byte(_ offset: Int) -> UInt8? {
+        let index = position + offset
+        return index < pending.count ? pending[index] : nil
+    }
+
+    private func next(flushing: Bool) -> Step {
+        guard byte(0) == 0x1B else { return plain(at: 0, modifiers: [], flushing: flushing) }
+        guard let second = byte(1) else {
+            return flushing ? .key(.press(.escape), 1) : .incomplete
+        }
+        switch second {
+        case 0x5B: return controlSequence(at: 2, extra: [], flushing: flushing)
+        case 0x4F: return singleShift(at: 2, extra: [], flushing: flushing)
+        case 0x5D, 0x50, 0x5F, 0x5E: return string(flushing: flushing)
+        case 0x1B:
+            // rxvt and Alt held with a function key: ESC before the key's own sequence.
+            switch byte(2) {
+            case 0x5B: return controlSequence(at: 3, extra: .alt, flushing: flushing)
+            case 0x4F: return singleShift(at: 3, extra: .alt, flushing: flushing)
+            case nil where !flushing: return .incomplete
+            default: return .key(.press(.escape), 1)
+            }
+        default: return plain(at: 1, modifiers: .alt, flushing: flushing)
+        }
+    }
+
+    /// A character or a control code, with Alt if an Escape came before it.
+    private func plain(at offset: Int, modifiers: KeyModifiers, flushing: Bool) -> Step {
+        guard let first = byte(offset) else { return .incomplete }
+        switch first {
+        case 0x0D, 0x0A: return .key(.press(.enter, modifiers), offset + 1)
+        case 0x09: return .key(.press(.tab, modifiers), offset + 1)
+        case 0x7F, 0x08: return .key(.press(.backspace, modifiers), offset + 1)
+        case 0x00: return .key(.press(.character(" "), modifiers.union(.control)), offset + 1)
+        case 0x01...0x1A:
+            let letter = Character(Unicode.Scalar(first + 0x60))
+            return .key(.press(.character(letter), modifiers.union(.control)), offset + 1)
+        case 0x1C...0x1F:
+            let symbol = Character(Unicode.Scalar(first + 0x40))
+            return .key(.press(.character(symbol), modifiers.union(.control)), offset + 1)
+        case 0x20...0x7E:
+            return .key(.press(.character(Character(Unicode.Scalar(first))), modifiers), offset + 1)
+        default: return multibyte(first, at: offset, modifiers: modifiers, flushing: flushing)
+        }
+    }
+
+    private func multibyte(_ first: UInt8, at offset: Int, modifiers: KeyModifiers, flushing: Bool) -> Step {
+        let replacement = Key.press(.character("\u{FFFD}"), modifiers)
+        let length: Int
+        switch first {
+        case 0xC2...0xDF: length = 2
+        case 0xE0...0xEF: length = 3
+        case 0xF0...0xF4: length = 4
+        default: return .key(replacement, offset + 1)
+        }
+        for index in 1..<length {
+            guard let following = byte(offset + index) else {
+                return flushing ? .key(replacement, offset + index) : .incomplete
+            }
+            guard following & 0xC0 == 0x80 else { return .key(replacement, offset + index) }
+        }
+        let start = position + offset
+        guard let text = String(validating: pending[start..<start + length], as: UTF8.self), let character = text.first
+        else { return .key(replacement, offset + length) }
+        return .key(.press(.character(character), modifiers), offset + length)
+    }
+
+    private func singleShift(at offset: Int, extra: KeyModifiers, flushing: Bool) -> Step {
+        guard let final = byte(offset) else {
+            return flushing ? .key(.press(.character("O"), .alt), offset) : .incomplete
+        }
+        guard let (code, modifiers) = ControlSequence.singleShift(final) else {
+            // Not a sequence after all: Alt-O, and the byte is a key of its own.
+            return .key(.press(.character("O"), .alt), offset)
+        }
+        return .key(.press(code, modifiers.union(extra)), offset + 1)
+    }
+
+    private func controlSequence(at offset: Int, extra: KeyModifiers, flushing: Bool) -> Step {
+        // The Linux console sends ESC [ [ A to E for F1 to F5.
+        if byte(offset) == 0x5B {
+            guard let letter = byte(offset + 1) else {
+                return flushing ? .key(.press(.character("["), .alt), offset) : .incomplete
+            }
+            guard (0x41...0x45).contains(letter) else { return .nothing(offset + 1) }
+            return .key(.press(.function(Int(letter) - 0x40), extra), offset + 2)
+        }
+        var end = offset
+        while let next = byte(end), (0x20...0x3F).contains(next) {
+            // rxvt ends a shifted key with a dollar sign, which is no final byte by the standard.
+            if next == 0x24, end > offset, let first = byte(offset), (0x30...0x39).contains(first) { break }
+            end += 1
+            if end - offset > Self.maximumSequence { return .nothing(end) }
+        }
+        guard let final = byte(end) else {
+            guard flushing else { return .incomplete }
+            return end == offset ? .key(.press(.character("["), .alt), offset) : .nothing(end)
+        }
+        // Anything that can't end a sequence begins something new.
+        guard (0x40...0x7E).contains(final) || final == 0x24 else { return .nothing(end) }
+        if final == 0x4D, end == offset {
+            // The mouse's oldest encoding: three bytes follow.
+            guard byte(end + 3) != nil else { return flushing ? .nothing(pending.count - position) : .incomplete }
+            return .nothing(end + 4)
+        }
+        let body = pending[position + offset..<position + end]
+        switch ControlSequence(body: body, final: final).meaning {
+        case .key(.press(let code, let modifiers)):
+            return .key(.press(code, modifiers.union(extra)), end + 1)
+        case .key(let key): return .key(key, end + 1)
+        case .pasteBegins: return .pasteBegins(end + 1)
+        case .nothing: return .nothing(end + 1)
+        }
+    }
+
+    /// OSC, DCS, APC and PM: up to BEL or `ESC \`.
+    private func string(flushing: Bool) -> Step {
+        guard let introducer = byte(1) else { return .incomplete }
+        var index = 2
+        while let next = byte(index) {
+            if next == 0x07 || next == 0x9C && introducer != 0x5D {
+                return .key(stringReport(introducer, 2..<index), index + 1)
+            }
+            if next == 0x1B {
+                guard let following = byte(index + 1) else { return flushing ? .nothing(index) : .incomplete }
+                guard following == 0x5C else { return .nothing(index) }
+                return .key(stringReport(introducer, 2..<index), index + 2)
+            }
+            index += 1
+            if index > Self.maximumString { return .nothing(index) }
+        }
+        guard flushing else { return .incomplete }
+        // A person who typed Alt-] stops there; a terminal that answers has begun its string, and won't end it.
+        guard index == 2 else { return .nothing(index) }
+        let character = Character(Unicode.Scalar(introducer))
+        return .key(.press(.character(character), .alt), 2)
+    }
+
+    private func stringReport(_ introducer: UInt8, _ range: Range<Int>) -> Key {
+        let bytes = Array(pending[position + range.lowerBound..<position + range.upperBound])
+        return .report(.string(introducer: introducer, bytes: bytes))
+    }
+}

@@ -1,0 +1,118 @@
+internal import Glibc
+
+/// The mode of a terminal while a line is edited: every key at once, no echo, pastes marked, and all of it taken back.
+///
+/// Between ``enter()`` and ``leave()`` the kernel makes no signals of keys, unless the options ask for it; Control-C and
+/// Control-Z are outcomes of the editor. Outside of that the terminal is as it was found, so that Control-C reaches a
+/// running script as SIGINT. One thread at a time uses it.
+public final class TerminalMode {
+    /// What is asked of the terminal.
+    public struct Options: Sendable {
+        /// Whether Control-C, Control-Z and Control-\ go on raising signals.
+        public var keepsSignals = false
+        /// Whether pastes are marked (`ESC [ ? 2004 h`).
+        public var marksPastes = true
+        /// Whether changes of focus are reported (`ESC [ ? 1004 h`).
+        public var reportsFocus = false
+        /// Whether the kitty keyboard protocol is asked for, which tells Escape and Control-Enter apart.
+        public var usesKeyboardProtocol = true
+
+        public init() {}
+    }
+
+    private let input: Int32
+    private let output: Int32
+    private let options: Options
+    private var original: termios?
+    /// Whether the mode is in force.
+    public var isEntered: Bool { original != nil }
+
+    /// - Parameters:
+    ///   - input: the descriptor that keys are read from.
+    ///   - output: the descriptor that control sequences are written to.
+    public init(input: Int32 = 0, output: Int32 = 1, options: Options = Options()) {
+        self.input = input
+        self.output = output
+        self.options = options
+    }
+
+    deinit { leave() }
+
+    /// Whether a line can be edited there: both are terminals, and `TERM` names one that knows control sequences.
+    public static func supportsEditing(
+        input: Int32 = 0, output: Int32 = 1, environment: (String) -> String?
+    ) -> Bool {
+        guard isatty(input) == 1, isatty(output) == 1 else { return false }
+        let term = environment("TERM") ?? ""
+        return !["", "dumb", "cons25", "emacs"].contains(term)
+    }
+
+    /// Whether the terminal wraps its lines anew when it becomes narrower; for ``Renderer/reflows``.
+    public static func reflows(environment: (String) -> String?) -> Bool {
+        let term = environment("TERM") ?? ""
+        guard environment("TMUX") == nil else { return true }
+        return environment("XTERM_VERSION") == nil && term != "linux" && !term.hasPrefix("screen")
+    }
+
+    /// Puts the mode in force. The state found is kept for ``leave()``; entering twice changes nothing.
+    public func enter() throws(TerminalError) {
+        guard original == nil else { return }
+        var found = termios()
+        guard tcgetattr(input, &found) == 0 else { throw TerminalError("asked for its mode", errno) }
+        let raw = Self.raw(from: found, keepsSignals: options.keepsSignals)
+        guard Self.set(raw, on: input) else { throw TerminalError("set to editing", errno) }
+        original = found
+        write(sequences(entering: true))
+    }
+
+    /// Takes the mode back. Does nothing if it isn't in force. Safe to call on every way out.
+    public func leave() {
+        guard let found = original else { return }
+        original = nil
+        write(sequences(entering: false))
+        _ = Self.set(found, on: input)
+    }
+
+    /// The mode for editing made from the mode found: bytes as they come, one at a time, output as before.
+    static func raw(from found: termios, keepsSignals: Bool) -> termios {
+        var raw = found
+        raw.c_iflag &= ~tcflag_t(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON)
+        raw.c_cflag |= tcflag_t(CS8)
+        raw.c_lflag &= ~tcflag_t(ECHO | ICANON | IEXTEN)
+        if !keepsSignals { raw.c_lflag &= ~tcflag_t(ISIG) }
+        withUnsafeMutableBytes(of: &raw.c_cc) { bytes in
+            bytes[Int(VMIN)] = 1
+            bytes[Int(VTIME)] = 0
+        }
+        return raw
+    }
+
+    private static func set(_ mode: termios, on descriptor: Int32) -> Bool {
+        var mode = mode
+        // What was typed ahead stays: the output drains, the input isn't flushed.
+        while tcsetattr(descriptor, TCSADRAIN, &mode) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
+
+    func sequences(entering: Bool) -> String {
+        var text = ""
+        if options.marksPastes { text += entering ? "\u{1B}[?2004h" : "\u{1B}[?2004l" }
+        if options.reportsFocus { text += entering ? "\u{1B}[?1004h" : "\u{1B}[?1004l" }
+        // A terminal without the protocol ignores the request.
+        if options.usesKeyboardProtocol { text += entering ? "\u{1B}[>1u" : "\u{1B}[<u" }
+        return text
+    }
+
+    private func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            written += count
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// How a character of the text is shown: as itself, or, where a terminal would obey it or show nothing, as a substitute.
+enum DisplayForm: Equatable {
+    /// As itself, with its columns.
+    case itself(Int)
+    /// As other text, every character of which has one column.
+    case substitute(String)
+
+    /// Columns between tab stops, counted from the beginning of the text of a line.
+    static let tabStop = 4
+
+    init(_ character: Character, atColumn column: Int) {
+        let width = DisplayWidth.of(character)
+        if width > 0 {
+            self = .itself(width)
+            return
+        }
+        guard let scalar = character.unicodeScalars.first else {
+            self = .itself(0)
+            return
+        }
+        switch scalar.value {
+        case 0x09:
+            self = .substitute(String(repeating: " ", count: Self.tabStop - column % Self.tabStop))
+        case 0..<0x20:
+            self = .substitute("^" + String(Character(Unicode.Scalar(UInt8(scalar.value) + 0x40))))
+        case 0x7F:
+            self = .substitute("^?")
+        default:
+            switch scalar.properties.generalCategory {
+            case .nonspacingMark, .enclosingMark, .spacingMark:
+                // A mark without a letter sits on the circle that Unicode's charts use for it.
+                self = .substitute("\u{25CC}" + String(character))
+            default:
+                self = .substitute("<" + String(scalar.value, radix: 16, uppercase: true) + ">")
+            }
+        }
+    }
+
+    static func width(of character: Character, atColumn column: Int) -> Int {
+        switch DisplayForm(character, atColumn: column) {
+        case .itself(let width): width
+        case .substitute(let text): text.count
+        }
+    }
+}
