@@ -167,6 +167,25 @@ public final class LuaState {
         return clua_compare(L, -2, -1, 0, &result) == 0 && result != 0
     }
 
+    /// Reads a field of any value, metamethods included: `file.lines`.
+    public func field(_ name: String, of value: LuaValue) throws(LuaError) -> LuaValue {
+        let L = try enter(room: 6)
+        let base = clua_gettop(L)
+        push(value, on: L)
+        let status = clua_getfield(L, -1, name)
+        guard status == 0 else { throw takeError(status, on: L, top: base) }
+        defer { clua_settop(L, base) }
+        return self.value(at: -1, on: L)
+    }
+
+    /// One of Lua's own file objects on a descriptor, which it closes; nil when it can't, and the descriptor stays open.
+    public func makeFile(_ descriptor: Int32, mode: String) -> LuaValue? {
+        let L = current
+        guard clua_checkstack(L, 6) != 0, clua_pushfile(L, descriptor, mode) != 0 else { return nil }
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
+    }
+
     // MARK: Memory and time
 
     /// Bytes that Lua has now, and had at most.

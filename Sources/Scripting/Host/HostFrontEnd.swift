@@ -1,5 +1,3 @@
-public import Lua
-
 /// The person's side of a host: a REPL, or nothing but standard output.
 public protocol HostFrontEnd: AnyObject {
     /// The process is about to stop: the terminal goes back as it was.

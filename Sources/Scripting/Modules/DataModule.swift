@@ -59,8 +59,10 @@ enum UUIDModule {
     static func install(in state: LuaState) -> LuaModule {
         let module = LuaModule("uuid", "Universally unique identifiers.", in: state)
         module.callable([], returns: [.string], "A new random UUID, in capitals.", example: "return #uuid()") { call in
-            call.returns(UUID().uuidString)
+            call.returns(make())
         }
         return module
     }
+
+    static func make() -> String { UUID().uuidString }
 }

@@ -76,7 +76,7 @@ enum DateModule {
                         "invalidDate", "'\(text)' is no date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"))
                 }
                 return call.returns(DateValue(date), bridge.dates)
-            case .userdata(let userdata): return call.returns(try call.object(0, bridge.dates), bridge.dates)
+            case .userdata: return call.returns(try call.object(0, bridge.dates), bridge.dates)
             default:
                 let seconds = try call.number(0)
                 guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is no moment") }

@@ -8,8 +8,8 @@ struct ReadOnlyTable {
     /// What a table was when it was a property-list value.
     enum Shape: String { case array, dictionary }
 
-    private static let shapeKey: LuaValue = "__shape"
-    private static let contentsKey: LuaValue = "__contents"
+    private static var shapeKey: LuaValue { "__shape" }
+    private static var contentsKey: LuaValue { "__contents" }
 
     private let length: LuaFunction
     private let pairs: LuaFunction

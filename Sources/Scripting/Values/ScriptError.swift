@@ -1,6 +1,7 @@
-import Application
-import Lua
-import PropertyList
+public import Application
+public import Lua
+public import PropertyList
+public import Stores
 
 /// A failure of the scripting layer's own, as scripts get it: `nil, err`.
 struct ScriptError: Error, LuaErrorDetails {
@@ -30,6 +31,20 @@ extension FileError: LuaErrorDetails {
 extension PropertyListError: LuaErrorDetails {
     public var luaDomain: String { "NSCocoaErrorDomain" }
     public var luaCode: LuaErrorCode { .number(code.rawValue) }
+    public var luaMessage: String { description }
+    public var luaPath: String? { nil }
+}
+
+extension StoreError: LuaErrorDetails {
+    public var luaDomain: String { domain }
+    public var luaCode: LuaErrorCode { .word(code.identifier) }
+    public var luaMessage: String { message }
+    public var luaPath: String? { path }
+}
+
+extension CSVError: LuaErrorDetails {
+    public var luaDomain: String { "CubbyErrorDomain" }
+    public var luaCode: LuaErrorCode { .word("invalidCSV") }
     public var luaMessage: String { description }
     public var luaPath: String? { nil }
 }

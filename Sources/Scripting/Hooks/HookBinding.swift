@@ -1,0 +1,169 @@
+import Lua
+
+/// `app:on` and `items:on` and what they return, declared once for both.
+struct HookBinding {
+    private unowned let host: ScriptHost
+    private let hookClass: LuaClass<Hook>
+
+    static let itemEvents = ["willInsert", "didInsert", "willUpdate", "didUpdate", "willRemove", "didRemove", "didChangeMany"]
+
+    private static let options: [LuaParameter] = [
+        LuaParameter("id", .text, "a registration with the same id on the same event replaces this one"),
+        LuaParameter("group", .text, "the name to remove several together by"),
+        LuaParameter("priority", .integer, "0 to 100, lower first; 50 if not given"),
+        LuaParameter("once", .boolean, "removed before its first call"),
+        LuaParameter("budget", .number, "seconds that a call may take; 2 if not given, 0 for no limit of its own"),
+        LuaParameter("desc", .text, "what it is for, shown in app:hooks()"),
+    ]
+
+    init(_ host: ScriptHost) {
+        self.host = host
+        let hooks = host.hooks
+        let cls = LuaClass<Hook>("Hook", "A registration of a handler. The host keeps it: dropping this object changes nothing.", in: host.state)
+        cls.method("off", "Removes the registration.") { hook, call in
+            hooks.remove(hook)
+            return call.returnsNothing()
+        }
+        cls.method("pause", "Leaves the handler out until resume.") { hook, call in
+            if hook.function != nil { hook.isPaused = true }
+            return call.returnsNothing()
+        }
+        cls.method("resume", "Calls the handler again from now on.") { hook, call in
+            hook.isPaused = false
+            hook.statistics.consecutiveFailures = 0
+            return call.returnsNothing()
+        }
+        cls.optionalText("id", "The id given at registration.", get: { $0.options.id })
+        cls.text("event", "The event's name.", get: { $0.event })
+        cls.optionalText("group", "The group's name.", get: { $0.options.group })
+        cls.optionalText("desc", "What it is for.", get: { $0.options.description })
+        cls.integer("priority", "0 to 100, lower first.", get: { $0.options.priority })
+        cls.property("paused", .boolean, "Whether it is left out now.") { hook, call in call.returns(hook.isPaused) }
+        cls.property("stats", .table, "calls, errors, total_ms, max_ms, last_error.") { hook, call in
+            let table = call.state.makeTable(fields: 5)
+            let statistics = hook.statistics
+            table.rawSet("calls", .integer(Int64(statistics.calls)))
+            table.rawSet("errors", .integer(Int64(statistics.failures)))
+            table.rawSet("total_ms", .number(statistics.seconds * 1000))
+            table.rawSet("max_ms", .number(statistics.longest * 1000))
+            table.rawSet("last_error", statistics.lastError.map(LuaValue.text) ?? .nil)
+            return call.returns(LuaValue.table(table))
+        }
+        cls.metamethod("__tostring") { hook, call in
+            call.returns("Hook(\(hook.title)\(hook.isRemoved ? ", off" : hook.isPaused ? ", paused" : ""))")
+        }
+        hookClass = cls
+        // The host's own save, visible among the others and removed by nobody.
+        _ = hooks.add("willSave", Hook.Options(id: "host.save", priority: 90, description: "the host saves the items"), nil)
+    }
+
+    private static let onParameters = [
+        LuaParameter("event", .text), LuaParameter("options", .union([.options(options), .callback("(event)")])),
+        LuaParameter("handler", .optional(.callback("(event)"))),
+    ]
+
+    /// Registers from a call's arguments.
+    func register(_ call: LuaCall, events: [String], allowsUserEvents: Bool, once: Bool = false) throws -> Int32 {
+        let event = try call.text(0)
+        guard events.contains(event) || (allowsUserEvents && event.hasPrefix("user.")) else {
+            throw call.refuse(0, "unknown event '\(event)'\(NearestNames.hint(for: event, among: events))")
+        }
+        var options = Hook.Options()
+        options.once = once
+        var position = 1
+        if case .table = call.value(1) {
+            position = 2
+            options.id = try call.option("id", of: 1).textValue
+            options.group = try call.option("group", of: 1).textValue
+            options.description = try call.option("desc", of: 1).textValue
+            options.once = try options.once || call.option("once", of: 1).isTruthy
+            if let budget = try call.option("budget", of: 1).numberValue { options.budget = budget }
+            if let priority = try call.option("priority", of: 1).integerValue {
+                guard (0...100).contains(priority) else { throw call.refuse(1, "option 'priority': 0 to 100 expected, got \(priority)") }
+                options.priority = priority
+            }
+        }
+        guard case .function(let function) = call.value(position) else {
+            throw call.refuse(position, "function expected, got \(call.value(position).typeName)")
+        }
+        return call.returns(host.hooks.add(event, options, function), hookClass)
+    }
+
+    /// The methods of `app` that deal with handlers.
+    func declareMethods(on cls: LuaClass<ScriptHost>) {
+        let hooks = host.hooks
+        let hookClass = hookClass
+        let binding = self
+        cls.method("on", Self.onParameters, returns: [.object("Hook")], "Calls a handler whenever an event of the application's life comes.",
+            example: "app:on(\"didEnterBackground\", function(event) log.info(event.cause) end)") { _, call in
+            try binding.register(call, events: AppModule.events, allowsUserEvents: true)
+        }
+        cls.method("once", Self.onParameters, returns: [.object("Hook")], "The same for the next time only.") { _, call in
+            try binding.register(call, events: AppModule.events, allowsUserEvents: true, once: true)
+        }
+        cls.method(
+            "off", [LuaParameter("which", .union([.text, .object("Hook"), .options([LuaParameter("group", .text)])]), "an id, a hook, or a group")],
+            returns: [.integer], "Removes registrations; gives how many."
+        ) { _, call in
+            if let hook = call.optionalObject(0, hookClass) {
+                hooks.remove(hook)
+                return call.returns(1)
+            }
+            if case .table = call.value(0) {
+                let group = try call.option("group", of: 0).textValue
+                return call.returns(hooks.remove { $0.options.group == group && group != nil })
+            }
+            let id = try call.text(0)
+            return call.returns(hooks.remove { $0.options.id == id })
+        }
+        cls.method(
+            "group", [LuaParameter("name", .text), LuaParameter("body", .callback("(on)"))],
+            "Runs a function that registers handlers as a group; running it again replaces the group."
+        ) { host, call in
+            let name = try call.text(0)
+            let body = try call.function(1)
+            let on = call.state.makeFunction(LuaFunctionDeclaration("on", Self.onParameters)) { call in
+                try binding.register(call, events: AppModule.events, allowsUserEvents: true)
+            }
+            try hooks.group(name) { _ = try body.call(.function(on)) }
+            return call.returnsNothing()
+        }
+        cls.method(
+            "hooks", [LuaParameter("filter", .optional(.options([LuaParameter("event", .text), LuaParameter("group", .text), LuaParameter("id", .text)])))],
+            returns: [.array(.object("Hook"))], "What is registered, the host's own save among it."
+        ) { _, call in
+            let event = try call.option("event", of: 0).textValue
+            let group = try call.option("group", of: 0).textValue
+            let id = try call.option("id", of: 0).textValue
+            let table = call.state.makeTable()
+            let found = hooks.all.filter { hook in
+                (event == nil || hook.event == event) && (group == nil || hook.options.group == group)
+                    && (id == nil || hook.options.id == id)
+            }
+            for (index, hook) in found.enumerated() { table.rawSet(.integer(Int64(index + 1)), hookClass.value(hook)) }
+            return call.returns(LuaValue.table(table))
+        }
+        cls.method("errors", returns: [.array(.table)], "The latest errors of handlers and timers, newest first.") { _, call in
+            let table = call.state.makeTable()
+            for (index, failure) in hooks.failures.enumerated() {
+                let entry = call.state.makeTable(fields: 5)
+                entry.rawSet("hook", .text(failure.title))
+                entry.rawSet("event", .text(failure.event))
+                entry.rawSet("message", .text(failure.error.message))
+                entry.rawSet("traceback", failure.error.traceback.map(LuaValue.text) ?? .nil)
+                entry.rawSet("time", .number(failure.time))
+                table.rawSet(.integer(Int64(index + 1)), .table(entry))
+            }
+            return call.returns(LuaValue.table(table))
+        }
+        cls.method(
+            "emit", [LuaParameter("event", .text, "a name that begins with user."), LuaParameter("info", .optional(.table))],
+            "Delivers a script's own event."
+        ) { host, call in
+            let name = try call.text(0)
+            guard name.hasPrefix("user.") else { throw call.refuse(0, "a script's own events begin with 'user.', got '\(name)'") }
+            host.emit(name, info: call.value(1))
+            return call.returnsNothing()
+        }
+    }
+}

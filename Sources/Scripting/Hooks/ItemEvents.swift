@@ -1,0 +1,89 @@
+import Application
+import Lua
+import PropertyList
+import Stores
+
+/// Tells scripts' handlers of the store's changes, and lets them refuse or rewrite.
+final class ItemEvents: ItemStoreObserver {
+    private unowned let host: ScriptHost
+    var itemClass: LuaClass<Item>?
+
+    init(_ host: ScriptHost) { self.host = host }
+
+    private func value(_ item: Item) -> LuaValue { itemClass?.value(item) ?? .nil }
+
+    /// Delivers a `will…` event; a handler's failure or veto is thrown, and refuses the change.
+    private func ask(_ name: String, _ details: [String: LuaValue]) throws -> ScriptEvent? {
+        guard host.hooks.hasHooks(for: name) else { return nil }
+        let event = ScriptEvent(
+            LifeCycleEvent(name: name, cause: .script, simulated: false), details: details, allowsVeto: true)
+        if let error = host.hooks.deliver(event, stopsAtFailure: true) { throw error }
+        if let reason = event.veto { throw ScriptError("vetoed", reason) }
+        return event
+    }
+
+    private func tell(_ name: String, _ details: [String: LuaValue]) {
+        guard host.hooks.hasHooks(for: name) else { return }
+        host.hooks.deliver(
+            ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: false), details: details))
+    }
+
+    func itemStore(_ store: ItemStore, willInsert item: Item) throws {
+        guard host.hooks.hasHooks(for: "willInsert") else { return }
+        _ = try ask("willInsert", ["item": value(item)])
+    }
+
+    func itemStore(_ store: ItemStore, didInsert item: Item) {
+        guard host.hooks.hasHooks(for: "didInsert") else { return }
+        tell("didInsert", ["item": value(item)])
+    }
+
+    func itemStore(
+        _ store: ItemStore, willUpdate item: Item, field: String, old: PropertyListValue?, new: inout PropertyListValue?
+    ) throws {
+        guard host.hooks.hasHooks(for: "willUpdate") else { return }
+        let given = lua(new)
+        guard let event = try ask("willUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": given])
+        else { return }
+        let rewritten = event.details["new"] ?? .nil
+        new = rewritten.isNil ? nil : try host.values.propertyList(rewritten, path: field)
+    }
+
+    func itemStore(
+        _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?, new: PropertyListValue?
+    ) {
+        guard host.hooks.hasHooks(for: "didUpdate") else { return }
+        tell("didUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": lua(new)])
+    }
+
+    func itemStore(_ store: ItemStore, willRemove item: Item) throws {
+        guard host.hooks.hasHooks(for: "willRemove") else { return }
+        _ = try ask("willRemove", ["item": value(item)])
+    }
+
+    func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields) {
+        guard host.hooks.hasHooks(for: "didRemove") else { return }
+        tell("didRemove", ["item": value(item), "itemKey": fields.itemKey.map(LuaValue.text) ?? .nil, "name": .text(fields.name)])
+    }
+
+    func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) {
+        tell(
+            "didChangeMany",
+            [
+                "inserted": .integer(Int64(changes.inserted)), "updated": .integer(Int64(changes.updated)),
+                "removed": .integer(Int64(changes.removed)), "moved": .integer(Int64(changes.moved)),
+            ])
+    }
+
+    private func lua(_ value: PropertyListValue?) -> LuaValue {
+        value.map { host.values.lua($0, readOnly: true) } ?? .nil
+    }
+}
+
+extension ScriptHost {
+    /// Delivers a script's own event.
+    func emit(_ name: String, info: LuaValue) {
+        hooks.deliver(
+            ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: true), details: ["info": info]))
+    }
+}

@@ -1,0 +1,188 @@
+public import Application
+public import Logging
+public import Lua
+import PropertyList
+public import Stores
+
+/// An application for scripts: a Lua state with the stores, the life cycle and the sandbox around it.
+///
+/// The command, the REPL and an embedding program use the same host. One thread owns it.
+public final class ScriptHost {
+    public let options: ScriptHostOptions
+    public let state: LuaState
+    public let loop: EventLoop
+    public let container: Container
+    public let fence: PathFence
+    public let logger: Logger
+    public let items: ItemStore
+    public let images: ImageStore
+
+    let output = ScriptOutput()
+    let scheduler: TaskScheduler
+    let hooks: HookCenter
+    let values: ValueBridge
+    var machine = LifeCycleMachine()
+    /// The state as handlers see it: it changes at the moments at which Cocoa's does.
+    public internal(set) var applicationState = ApplicationState.notRunning
+    /// Set when the application has ended: the process's exit status.
+    public internal(set) var exitCode: Int32?
+    /// What Ctrl-C cancels: the chunk that a person or the command started.
+    var foreground: ScriptTask?
+    var lifeCycle = LifeCycleContext()
+    /// Ctrl-C when nothing runs: the prompt's matter.
+    public var onInterrupt: (() -> Void)?
+    /// Signals that are not the life cycle's: the window changed its size.
+    public var onOtherSignal: ((UnixSignal) -> Void)?
+    private let lock: ContainerLock?
+    private var signals: SignalSource?
+    private var itemEvents: ItemEvents?
+
+    /// Who shows the host's text and answers its questions.
+    public weak var frontEnd: (any HostFrontEnd)? {
+        didSet { output.frontEnd = frontEnd }
+    }
+
+    /// Opens the container and the stores, and makes the state with all modules. Nothing has been launched yet.
+    ///
+    /// - Throws: `ContainerLockError` when another process has the container, `FileError`, `StoreError`, `LuaError`.
+    public init(_ options: ScriptHostOptions) throws {
+        self.options = options
+        container = options.container
+        try container.create()
+        lock = options.isReadOnly ? nil : try ContainerLock(container)
+        let output = self.output
+        logger = Logger(label: options.applicationName) { label in
+            StandardErrorLogHandler(
+                label: label, processName: options.applicationName, sink: { text in output.writeError(text) })
+        }
+        if !options.isReadOnly {
+            try container.emptyTemporaryFolder()
+            _ = container.removeLeftovers()
+        }
+        fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
+        for path in options.readable { try fence.grant(path, .read) }
+        for path in options.writable { try fence.grant(path, .readWrite) }
+        for name in ArchivePersistence.fileNames { fence.close(PathText.join(container.documents, name)) }
+
+        items = try ItemStore.open(
+            ArchivePersistence(documents: container.documents, isReadOnly: options.isReadOnly),
+            durability: options.durability)
+        images = ImageStore(
+            documents: container.documents, reserved: Set(ArchivePersistence.fileNames), logger: logger)
+
+        state = try LuaState(limits: LuaLimits(memory: options.memoryLimit))
+        loop = try EventLoop()
+        scheduler = TaskScheduler(state, loop: loop)
+        values = ValueBridge(state)
+        hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
+
+        for notice in items.loadReport.notices { logger.warning("\(notice)") }
+        try wire()
+        try StandardModules.install(in: self)
+        if options.handlesSignals { try takeSignals() }
+    }
+
+    deinit {
+        signals?.stop()
+        state.close()
+        lock?.release()
+    }
+
+    private func wire() throws {
+        scheduler.isEnding = { [unowned self] in exitCode != nil }
+        hooks.report = { [unowned self] failure in report(failure) }
+        hooks.warn = { [unowned self] text in logger.warning("\(text)") }
+        hooks.handlerEnded = { [unowned self] in commit() }
+        state.interruptHandler = { [unowned self] reasons in interrupted(reasons) }
+        loop.onSignal = { [unowned self] signal in received(signal) }
+        let events = ItemEvents(self)
+        itemEvents = events
+        items.addObserver(events)
+    }
+
+    private func takeSignals() throws {
+        let interrupter = state.interrupter
+        signals = try SignalSource(poster: loop.poster) { _ in interrupter.interrupt(.events) }
+    }
+
+    // MARK: Running chunks
+
+    /// Compiles a chunk and runs it to its end; its changes are committed then, after an error too.
+    ///
+    /// - Parameters:
+    ///   - source: Lua text; a first line that begins with `#` is skipped.
+    ///   - name: as Lua's chunk names: `@file`, `=shown as it is`.
+    ///   - arguments: what the chunk finds in `…`.
+    /// - Returns: the chunk's results, or the error.
+    public func run(
+        _ source: some Collection<UInt8>, name: String, arguments: [LuaValue] = []
+    ) -> Result<[LuaValue], LuaError> {
+        do throws(LuaError) {
+            return run(try state.load(Self.withoutShebang(Array(source)), name: name), arguments)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The same for a function.
+    public func run(_ function: LuaFunction, _ arguments: [LuaValue] = []) -> Result<[LuaValue], LuaError> {
+        let outer = foreground
+        defer { foreground = outer }
+        let task = scheduler.start(function, arguments, seconds: options.timeLimit)
+        foreground = task
+        let result = scheduler.finish(task)
+        let committed = commit()
+        output.flush()
+        if case .failure(let error) = committed, case .success = result { return .failure(error) }
+        return result
+    }
+
+    /// The line stays, so that line numbers are the file's.
+    static func withoutShebang(_ source: [UInt8]) -> [UInt8] {
+        guard source.first == UInt8(ascii: "#") else { return source }
+        return [UInt8(ascii: "-"), UInt8(ascii: "-")] + source.dropFirst()
+    }
+
+    /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
+    @discardableResult
+    func commit() -> Result<Void, LuaError> {
+        guard !items.isInTransaction, items.hasUncommittedChanges else { return .success(()) }
+        do {
+            try items.commit()
+            return .success(())
+        } catch {
+            var failure = LuaError(.runtime, error.message)
+            failure.underlying = error
+            return .failure(failure)
+        }
+    }
+
+    // MARK: What happens meanwhile
+
+    private func interrupted(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
+        if reasons.contains(.events) {
+            lifeCycle.cancelRequested = false
+            loop.drainPending()
+            if exitCode != nil { return .stop(LuaError(.cancelled, "the application has ended"), depth: 1) }
+            if lifeCycle.cancelRequested {
+                lifeCycle.cancelRequested = false
+                return scheduler.stopCurrent(LuaError(.cancelled, "interrupted"))
+            }
+        }
+        return reasons.contains(.deadline) ? scheduler.stopExpired() : .goOn
+    }
+
+    /// Ctrl-C: what runs is stopped, what waits is cancelled; the session goes on.
+    public func cancelForeground() {
+        if state.depth > 0 { lifeCycle.cancelRequested = true }
+        scheduler.interruptWaiting(foreground)
+    }
+
+    private func report(_ failure: HookFailure) {
+        let text = ErrorText.describe(failure.error, sources: sources)
+        output.writeError("error in the handler \(failure.title): \(text)\n")
+    }
+
+    /// The texts of chunks by name, for excerpts in error messages.
+    public var sources = SourceTexts()
+}

@@ -1,0 +1,98 @@
+import Application
+import Lua
+
+/// `app`: the application, its states and its handlers.
+enum AppModule {
+    static let events: [String] =
+        LifeCycleCallback.allCases.map(\.rawValue) + ["willSave", "didSave"]
+
+    static func install(in host: ScriptHost) -> LuaValue {
+        let state = host.state
+        let cls = LuaClass<ScriptHost>("app", "The application.", in: state)
+        let hooks = HookBinding(host)
+        cls.text("state", "notRunning, inactive, active, background or suspended.", get: { $0.applicationState.rawValue })
+        cls.text("name", "The application's name.", get: { $0.options.applicationName })
+        cls.text("version", "The application's version.", get: { $0.options.applicationVersion })
+        let container = ContainerBinding.makeValue(host)
+        cls.property("container", .object("container"), "The container's folders.") { _, call in call.returns(container) }
+        cls.property(
+            "delegate", .optional(.table), "A table of functions under Cocoa's names, called before the handlers.",
+            set: { host, call in host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0) }
+        ) { host, call in call.returns(host.lifeCycle.delegate.map(LuaValue.table) ?? .nil) }
+        hooks.declareMethods(on: cls)
+        simulations(cls)
+        backgroundTasks(cls)
+        cls.method(
+            "terminate", [LuaParameter("code", .optional(.integer), "the exit status; 0 if not given")],
+            "The orderly way out: the handlers run and the items are saved."
+        ) { host, call in
+            host.terminate(Int32(truncatingIfNeeded: try call.optional(0, call.integer) ?? 0), cause: .script, explicitly: true)
+            throw LuaError(.cancelled, "the application has ended")
+        }
+        cls.method("run", "Stays, serving events and timers, until the application is terminated.") { host, call in
+            host.commit()
+            host.output.flush()
+            return try host.scheduler.wait(call) { _ in {} }
+        }
+        cls.metamethod("__tostring") { host, call in
+            call.returns("app \(host.options.applicationName) (\(host.applicationState.rawValue))")
+        }
+        let value = cls.value(host)
+        host.lifeCycle.applicationValue = value
+        return value
+    }
+
+    /// Home, return, interruptions, the lock and memory warnings, as a script plays them.
+    private static func simulations(_ cls: LuaClass<ScriptHost>) {
+        let verbs: [(String, ApplicationEvent, String)] = [
+            ("pressHome", .pressHome, "Home: the handlers run, the items are saved, the state is background."),
+            ("open", .resume(inForeground: true), "Back to the foreground."),
+            ("endInterruption", .endInterruption, "The call is over."),
+            ("lock", .lock, "The lock button: inactive until unlocked."),
+            ("unlock", .unlock, "And back."),
+            ("simulateMemoryWarning", .memoryWarning, "As the simulator's menu item: the image cache is flushed."),
+        ]
+        for (name, event, documentation) in verbs {
+            cls.method(name, [], documentation + " All callbacks are delivered before it returns.") { host, call in
+                try simulate(event, on: host)
+                return call.returnsNothing()
+            }
+        }
+        cls.method("interrupt", [LuaParameter("reason", .optional(.text))], "A call comes in: the application is inactive.") {
+            host, call in
+            try simulate(.interrupt, on: host)
+            return call.returnsNothing()
+        }
+    }
+
+    private static func simulate(_ event: ApplicationEvent, on host: ScriptHost) throws {
+        guard !host.items.isInTransaction else {
+            throw LuaError(.argument, "not possible inside a transaction: its changes are not committed yet")
+        }
+        do { try host.simulate(event) } catch { throw LuaError(.argument, error.message) }
+    }
+
+    private static func backgroundTasks(_ cls: LuaClass<ScriptHost>) {
+        cls.method(
+            "beginBackgroundTask",
+            [LuaParameter("name", .text), LuaParameter("onExpire", .optional(.callback("()")), "called when time runs out")],
+            returns: [.integer], "Asks for time to finish something before the process stops; end it with endBackgroundTask."
+        ) { host, call in
+            host.lifeCycle.lastBackgroundTask += 1
+            let number = host.lifeCycle.lastBackgroundTask
+            host.lifeCycle.backgroundTasks[number] = BackgroundTask(
+                name: try call.text(0), onExpire: try call.optional(1, call.function))
+            return call.returns(number)
+        }
+        cls.method("endBackgroundTask", [LuaParameter("id", .integer)], "The task is done.") { host, call in
+            host.lifeCycle.backgroundTasks[Int(try call.integer(0))] = nil
+            host.loop.poster.wake()
+            return call.returnsNothing()
+        }
+        cls.property(
+            "backgroundTimeRemaining", .number, "Seconds until background tasks expire; math.huge in the foreground."
+        ) { host, call in
+            call.returns(host.lifeCycle.backgroundDeadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity)
+        }
+    }
+}

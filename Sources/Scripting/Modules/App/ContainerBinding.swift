@@ -1,0 +1,23 @@
+import Application
+import Lua
+
+/// `app.container`: where the application's data lives.
+enum ContainerBinding {
+    /// The container as an object, which Lua can hold.
+    private final class Box {
+        let container: Container
+        init(_ container: Container) { self.container = container }
+    }
+
+    static func makeValue(_ host: ScriptHost) -> LuaValue {
+        let cls = LuaClass<Box>("container", "The application's own folder.", in: host.state)
+        cls.text("path", "The container itself.", get: { $0.container.path })
+        cls.text("documents", "What the user made; backed up.", get: { $0.container.documents })
+        cls.text("caches", "What can be made again; may vanish at any time.", get: { $0.container.caches })
+        cls.text("preferences", "The user's settings.", get: { $0.container.preferences })
+        cls.text("applicationSupport", "The application's own files.", get: { $0.container.applicationSupport })
+        cls.text("tmp", "For this run only; emptied at launch.", get: { $0.container.tmp })
+        cls.metamethod("__tostring") { box, call in call.returns(box.container.displayPath) }
+        return cls.value(Box(host.container))
+    }
+}

@@ -1,0 +1,153 @@
+import Application
+import Lua
+import Stores
+
+/// `csv`: comma-separated values, read as they come and written whole.
+enum CSVModule {
+    static func install(in host: ScriptHost) -> LuaModule {
+        let module = LuaModule("csv", "Comma-separated values (RFC 4180), byte for byte.", in: host.state)
+        module.function(
+            "rows",
+            [
+                LuaParameter("path", .text),
+                LuaParameter("options", .optional(.options([
+                    LuaParameter("header", .boolean, "whether the first row names the columns; true if not given"),
+                    LuaParameter("delimiter", .text, "one character; a comma if not given"),
+                ]))),
+            ], returns: [.function],
+            "An iterator over a file's rows: tables by the header's names, or arrays without a header; cells are strings."
+        ) { [unowned host] call in try rows(call, host) }
+        module.function(
+            "write",
+            [
+                LuaParameter("path", .text), LuaParameter("rows", .table, "an array of tables"),
+                LuaParameter("options", .optional(.options([
+                    LuaParameter("columns", .array(.text), "which columns, in this order; all names, sorted, if not given"),
+                    LuaParameter("delimiter", .text, "one character; a comma if not given"),
+                ]))),
+            ], returns: [.boolean], "Writes rows with a header; nil and an error when the file can't be written."
+        ) { [unowned host] call in try write(call, host) }
+        return module
+    }
+
+    private static func delimiter(_ call: LuaCall, of position: Int) throws -> UInt8 {
+        guard let text = try call.option("delimiter", of: position).textValue else { return UInt8(ascii: ",") }
+        guard text.utf8.count == 1, let byte = text.utf8.first else {
+            throw call.refuse(position, "option 'delimiter': one ASCII character expected, got '\(text)'")
+        }
+        return byte
+    }
+
+    /// Reads on as long as the iterator is asked; the file is closed at its end, or when the iterator is collected.
+    private final class Rows {
+        let layer: FencedFileLayer
+        let file: OpenFile
+        let reader: CSVReader
+        var names: [LuaValue]?
+        var row = CSVRow()
+        var isOpen = true
+
+        init(_ layer: FencedFileLayer, _ file: OpenFile, _ options: CSVOptions) throws {
+            self.layer = layer
+            self.file = file
+            reader = try CSVReader(fileDescriptor: file.descriptor, options: options)
+        }
+
+        func close() {
+            guard isOpen else { return }
+            isOpen = false
+            layer.close(file)
+        }
+
+        deinit { close() }
+    }
+
+    private static func rows(_ call: LuaCall, _ host: ScriptHost) throws -> Int32 {
+        let path = try call.text(0)
+        let hasHeader = try call.option("header", of: 1).isNil || call.option("header", of: 1).isTruthy
+        let options = CSVOptions(delimiter: try delimiter(call, of: 1), header: hasHeader)
+        let rows: Rows
+        do {
+            try host.askConsent(path, .read)
+            rows = try Rows(host.fence.layer, host.fence.layer.open(path, .read), options)
+            if let header = try rows.reader.header() {
+                rows.names = (0..<header.count).map { .string(LuaString(Array(header[$0]))) }
+            }
+        } catch let error as FileError {
+            throw LuaError(.runtime, error.message)
+        } catch let error as CSVError {
+            throw LuaError(.runtime, "\(path): \(error)")
+        }
+        return call.returns(ownedFunction: { call in
+            do {
+                guard rows.isOpen, try rows.reader.next(into: &rows.row) else {
+                    rows.close()
+                    return call.returns(LuaValue.nil)
+                }
+            } catch let error as CSVError {
+                rows.close()
+                throw LuaError(.runtime, "\(path): \(error)")
+            }
+            return call.returns(LuaValue.table(call.state.makeRow(rows.row, names: rows.names)))
+        })
+    }
+
+    private static func write(_ call: LuaCall, _ host: ScriptHost) throws -> Int32 {
+        let path = try call.text(0)
+        let table = try call.table(1)
+        var columns: [LuaString] = []
+        if case .table(let given) = try call.option("columns", of: 2) {
+            for index in 1..<(given.rawCount + 1) {
+                guard case .string(let name) = given.rawGet(.integer(Int64(index))) else {
+                    throw call.refuse(2, "option 'columns': an array of strings expected")
+                }
+                columns.append(name)
+            }
+        }
+        var rows: [LuaTable] = []
+        for index in 1..<(table.rawCount + 1) {
+            guard case .table(let row) = table.rawGet(.integer(Int64(index))) else {
+                throw call.refuse(1, "row \(index) is no table")
+            }
+            rows.append(row)
+        }
+        if columns.isEmpty {
+            var names: Set<LuaString> = []
+            for row in rows {
+                try row.forEach { key, _ in
+                    names.insert(LuaString(call.state.describe(key).bytes))
+                    return true
+                }
+            }
+            columns = names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        }
+        var writer = try CSVWriter(delimiter: delimiter(call, of: 2))
+        for name in columns { writer.append(name.bytes) }
+        writer.endRow()
+        for row in rows {
+            for (position, name) in columns.enumerated() {
+                var value = row.rawGet(.string(name))
+                if value.isNil, row.rawCount == columns.count { value = row.rawGet(.integer(Int64(position + 1))) }
+                writer.append(value.isNil ? [] : try BaseModule.text(of: value, in: call.state))
+            }
+            writer.endRow()
+        }
+        let bytes = writer.take()
+        return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
+            try AtomicFile.write(bytes, to: path, using: layer, durable: true)
+            return call.returns(true)
+        }
+    }
+}
+
+extension LuaState {
+    /// A row as a table: by the header's names or, without, as an array. Cells beyond the header keep their position.
+    fileprivate func makeRow(_ row: CSVRow, names: [LuaValue]?) -> LuaTable {
+        let table = makeTable(array: names == nil ? row.count : 0, fields: names?.count ?? 0)
+        for index in 0..<row.count {
+            let key: LuaValue = names.flatMap { index < $0.count ? $0[index] : nil } ?? .integer(Int64(index + 1))
+            table.rawSet(key, .string(LuaString(Array(row[index]))))
+        }
+        return table
+    }
+}

@@ -1,0 +1,29 @@
+import Lua
+
+/// All modules of a host, as globals and as what `require "cubby"` gives.
+enum StandardModules {
+    static func install(in host: ScriptHost) throws {
+        let state = host.state
+        var modules: [(String, LuaValue)] = []
+        func add(_ module: LuaModule) { modules.append((module.name, .table(module.table))) }
+
+        let itemClasses = ItemClasses(host)
+        add(DateModule.install(host.values))
+        add(DataModule.install(host.values))
+        add(UUIDModule.install(in: state))
+        modules.append(("null", host.values.nulls.value(NullValue.shared)))
+        modules.append(("app", AppModule.install(in: host)))
+        modules.append(("items", itemClasses.value))
+        modules.append(("images", itemClasses.imageClasses.storeValue))
+        add(itemClasses.imageClasses.module)
+        add(PredicateModule.install(itemClasses))
+        add(FileSystemModule.install(in: host))
+        add(CSVModule.install(in: host))
+        add(JSONModule.install(host.values))
+        add(TimerModule.install(in: host))
+        add(LogModule.install(in: host))
+        BaseModule.install(in: host, modules: modules)
+        for (name, value) in modules { state.globals.rawSet(.text(name), value) }
+        StrictGlobals.install(in: host)
+    }
+}

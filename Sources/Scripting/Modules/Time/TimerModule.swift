@@ -1,0 +1,67 @@
+import Application
+import Lua
+
+/// `timer`: functions that run later, and waiting.
+enum TimerModule {
+    /// A timer as scripts hold it; the loop keeps it until it is done or cancelled.
+    private final class ScriptTimer {
+        var timer: LoopTimer?
+        var isCancelled = false
+    }
+
+    static func install(in host: ScriptHost) -> LuaModule {
+        let state = host.state
+        let cls = LuaClass<ScriptTimer>("Timer", "A function that runs later, once or again and again.", in: state)
+        cls.method("cancel", "Calls it off.") { timer, call in
+            timer.isCancelled = true
+            timer.timer?.cancel()
+            return call.returnsNothing()
+        }
+        cls.property("isCancelled", .boolean, "Whether it was called off.") { timer, call in call.returns(timer.isCancelled) }
+
+        let module = LuaModule("timer", "Functions that run later, while the host serves events.", in: state)
+        let parameters = [LuaParameter("seconds", .number), LuaParameter("handler", .callback("()"))]
+        for (name, repeats, documentation) in [
+            ("after", false, "Runs a function once, some seconds from now."),
+            ("every", true, "Runs a function again and again."),
+        ] {
+            module.function(name, parameters, returns: [.object("Timer")], documentation) { [unowned host] call in
+                let seconds = try call.number(0)
+                guard seconds >= 0, seconds.isFinite else { throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)") }
+                let function = try call.function(1)
+                let timer = ScriptTimer()
+                let fire = { [unowned host] in host.runTimer(function) }
+                timer.timer = repeats ? host.loop.every(seconds, handler: fire) : host.loop.after(seconds, handler: fire)
+                return call.returns(timer, cls)
+            }
+        }
+        module.function(
+            "sleep", [LuaParameter("seconds", .number)], "Waits; timers, signals and other tasks go on meanwhile."
+        ) { [unowned host] call in
+            let seconds = try call.number(0)
+            guard seconds >= 0, seconds.isFinite else { throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)") }
+            host.commit()
+            host.output.flush()
+            return try host.scheduler.wait(call) { resume in
+                let timer = host.loop.after(seconds, handler: resume)
+                return { timer.cancel() }
+            }
+        }
+        return module
+    }
+}
+
+extension ScriptHost {
+    /// Runs a timer's function as a task of its own; its changes are committed when it ends, by an error too.
+    func runTimer(_ function: LuaFunction) {
+        _ = scheduler.start(function, [], onFinish: { [unowned self] result in
+            if case .failure(let error) = result, exitCode == nil {
+                let place = function.place
+                hooks.record(HookFailure(
+                    title: "timer (\(place.source):\(place.line))", event: "timer", error: error, time: LifeCycleEvent.now()))
+            }
+            commit()
+            output.flush()
+        })
+    }
+}
