@@ -8,6 +8,8 @@ public struct BinaryPropertyListField: BitwiseCopyable, Sendable {
         case boolean
         case integer
         case real
+        /// A real that the caller knows to be the only one of its value, and that is not looked up.
+        case unsharedReal
         case single
     }
 

@@ -161,12 +161,35 @@ public final class BinaryPropertyListWriter {
         container(0xD0, count: count, references: count * 2)
     }
 
+    /// Adds an array of references into `$objects`: the form of a keyed archive's collections.
+    public func array(ofUIDs uids: UnsafeBufferPointer<UInt32>) -> ObjectNumber {
+        let (number, references) = array(count: uids.count)
+        for index in 0..<uids.count { setReference(index, in: references, to: uid(uids[index])) }
+        return number
+    }
+
+    /// Adds an array of objects that are in the table already.
+    public func array(of objects: UnsafeBufferPointer<ObjectNumber>) -> ObjectNumber {
+        let (number, references) = array(count: objects.count)
+        for index in 0..<objects.count { setReference(index, in: references, to: objects[index]) }
+        return number
+    }
+
     /// Sets the reference at `index` behind `references`, which came from `array`, `set` or `dictionary`.
     @inline(__always)
     public func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {
         precondition(references + index * 4 + 4 <= body.count, "a reference outside its container")
         UnsafeMutableRawPointer(body.base + references + index * 4)
             .storeBytes(of: number.bigEndian, as: UInt32.self)
+    }
+
+    /// Sets the references from `references` on to the numbers of another table, moved by `shift`.
+    public func setReferences(_ numbers: UnsafeBufferPointer<ObjectNumber>, shift: ObjectNumber, in references: Int) {
+        precondition(references + numbers.count * 4 <= body.count, "references outside their container")
+        let target = UnsafeMutableRawPointer(body.base + references)
+        for index in 0..<numbers.count {
+            target.storeBytes(of: (numbers[index] &+ shift).bigEndian, toByteOffset: index * 4, as: UInt32.self)
+        }
     }
 
     /// Registers a dictionary key; its string is added to the table when first used.
@@ -201,6 +224,9 @@ public final class BinaryPropertyListWriter {
         return number
     }
 
+    /// Adds the scalar of a field.
+    public func scalar(_ field: BinaryPropertyListField) -> ObjectNumber { add(field) }
+
     @inline(__always)
     private func add(_ field: BinaryPropertyListField) -> ObjectNumber {
         switch field.kind {
@@ -209,6 +235,7 @@ public final class BinaryPropertyListWriter {
         case .boolean: boolean(field.payload != 0)
         case .integer: integer(Int64(bitPattern: field.payload))
         case .real: eightBytes(0x23, field.payload)
+        case .unsharedReal: unsharedReal(field.payload)
         case .single: real(Float(bitPattern: UInt32(truncatingIfNeeded: field.payload)))
         }
     }
@@ -259,6 +286,14 @@ public final class BinaryPropertyListWriter {
         appendByte(marker)
         appendBigEndian(bits)
         return commitLeaf(from: start)
+    }
+
+    private func unsharedReal(_ bits: UInt64) -> ObjectNumber {
+        body.ensure(16)
+        let start = body.count
+        appendByte(0x23)
+        appendBigEndian(bits)
+        return appendObject(at: start)
     }
 
     private func wideString(_ text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {

@@ -1,0 +1,28 @@
+/// The classes that a decoding call is ready to take: any of these names, or what stands below one of them.
+public struct AllowedClasses: Sendable, Hashable {
+    /// The names of the classes.
+    public let names: Set<String>
+
+    /// The classes of property list objects.
+    public static let propertyList = AllowedClasses(unchecked: [
+        "NSString", "NSNumber", "NSData", "NSDate", "NSArray", "NSDictionary",
+    ])
+
+    private init(unchecked names: Set<String>) {
+        self.names = names
+    }
+
+    /// - Throws: `readCorrupt` for the base class of all others, which would allow everything.
+    public init(_ names: some Sequence<String>) throws(ArchiveError) {
+        let names = Set(names)
+        guard !names.contains("NSObject") else {
+            throw .corrupt("allowing NSObject would allow every class; name the classes that are expected")
+        }
+        self.names = names
+    }
+
+    /// Whether a class is one of these or below one.
+    func allow(_ archivedClass: ArchivedClass) -> Bool {
+        names.contains(archivedClass.name) || archivedClass.superclasses.contains { names.contains($0) }
+    }
+}

@@ -1,0 +1,51 @@
+/// The classes of Foundation that are read as Swift values.
+enum FoundationClass: String {
+    case array = "NSArray"
+    case mutableArray = "NSMutableArray"
+    case set = "NSSet"
+    case mutableSet = "NSMutableSet"
+    case orderedSet = "NSOrderedSet"
+    case mutableOrderedSet = "NSMutableOrderedSet"
+    case countedSet = "NSCountedSet"
+    case dictionary = "NSDictionary"
+    case mutableDictionary = "NSMutableDictionary"
+    case string = "NSString"
+    case mutableString = "NSMutableString"
+    case data = "NSData"
+    case mutableData = "NSMutableData"
+    case date = "NSDate"
+    case null = "NSNull"
+    case uuid = "NSUUID"
+    case url = "NSURL"
+    case value = "NSValue"
+    case indexSet = "NSIndexSet"
+    case mutableIndexSet = "NSMutableIndexSet"
+    case indexPath = "NSIndexPath"
+    case timeZone = "NSTimeZone"
+    case locale = "NSLocale"
+    case regularExpression = "NSRegularExpression"
+    case affineTransform = "NSAffineTransform"
+    case decimalNumber = "NSDecimalNumber"
+    case decimalPlaceholder = "NSDecimalNumberPlaceholder"
+
+    init?(name: String) {
+        self.init(rawValue: name)
+    }
+
+    /// The class with what stands above it, from our own knowledge: what an archive says is not trusted.
+    var archivedClass: ArchivedClass {
+        switch self {
+        case .mutableArray: .mutableArray
+        case .mutableSet: .mutableSet
+        case .countedSet: .countedSet
+        case .mutableOrderedSet: .mutableOrderedSet
+        case .mutableDictionary: .mutableDictionary
+        case .mutableString: .mutableString
+        case .mutableData: .mutableData
+        case .mutableIndexSet: ArchivedClass(rawValue, superclasses: ["NSIndexSet", "NSObject"])
+        case .decimalNumber, .decimalPlaceholder:
+            ArchivedClass("NSDecimalNumber", superclasses: ["NSNumber", "NSValue", "NSObject"])
+        default: ArchivedClass(rawValue)
+        }
+    }
+}

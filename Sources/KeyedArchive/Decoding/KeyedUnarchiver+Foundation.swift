@@ -1,0 +1,190 @@
+import PropertyList
+
+extension KeyedUnarchiver {
+    /// Reads an instance of one of Foundation's classes; nil for a form that has no Swift value and is kept as it is.
+    func decode(_ record: ArchiveRecord, as builtin: FoundationClass) throws(ArchiveError) -> ArchiveValue? {
+        switch builtin {
+        case .array, .mutableArray: return collection(.array, builtin == .mutableArray, record)
+        case .set, .mutableSet: return collection(.set, builtin == .mutableSet, record)
+        case .orderedSet, .mutableOrderedSet: return collection(.orderedSet, builtin == .mutableOrderedSet, record)
+        case .countedSet: return collection(.countedSet, true, record)
+        case .dictionary, .mutableDictionary:
+            return leave(.dictionary(ArchivedDictionary(isMutable: builtin == .mutableDictionary)), for: record)
+        case .string: return .string(try text("NS.string", of: record))
+        case .mutableString: return .mutableString(ArchivedMutableString(try text("NS.string", of: record)))
+        case .data: return .data(try bytes("NS.data", of: record))
+        case .mutableData: return .mutableData(ArchivedMutableData(try bytes("NS.data", of: record)))
+        case .date:
+            let seconds = try real("NS.time", of: record)
+            guard seconds.isFinite else { throw invalid(record, "its time is not finite") }
+            return .date(PropertyListDate(secondsSinceReferenceDate: seconds))
+        case .null: return .null
+        case .uuid:
+            let bytes = try bytes("NS.uuidbytes", of: record)
+            guard bytes.count == 16 else { throw invalid(record, "it has \(bytes.count) bytes and not 16") }
+            return .value(.uuid(bytes))
+        case .url: return .value(try url(record, depth: 0))
+        case .value: return try value(record).map { .value($0) }
+        case .indexSet, .mutableIndexSet:
+            return .value(.indexSet(try indexSet(record), isMutable: builtin == .mutableIndexSet))
+        case .indexPath: return .value(.indexPath(try indexPath(record)))
+        case .timeZone:
+            let data = record.containsValue(forKey: "NS.data") ? try record.decodeData(forKey: "NS.data") : nil
+            return .value(.timeZone(name: try text("NS.name", of: record), data: data ?? []))
+        case .locale: return .value(.locale(try text("NS.identifier", of: record)))
+        case .regularExpression:
+            let options = try record.decodeInteger(forKey: "NSOptions") ?? 0
+            return .value(.regularExpression(pattern: try text("NSPattern", of: record), options: options))
+        case .affineTransform: return .value(.affineTransform(try affineTransform(record)))
+        case .decimalNumber, .decimalPlaceholder: return .value(.decimal(try decimal(record)))
+        }
+    }
+
+    private func collection(
+        _ kind: ArchivedCollection.Kind, _ isMutable: Bool, _ record: ArchiveRecord
+    ) -> ArchiveValue {
+        leave(.collection(ArchivedCollection(kind, isMutable: isMutable)), for: record)
+    }
+
+    func invalid(_ record: ArchiveRecord, _ reason: String) -> ArchiveError {
+        let name = (try? record.className()) ?? "a class"
+        return .corrupt("an instance of \(name) cannot be decoded: \(reason) (object \(record.uid))")
+    }
+
+    private func text(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> String {
+        guard let text = try record.decodeString(forKey: key) else { throw invalid(record, "it has no \(key)") }
+        return text
+    }
+
+    private func bytes(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> [UInt8] {
+        guard let bytes = try record.decodeData(forKey: key) else { throw invalid(record, "it has no \(key)") }
+        return bytes
+    }
+
+    private func integer(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> Int64 {
+        guard let value = try record.decodeInteger(forKey: key) else { throw invalid(record, "it has no \(key)") }
+        return value
+    }
+
+    private func real(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> Double {
+        guard let value = try record.decodeDouble(forKey: key) else { throw invalid(record, "it has no \(key)") }
+        return value
+    }
+
+    private func url(_ record: ArchiveRecord, depth: Int) throws(ArchiveError) -> FoundationValue {
+        guard depth < 16 else { throw invalid(record, "its bases nest too deep") }
+        let relative = try text("NS.relative", of: record)
+        guard let base = try record.reference(forKey: "NS.base"), try !reader.isNil(base) else {
+            return .url(relative, base: nil)
+        }
+        guard let inner = try reader.record(at: base), try inner.className() == "NSURL" else {
+            throw invalid(record, "its base is not an NSURL")
+        }
+        return .url(relative, base: try url(inner, depth: depth + 1))
+    }
+
+    private func value(_ record: ArchiveRecord) throws(ArchiveError) -> FoundationValue? {
+        // A value of any other C type: its type and its value, without keys.
+        if record.containsValue(forKey: "$0"), !record.containsValue(forKey: "NS.special") { return nil }
+        switch try integer("NS.special", of: record) {
+        case 1:
+            let numbers = try numbers(2, "NS.pointval", of: record)
+            return .point(x: numbers[0], y: numbers[1])
+        case 2:
+            let numbers = try numbers(2, "NS.sizeval", of: record)
+            return .size(width: numbers[0], height: numbers[1])
+        case 3:
+            let numbers = try numbers(4, "NS.rectval", of: record)
+            return .rect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
+        case 4:
+            return .range(
+                location: try integer("NS.rangeval.location", of: record),
+                length: try integer("NS.rangeval.length", of: record))
+        case 12:
+            return .edgeInsets(
+                top: try real("NS.edgeval.top", of: record), left: try real("NS.edgeval.left", of: record),
+                bottom: try real("NS.edgeval.bottom", of: record), right: try real("NS.edgeval.right", of: record))
+        case let kind: throw invalid(record, "its NS.special of \(kind) is unknown")
+        }
+    }
+
+    /// The numbers in a text such as `{{400, 300}, {200, 300}}`.
+    private func numbers(
+        _ count: Int, _ key: String, of record: ArchiveRecord
+    ) throws(ArchiveError) -> [Double] {
+        let text = try text(key, of: record)
+        let parts = text.split { $0 == "{" || $0 == "}" || $0 == "," || $0 == " " }
+        let numbers = parts.compactMap { Double($0) }
+        guard numbers.count == count, parts.count == count else {
+            throw invalid(record, "“\(text.prefix(60))” has not the form of \(key)")
+        }
+        return numbers
+    }
+
+    private func varints(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> [Int64] {
+        guard let numbers = Varint.decode(try bytes(key, of: record)) else {
+            throw invalid(record, "a number runs past the end of its data")
+        }
+        return numbers.map { Int64(bitPattern: $0) }
+    }
+
+    private func indexSet(_ record: ArchiveRecord) throws(ArchiveError) -> [Range<Int64>] {
+        let count = try integer("NSRangeCount", of: record)
+        var pairs: [Int64]
+        switch count {
+        case 0: pairs = []
+        case 1: pairs = [try integer("NSLocation", of: record), try integer("NSLength", of: record)]
+        default: pairs = try varints("NSRangeData", of: record)
+        }
+        guard count >= 0, pairs.count / 2 == Int(count), pairs.count % 2 == 0 else {
+            throw invalid(record, "its ranges don't match their count of \(count)")
+        }
+        var ranges: [Range<Int64>] = []
+        for index in stride(from: 0, to: pairs.count, by: 2) {
+            let (end, overflow) = pairs[index].addingReportingOverflow(pairs[index + 1])
+            guard !overflow, pairs[index] >= 0, pairs[index + 1] > 0, pairs[index] >= ranges.last?.upperBound ?? 0
+            else { throw invalid(record, "its ranges are not in order") }
+            ranges.append(pairs[index]..<end)
+        }
+        return ranges
+    }
+
+    private func indexPath(_ record: ArchiveRecord) throws(ArchiveError) -> [Int64] {
+        let length = try integer("NSIndexPathLength", of: record)
+        switch length {
+        case 0: return []
+        case 1: return [try integer("NSIndexPathValue", of: record)]
+        default:
+            let indexes = try varints("NSIndexPathData", of: record)
+            guard indexes.count == Int(length) else { throw invalid(record, "its indexes don't match their count") }
+            return indexes
+        }
+    }
+
+    private func affineTransform(_ record: ArchiveRecord) throws(ArchiveError) -> [Float] {
+        let bytes = try bytes("NSTransformStruct", of: record)
+        guard bytes.count == 24 else { throw invalid(record, "it has \(bytes.count) bytes and not 24") }
+        return stride(from: 0, to: 24, by: 4).map { start in
+            Float(bitPattern: bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) })
+        }
+    }
+
+    private func decimal(_ record: ArchiveRecord) throws(ArchiveError) -> ArchivedDecimal {
+        let length = try integer("NS.length", of: record)
+        let isNegative = try record.decodeBool(forKey: "NS.negative") ?? false
+        if length == 0, isNegative { return .nan }
+        let bytes = try bytes("NS.mantissa", of: record)
+        let exponent = try integer("NS.exponent", of: record)
+        guard bytes.count == 16, (0...8).contains(length), let exponent = Int8(exactly: exponent) else {
+            throw invalid(record, "its digits or its exponent are out of range")
+        }
+        // The byte order of the writing machine: 1 for little, 2 for big.
+        let isBig = try record.decodeInteger(forKey: "NS.mantissa.bo") == 2
+        var mantissa: UInt128 = 0
+        for index in stride(from: Int(length) - 1, through: 0, by: -1) {
+            let (first, second) = (UInt128(bytes[index * 2]), UInt128(bytes[index * 2 + 1]))
+            mantissa = mantissa << 16 | (isBig ? first << 8 | second : second << 8 | first)
+        }
+        return ArchivedDecimal(mantissa: mantissa, exponent: exponent, isNegative: isNegative)
+    }
+}

@@ -1,0 +1,246 @@
+import PropertyList
+
+extension KeyedUnarchiver {
+    /// A collection or unknown object that exists, with what it is to be filled from.
+    struct Unfilled {
+        var value: ArchiveValue
+        var record: ArchiveRecord
+        var allowed: AllowedClasses?
+    }
+
+    /// The object at a UID; collections may still wait for their contents.
+    func object(of uid: UInt32) throws(ArchiveError) -> ArchiveValue? {
+        if uid == 0 { return nil }
+        switch state[uid] {
+        case .done(let value):
+            try checkAgain(value, uid)
+            return value
+        case .inProgress:
+            throw .corrupt(
+                "object \(uid) refers to itself while it is being decoded; its class has to adopt it first")
+        case nil: break
+        }
+        guard let record = try reader.record(at: uid) else { return try leaf(at: uid) }
+        let archived = try record.archivedClass()
+        let value = try instance(record, archived)
+        // An object of the program may have been adopted meanwhile; what init gave counts.
+        state[uid] = .done(value)
+        return value
+    }
+
+    private func leaf(at uid: UInt32) throws(ArchiveError) -> ArchiveValue? {
+        let number = try reader.number(of: uid)
+        let list = reader.propertyList
+        let value = try lifted { () throws(PropertyListError) -> PropertyListValue in
+            switch try list.kind(of: number) {
+            case .string, .boolean, .integer, .real, .data, .date: return try list.value(at: number)
+            default:
+                throw PropertyListError(code: .readCorrupt, message: "object \(uid) is neither a leaf nor an instance")
+            }
+        }
+        if case .string("$null") = value { return nil }
+        return ArchiveValue(leaf: value)
+    }
+
+    private func instance(_ record: ArchiveRecord, _ archived: ArchivedClass) throws(ArchiveError) -> ArchiveValue {
+        for name in [archived.name] + archived.hints {
+            if let binding = bindings[name] { return try decode(record, with: binding) }
+            if readsFoundationClasses, let builtin = FoundationClass(name: name) {
+                try check(builtin.archivedClass)
+                if let value = try decode(record, as: builtin) { return value }
+            }
+        }
+        if allowed != nil || requiresSecureCoding {
+            throw .corrupt("the class \(archived.name) is unknown here, and only known classes are allowed")
+        }
+        let object = ArchivedObject(archived)
+        return leave(.unknown(object), for: record)
+    }
+
+    /// Puts an empty object in its place, to be filled later.
+    func leave(_ value: ArchiveValue, for record: ArchiveRecord) -> ArchiveValue {
+        state[record.uid] = .done(value)
+        unfilled.append(Unfilled(value: value, record: record, allowed: allowed))
+        return value
+    }
+
+    private func decode(
+        _ record: ArchiveRecord, with binding: ArchiveClassBinding
+    ) throws(ArchiveError) -> ArchiveValue {
+        try check(binding.archivedClass)
+        guard !requiresSecureCoding || binding.supportsSecureCoding else {
+            throw .corrupt("secure coding is required, and \(binding.archivedClass.name) does not support it")
+        }
+        guard frames.count < reader.limits.maximumDepth else {
+            throw .corrupt("objects nest deeper than the limit of \(reader.limits.maximumDepth)")
+        }
+        let uid = record.uid
+        var empty: (any KeyedEncodable)?
+        if let allocate = binding.allocate {
+            let object = try allocate()
+            empty = object
+            state[uid] = .done(.object(object))
+        } else {
+            state[uid] = .inProgress
+        }
+        frames.append(Frame(record: record))
+        let outer = allowed
+        defer {
+            frames.removeLast()
+            allowed = outer
+        }
+        let object: any KeyedEncodable
+        do {
+            object = try binding.initialize(self, empty)
+        } catch {
+            state[uid] = nil
+            throw error
+        }
+        if let adopted = frames.last?.adopted, adopted !== object {
+            throw .corrupt("\(binding.archivedClass.name) replaced itself after others had referred to it")
+        }
+        return .object(object)
+    }
+
+    // MARK: - Allowed classes
+
+    func check(_ archivedClass: ArchivedClass) throws(ArchiveError) {
+        guard let allowed, !allowed.allow(archivedClass) else { return }
+        throw .corrupt(
+            "the class \(archivedClass.name) is not among those allowed here: "
+                + allowed.names.sorted().joined(separator: ", "))
+    }
+
+    /// An object that another call decoded has to pass this call's list, too.
+    private func checkAgain(_ value: ArchiveValue, _ uid: UInt32) throws(ArchiveError) {
+        guard allowed != nil else { return }
+        switch value {
+        case .object(let object):
+            if let binding = bindings[try reader.record(at: uid)?.className() ?? ""] {
+                try check(binding.archivedClass)
+            } else {
+                try check(object.classForKeyedArchiver)
+            }
+        case .unknown(let object): try check(object.archivedClass)
+        case .string, .boolean, .integer, .wideInteger, .real, .single, .data: break
+        default:
+            if let builtin = FoundationClass(name: value.className) { try check(builtin.archivedClass) }
+        }
+    }
+
+    // MARK: - Filling
+
+    /// Fills everything that waits. What is filled may add more.
+    func fillAll() throws(ArchiveError) {
+        let outer = allowed
+        defer { allowed = outer }
+        while let next = unfilled.popLast() {
+            allowed = next.allowed
+            do {
+                try fill(next)
+            } catch {
+                // What was not filled must not be taken for whole.
+                state[next.record.uid] = nil
+                throw error
+            }
+        }
+    }
+
+    private func fill(_ unfilled: Unfilled) throws(ArchiveError) {
+        switch unfilled.value {
+        case .collection(let collection): try fill(collection, from: unfilled.record)
+        case .dictionary(let dictionary): try fill(dictionary, from: unfilled.record)
+        case .unknown(let object): try fill(object, from: unfilled.record)
+        default: break
+        }
+    }
+
+    private func objects(_ references: ArchiveReferences) throws(ArchiveError) -> [ArchiveValue?] {
+        var objects: [ArchiveValue?] = []
+        objects.reserveCapacity(references.count)
+        for index in 0..<references.count { objects.append(try object(of: try references.uid(at: index))) }
+        return objects
+    }
+
+    private func list(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> ArchiveReferences {
+        guard let slot = record.shape.slot(of: key), let list = try record.references(at: slot) else {
+            throw .corrupt("an instance of \(try record.className()) has no list “\(key)” (object \(record.uid))")
+        }
+        return list
+    }
+
+    private func fill(_ collection: ArchivedCollection, from record: ArchiveRecord) throws(ArchiveError) {
+        switch collection.kind {
+        case .array, .set:
+            // Old writers left out the list of an empty collection.
+            if collection.kind == .set, record.shape.slot(of: "NS.objects") == nil, record.keys.isEmpty { return }
+            if record.shape.slot(of: "NS.objects") == nil {
+                collection.elements = try numbered("NS.object.", in: record)
+                return
+            }
+            collection.elements = try objects(try list("NS.objects", of: record))
+        case .orderedSet:
+            if record.shape.slot(of: "NS.objects") != nil {
+                collection.elements = try objects(try list("NS.objects", of: record))
+            } else {
+                collection.elements = try numbered("NS.object.", in: record)
+            }
+        case .countedSet:
+            collection.elements = try numbered("NS.object", in: record)
+            for index in collection.elements.indices {
+                let count = try record.decodeInteger(forKey: "NS.count\(index)") ?? 1
+                guard count >= 0 else { throw .corrupt("a counted set counts an element \(count) times") }
+                collection.counts.append(Int(count))
+            }
+        }
+    }
+
+    /// Elements under numbered keys, from 0 on.
+    private func numbered(_ prefix: String, in record: ArchiveRecord) throws(ArchiveError) -> [ArchiveValue?] {
+        var elements: [ArchiveValue?] = []
+        while let slot = record.shape.slot(of: "\(prefix)\(elements.count)") {
+            elements.append(try object(at: record.number(at: slot)))
+        }
+        return elements
+    }
+
+    private func fill(_ dictionary: ArchivedDictionary, from record: ArchiveRecord) throws(ArchiveError) {
+        let keys = try list("NS.keys", of: record)
+        let values = try list("NS.objects", of: record)
+        guard keys.count == values.count else {
+            throw .corrupt("a dictionary has \(keys.count) keys and \(values.count) objects (object \(record.uid))")
+        }
+        dictionary.entries.reserveCapacity(keys.count)
+        for index in 0..<keys.count {
+            let key = try object(of: try keys.uid(at: index))
+            let value = try object(of: try values.uid(at: index))
+            dictionary.entries.append(ArchivedDictionary.Entry(key: key, value: value))
+        }
+    }
+
+    private func fill(_ object: ArchivedObject, from record: ArchiveRecord) throws(ArchiveError) {
+        let list = reader.propertyList
+        for slot in record.shape.storedKeys.indices where slot != record.shape.classSlot {
+            let key = ArchiveShape.given(record.shape.storedKeys[slot])
+            let number = record.number(at: slot)
+            let value: ArchivedObject.FieldValue
+            if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {
+                value = .object(try self.object(of: uid))
+            } else if let references = try record.references(at: slot), try holdsReferences(references) {
+                value = .objects(try objects(references))
+            } else {
+                value = .inline(try lifted { () throws(PropertyListError) in try list.value(at: number) })
+            }
+            object.fields.append(ArchivedObject.Field(key: key, value: value))
+        }
+    }
+
+    private func holdsReferences(_ references: ArchiveReferences) throws(ArchiveError) -> Bool {
+        let list = reader.propertyList
+        for index in 0..<references.count {
+            let number = list.reference(index, in: references.list)
+            if try lifted({ () throws(PropertyListError) in try list.kind(of: number) }) != .uid { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,139 @@
+public import PropertyList
+
+extension KeyedUnarchiver {
+    /// Decodes the object of a key; nil when it is nil or absent.
+    ///
+    /// With secure coding required only the objects of property lists pass: use the calls that name classes.
+    public func decodeObject(forKey key: String) throws(ArchiveError) -> ArchiveValue? {
+        try decode(key, allowing: requiresSecureCoding ? .propertyList : nil)
+    }
+
+    /// Decodes the object of a key, which must be of one of these classes, or of a class below one, with all that it
+    /// contains.
+    public func decodeObject(
+        ofClasses classes: AllowedClasses, forKey key: String
+    ) throws(ArchiveError) -> ArchiveValue? {
+        try decode(key, allowing: classes)
+    }
+
+    /// Decodes an instance of a Swift class.
+    ///
+    /// - Throws: `readCorrupt` when the object is of another class.
+    public func decodeObject<Object: KeyedCoding>(
+        of type: Object.Type, forKey key: String
+    ) throws(ArchiveError) -> Object? {
+        if bindings[type.archivedClass.name] == nil { setClass(type, forClassName: type.archivedClass.name) }
+        let allowed = requiresSecureCoding ? try AllowedClasses([type.archivedClass.name]) : nil
+        let value = try decode(key, allowing: allowed)
+        return try guarded(key, otherwise: nil) { () throws(ArchiveError) in
+            guard let value else { return nil }
+            guard case .object(let object) = value, let typed = object as? Object else {
+                throw .corrupt("the object is of class \(value.className), not \(type.archivedClass.name)")
+            }
+            return typed
+        }
+    }
+
+    /// Decodes the object under `root`, or under the only key.
+    public func decodeRootObject() throws(ArchiveError) -> ArchiveValue? {
+        try decode(rootKey, allowing: requiresSecureCoding ? .propertyList : nil)
+    }
+
+    /// Decodes the object under `root`, of these classes only.
+    public func decodeRootObject(ofClasses classes: AllowedClasses) throws(ArchiveError) -> ArchiveValue? {
+        try decode(rootKey, allowing: classes)
+    }
+
+    private var rootKey: String {
+        reader.topNumber(forKey: KeyedArchiver.rootKey) == nil && reader.top.count == 1
+            ? reader.topKeys[0] : KeyedArchiver.rootKey
+    }
+
+    /// Decodes a string; nil when it is nil or absent.
+    public func decodeString(forKey key: String) throws(ArchiveError) -> String? {
+        try typed(key, "a string") { $0.stringValue }
+    }
+
+    /// Decodes a date; nil when it is nil or absent.
+    public func decodeDate(forKey key: String) throws(ArchiveError) -> PropertyListDate? {
+        try typed(key, "a date") { $0.dateValue }
+    }
+
+    /// Decodes an NSData or NSMutableData; nil when it is nil or absent.
+    public func decodeData(forKey key: String) throws(ArchiveError) -> [UInt8]? {
+        try typed(key, "data") { $0.dataValue }
+    }
+
+    /// Decodes an array of objects; nil when it is nil or absent.
+    public func decodeArray(forKey key: String) throws(ArchiveError) -> [ArchiveValue?]? {
+        try typed(key, "an array") { $0.elements }
+    }
+
+    /// Decodes a property list value: arrays, dictionaries with string keys, strings, numbers, dates, data.
+    public func decodePropertyList(forKey key: String) throws(ArchiveError) -> PropertyListValue? {
+        try guarded(key, otherwise: nil) { () throws(ArchiveError) in
+            guard let number = number(forKey: key) else { return nil }
+            let list = reader.propertyList
+            if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {
+                return try reader.propertyListValue(at: uid)
+            }
+            return try lifted { () throws(PropertyListError) in try list.value(at: number) }
+        }
+    }
+
+    private func typed<Result>(
+        _ key: String, _ wanted: String, _ convert: (ArchiveValue) -> Result?
+    ) throws(ArchiveError) -> Result? {
+        let value = try decode(key, allowing: requiresSecureCoding ? .propertyList : nil)
+        return try guarded(key, otherwise: nil) { () throws(ArchiveError) in
+            guard let value else { return nil }
+            guard let result = convert(value) else {
+                throw .corrupt("the object is not \(wanted) but an instance of \(value.className)")
+            }
+            return result
+        }
+    }
+
+    private func decode(_ key: String, allowing classes: AllowedClasses?) throws(ArchiveError) -> ArchiveValue? {
+        try guarded(key, otherwise: nil) { () throws(ArchiveError) in
+            guard let number = number(forKey: key) else { return nil }
+            return try object(at: number, allowing: classes)
+        }
+    }
+
+    /// The object of a value in the property list, complete.
+    func object(at number: Int, allowing classes: AllowedClasses?) throws(ArchiveError) -> ArchiveValue? {
+        let outer = allowed
+        allowed = classes
+        defer { allowed = outer }
+        let value = try object(at: number)
+        if let classes, let value { try checkLeaf(value, classes) }
+        try fillAll()
+        return value
+    }
+
+    /// A leaf is checked where it is the object asked for; inside collections leaves are always allowed.
+    private func checkLeaf(_ value: ArchiveValue, _ classes: AllowedClasses) throws(ArchiveError) {
+        switch value {
+        case .string, .boolean, .integer, .wideInteger, .real, .single, .data:
+            let name = value.className
+            guard classes.names.contains(name) || classes.names.contains("NSValue") && name == "NSNumber" else {
+                throw .corrupt("the object is of class \(name), which is not allowed here")
+            }
+        default: break
+        }
+    }
+
+    /// The object of a value in the property list; collections may still wait for their contents.
+    func object(at number: Int) throws(ArchiveError) -> ArchiveValue? {
+        let list = reader.propertyList
+        if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {
+            return try object(of: uid)
+        }
+        let value = try lifted { () throws(PropertyListError) in try list.value(at: number) }
+        guard let leaf = ArchiveValue(leaf: value) else {
+            throw .corrupt("the value is stored in place and is no object")
+        }
+        return leaf
+    }
+}

@@ -1,0 +1,37 @@
+/// A decimal number: up to 38 digits and a power of ten, as NSDecimalNumber holds it.
+public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
+    /// The digits, as eight 16-bit units, least significant first.
+    public var mantissa: UInt128
+    public var exponent: Int8
+    public var isNegative: Bool
+    /// Whether this is not a number; mantissa and exponent mean nothing then.
+    public var isNaN: Bool
+
+    public init(mantissa: UInt128, exponent: Int8 = 0, isNegative: Bool = false) {
+        self.mantissa = mantissa
+        self.exponent = exponent
+        self.isNegative = isNegative
+        isNaN = false
+    }
+
+    public static var nan: ArchivedDecimal {
+        var value = ArchivedDecimal(mantissa: 0)
+        value.isNaN = true
+        return value
+    }
+
+    /// The number in decimal digits.
+    public var description: String {
+        if isNaN { return "NaN" }
+        var digits = String(mantissa)
+        if exponent > 0, mantissa != 0 {
+            digits += String(repeating: "0", count: Int(exponent))
+        } else if exponent < 0 {
+            let places = -Int(exponent)
+            if digits.count <= places { digits = String(repeating: "0", count: places + 1 - digits.count) + digits }
+            let point = digits.index(digits.endIndex, offsetBy: -places)
+            digits = digits[..<point] + "." + digits[point...]
+        }
+        return isNegative ? "-" + digits : digits
+    }
+}

@@ -1,0 +1,73 @@
+public import PropertyList
+
+/// An instance whose class the reader does not know: its class name and its fields, in order. It is written back
+/// unchanged.
+public final class ArchivedObject {
+    /// One encoded value.
+    public enum FieldValue {
+        /// A reference to an object, or to nil.
+        case object(ArchiveValue?)
+        /// A scalar stored in place: boolean, integer, real, data or string.
+        case inline(PropertyListValue)
+        /// A list of references stored in place, as collections have it.
+        case objects([ArchiveValue?])
+    }
+
+    /// A key, as the program gave it, and its value.
+    public struct Field {
+        public var key: String
+        public var value: FieldValue
+
+        public init(key: String, value: FieldValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    public var archivedClass: ArchivedClass
+    public var fields: [Field]
+
+    public init(_ archivedClass: ArchivedClass, fields: [Field] = []) {
+        self.archivedClass = archivedClass
+        self.fields = fields
+    }
+
+    /// The value of a key, or nil when there is none. Setting nil removes the key, setting a new one appends it. O(n).
+    public subscript(key: String) -> FieldValue? {
+        get { fields.first { $0.key == key }?.value }
+        set {
+            if let index = fields.firstIndex(where: { $0.key == key }) {
+                if let newValue { fields[index].value = newValue } else { fields.remove(at: index) }
+            } else if let newValue {
+                fields.append(Field(key: key, value: newValue))
+            }
+        }
+    }
+
+    /// The object that a key refers to, or a scalar in place as an object; nil when absent or nil.
+    public func object(forKey key: String) -> ArchiveValue? {
+        switch self[key] {
+        case .object(let value): value
+        case .inline(let value): ArchiveValue(leaf: value)
+        case .objects(let elements): .collection(ArchivedCollection(elements: elements))
+        case nil: nil
+        }
+    }
+}
+
+extension ArchiveValue {
+    /// The object of a leaf; nil for containers, references and null.
+    public init?(leaf value: PropertyListValue) {
+        switch value {
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .integer(value)
+        case .wideInteger(let value): self = .wideInteger(value)
+        case .real(let value): self = .real(value)
+        case .single(let value): self = .single(value)
+        case .date(let value): self = .date(value)
+        case .data(let value): self = .data(value)
+        case .string(let value): self = .string(value)
+        case .null, .uid, .array, .set, .dictionary: return nil
+        }
+    }
+}

@@ -1,0 +1,252 @@
+public import PropertyList
+
+/// An instance of an archive, read in place: its class and, by key, its values.
+///
+/// The calls are tolerant: a scalar is found whether it is stored in place or as an object, and an absent key or nil
+/// gives nil. A value of another type is an error. With a slot of the record's shape in place of the key, nothing is
+/// looked up.
+public struct ArchiveRecord {
+    public let reader: KeyedArchiveReader
+    public let uid: UInt32
+    let container: BinaryPropertyListContainer
+    /// The record's keys; shared by the records that have the same.
+    public let shape: ArchiveShape
+
+    /// The keys, in the archive's order.
+    public var keys: [String] { shape.keys }
+
+    /// The UID of the class description.
+    public func classUID() throws(ArchiveError) -> UInt32 {
+        guard let slot = shape.classSlot, let uid = try reference(at: slot) else {
+            throw .corrupt("object \(uid) has no class")
+        }
+        return uid
+    }
+
+    /// The class that the archive names.
+    public func archivedClass() throws(ArchiveError) -> ArchivedClass {
+        try reader.archivedClass(at: try classUID())
+    }
+
+    /// The name of the class.
+    public func className() throws(ArchiveError) -> String {
+        try archivedClass().name
+    }
+
+    public func containsValue(forKey key: String) -> Bool { shape.slot(of: key) != nil }
+
+    // MARK: - Places
+
+    @inline(__always)
+    func number(at slot: Int) -> Int { reader.propertyList.valueReference(slot, in: container) }
+
+    /// The UID that a slot holds, or nil when it holds a scalar in place.
+    @inline(__always)
+    public func reference(at slot: Int) throws(ArchiveError) -> UInt32? {
+        let number = number(at: slot)
+        return try lifted { () throws(PropertyListError) in try reader.propertyList.uid(at: number) }
+    }
+
+    /// The UID that a key holds: 0 for nil; nil when the key is absent or holds a scalar in place.
+    public func reference(forKey key: String) throws(ArchiveError) -> UInt32? {
+        guard let slot = shape.slot(of: key) else { return nil }
+        return try reference(at: slot)
+    }
+
+    /// The leaf of a slot, in place or behind a reference: its number in the property list. Nil for nil.
+    @inline(__always)
+    func leaf(at slot: Int) throws(ArchiveError) -> Int? {
+        let number = number(at: slot)
+        guard let uid = try lifted({ () throws(PropertyListError) in try reader.propertyList.uid(at: number) })
+        else { return number }
+        if uid == 0 { return nil }
+        return try reader.number(of: uid)
+    }
+
+    // MARK: - Strings
+
+    /// The text of a string.
+    public func decodeString(forKey key: String) throws(ArchiveError) -> String? {
+        guard let slot = shape.slot(of: key) else { return nil }
+        return try decodeString(at: slot)
+    }
+
+    public func decodeString(at slot: Int) throws(ArchiveError) -> String? {
+        guard let number = try leaf(at: slot) else { return nil }
+        if let text = try lifted({ () throws(PropertyListError) in try reader.propertyList.string(at: number) }) {
+            // A conditional reference that was never fulfilled; a user's “$null” is stored in another form.
+            guard text == "$null" else { return text }
+            return try reference(at: slot) == nil ? text : nil
+        }
+        if let uid = try reference(at: slot), let record = try reader.record(at: uid),
+            let inner = record.shape.slot(of: "NS.string")
+        {
+            let number = try record.leaf(at: inner)
+            if let number,
+                let text = try lifted({ () throws(PropertyListError) in
+                    try reader.propertyList.string(at: number)
+                })
+            {
+                return text
+            }
+        }
+        throw mismatch(slot, "a string")
+    }
+
+    /// The bytes of an ASCII string, without a copy; nil for every other value. They live as long as the reader.
+    public func asciiString(at slot: Int) throws(ArchiveError) -> UnsafeRawBufferPointer? {
+        guard let number = try leaf(at: slot) else { return nil }
+        return try lifted { () throws(PropertyListError) in try reader.propertyList.asciiString(at: number) }
+    }
+
+    // MARK: - Numbers
+
+    /// A number, in place or as an object.
+    public func decodeNumber(forKey key: String) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
+        guard let slot = shape.slot(of: key) else { return nil }
+        return try decodeNumber(at: slot)
+    }
+
+    public func decodeNumber(at slot: Int) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
+        guard let number = try leaf(at: slot) else { return nil }
+        if let value = try lifted({ () throws(PropertyListError) in try reader.propertyList.number(at: number) }) {
+            return value
+        }
+        if let uid = try reference(at: slot), try reader.isNil(uid) { return nil }
+        throw mismatch(slot, "a number")
+    }
+
+    /// An integer: an integer, a boolean as 0 or 1, or a real that is whole.
+    public func decodeInteger(forKey key: String) throws(ArchiveError) -> Int64? {
+        guard let slot = shape.slot(of: key) else { return nil }
+        return try decodeInteger(at: slot)
+    }
+
+    public func decodeInteger(at slot: Int) throws(ArchiveError) -> Int64? {
+        guard let number = try decodeNumber(at: slot) else { return nil }
+        let integer: Int64? =
+            switch number {
+            case .integer(let value): value
+            case .boolean(let value): value ? 1 : 0
+            case .real(let value): Int64(exactly: value)
+            case .single(let value): Int64(exactly: value)
+            case .wideInteger: nil
+            }
+        guard let integer else { throw mismatch(slot, "an integer of 64 bits") }
+        return integer
+    }
+
+    /// A number as a real.
+    public func decodeDouble(forKey key: String) throws(ArchiveError) -> Double? {
+        guard let slot = shape.slot(of: key), let number = try decodeNumber(at: slot) else { return nil }
+        return switch number {
+        case .integer(let value): Double(value)
+        case .wideInteger(let value): Double(value)
+        case .boolean(let value): value ? 1 : 0
+        case .real(let value): value
+        case .single(let value): Double(value)
+        }
+    }
+
+    /// A boolean: a boolean, or a number that is not 0.
+    public func decodeBool(forKey key: String) throws(ArchiveError) -> Bool? {
+        try decodeDouble(forKey: key).map { $0 != 0 }
+    }
+
+    // MARK: - Dates and data
+
+    /// A date: an NSDate, or a date stored as a leaf, as GNUstep does.
+    public func decodeDate(forKey key: String) throws(ArchiveError) -> PropertyListDate? {
+        guard let slot = shape.slot(of: key) else { return nil }
+        return try decodeDate(at: slot)
+    }
+
+    public func decodeDate(at slot: Int) throws(ArchiveError) -> PropertyListDate? {
+        guard let uid = try reference(at: slot) else {
+            let number = number(at: slot)
+            if let date = try lifted({ () throws(PropertyListError) in try reader.propertyList.date(at: number) }) {
+                return date
+            }
+            throw mismatch(slot, "a date")
+        }
+        if uid == 0 { return nil }
+        if let record = try reader.record(at: uid) {
+            guard let inner = record.shape.slot(of: "NS.time"), let number = try record.decodeNumber(at: inner) else {
+                throw mismatch(slot, "a date")
+            }
+            let seconds: Double =
+                switch number {
+                case .real(let value): value
+                case .single(let value): Double(value)
+                case .integer(let value): Double(value)
+                case .boolean, .wideInteger: .nan
+                }
+            guard seconds.isFinite else { throw mismatch(slot, "a date that is finite") }
+            return PropertyListDate(secondsSinceReferenceDate: seconds)
+        }
+        let number = try reader.number(of: uid)
+        if let date = try lifted({ () throws(PropertyListError) in try reader.propertyList.date(at: number) }) {
+            return date
+        }
+        if try reader.isNil(uid) { return nil }
+        throw mismatch(slot, "a date")
+    }
+
+    /// Bytes: data in place, an NSData or an NSMutableData.
+    public func decodeData(forKey key: String) throws(ArchiveError) -> [UInt8]? {
+        guard let slot = shape.slot(of: key), let number = try leaf(at: slot) else { return nil }
+        if let bytes = try lifted({ () throws(PropertyListError) in try reader.propertyList.data(at: number) }) {
+            return Array(bytes)
+        }
+        guard let uid = try reference(at: slot) else { throw mismatch(slot, "data") }
+        if try reader.isNil(uid) { return nil }
+        if let record = try reader.record(at: uid), let inner = record.shape.slot(of: "NS.data"),
+            let number = try record.leaf(at: inner),
+            let bytes = try lifted({ () throws(PropertyListError) in try reader.propertyList.data(at: number) })
+        {
+            return Array(bytes)
+        }
+        throw mismatch(slot, "data")
+    }
+
+    // MARK: - Collections
+
+    /// The UIDs of an array's or set's elements, or nil when the record is none.
+    public func elements() throws(ArchiveError) -> ArchiveReferences? {
+        guard let slot = shape.slot(of: "NS.objects") else { return nil }
+        return try references(at: slot)
+    }
+
+    /// A list of references stored in place, or nil when the slot holds something else.
+    func references(at slot: Int) throws(ArchiveError) -> ArchiveReferences? {
+        let number = number(at: slot)
+        let list = try lifted { () throws(PropertyListError) in try reader.propertyList.container(at: number) }
+        guard let list, list.kind == .array else { return nil }
+        return ArchiveReferences(reader: reader, list: list)
+    }
+
+    /// A property list value made of the key's object: NSArray, NSDictionary with string keys, NSDate, NSData, strings,
+    /// numbers, NSNull.
+    ///
+    /// - Throws: `readCorrupt` for other classes, for cycles and for what passes a limit.
+    public func decodePropertyList(forKey key: String) throws(ArchiveError) -> PropertyListValue? {
+        guard let slot = shape.slot(of: key) else { return nil }
+        return try decodePropertyList(at: slot)
+    }
+
+    public func decodePropertyList(at slot: Int) throws(ArchiveError) -> PropertyListValue? {
+        do {
+            guard let uid = try reference(at: slot) else {
+                let number = number(at: slot)
+                return try lifted { () throws(PropertyListError) in try reader.propertyList.value(at: number) }
+            }
+            return try reader.propertyListValue(at: uid)
+        } catch {
+            throw error.below(shape.storedKeys[slot])
+        }
+    }
+
+    private func mismatch(_ slot: Int, _ wanted: String) -> ArchiveError {
+        .corrupt("the value of “\(ArchiveShape.given(shape.storedKeys[slot]))” in object \(uid) is not \(wanted)")
+    }
+}

@@ -1,0 +1,187 @@
+public import PropertyList
+
+extension KeyedArchiver {
+    // MARK: - Leaves
+
+    /// Encodes a string as an object; nil as nil.
+    public func encode(_ value: String?, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .uid, UInt64(value.map(uid(ofString:)) ?? 0))
+    }
+
+    public func encode(_ value: String?, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes text given as UTF-8 as a string object.
+    ///
+    /// - Throws: `invalidValue` when it is not valid UTF-8.
+    public func encode(utf8 text: UnsafeBufferPointer<UInt8>, forKey key: ArchiveKey) throws(ArchiveError) {
+        guard let object = table.string(validatingUTF8: text) else {
+            throw .invalid("a string is not valid UTF-8; encode it as data")
+        }
+        try append(key.number, .uid, UInt64(uid(ofStringObject: object)))
+    }
+
+    /// Encodes a date as an NSDate; nil as nil.
+    public func encode(_ value: PropertyListDate?, forKey key: ArchiveKey) throws(ArchiveError) {
+        guard let value else { return try append(key.number, .uid, 0) }
+        try append(key.number, .uid, UInt64(try uid(ofDate: value)))
+    }
+
+    public func encode(_ value: PropertyListDate?, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes bytes as an NSData object; nil as nil.
+    public func encodeData(_ value: [UInt8]?, forKey key: String) throws(ArchiveError) {
+        guard let value else { return try append(self.key(key).number, .uid, 0) }
+        let object = value.withUnsafeBytes { table.data($0) }
+        try append(self.key(key).number, .uid, UInt64(uid(ofLeaf: object)))
+    }
+
+    /// Encodes a property list value as objects: arrays as NSArray, dictionaries as NSDictionary, dates as NSDate, the
+    /// rest as leaves. Null becomes NSNull; nil becomes nil.
+    ///
+    /// - Throws: `invalidValue` for a UID and for a date that is not finite.
+    public func encode(_ value: PropertyListValue?, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .uid, UInt64(try uid(ofPropertyList: value)))
+        try drainOutside()
+    }
+
+    public func encode(_ value: PropertyListValue?, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    // MARK: - Objects
+
+    /// Encodes a reference to an object; nil as nil. The object is written once, however often it is encoded.
+    public func encode(_ object: (any KeyedEncodable)?, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .uid, UInt64(uid(ofObject: object)))
+        try drainOutside()
+    }
+
+    public func encode(_ object: (any KeyedEncodable)?, forKey key: String) throws(ArchiveError) {
+        try encode(object, forKey: self.key(key))
+    }
+
+    /// Encodes objects as an NSArray.
+    public func encode(_ objects: [any KeyedEncodable], forKey key: String) throws(ArchiveError) {
+        try encode(.collection(ArchivedCollection(elements: objects.map { .object($0) })), forKey: key)
+    }
+
+    /// Encodes any object of an archive; nil as nil.
+    public func encode(_ value: ArchiveValue?, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .uid, UInt64(try uid(of: value)))
+        try drainOutside()
+    }
+
+    public func encode(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes a reference that holds only if the object is encoded unconditionally too, before or after, anywhere in
+    /// the archive; otherwise it reads back as nil. The natural call for a parent or an owner.
+    public func encodeConditionalObject(_ object: (any KeyedEncodable)?, forKey key: String) throws(ArchiveError) {
+        try append(self.key(key).number, .uid, UInt64(conditionalUID(of: object)))
+    }
+
+    /// The form of `encodeConditionalObject` for any object of an archive. Leaves are encoded as they are.
+    public func encodeConditionalObject(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
+        try append(self.key(key).number, .uid, UInt64(try conditionalUID(of: value)))
+    }
+
+    func conditionalUID(of value: ArchiveValue?) throws(ArchiveError) -> UInt32 {
+        guard let identity = value?.identity else { return try uid(of: value) }
+        return conditionalUID(of: identity)
+    }
+
+    func conditionalUID(of object: AnyObject?) -> UInt32 {
+        guard let object else { return 0 }
+        if let known = identities[ObjectIdentifier(object)] { return known }
+        let uid = newUID(Self.vacant)
+        identities[ObjectIdentifier(object)] = uid
+        retained.append(object)
+        return uid
+    }
+
+    // MARK: - UIDs
+
+    @inline(__always)
+    func uid(ofString text: String) -> UInt32 {
+        uid(ofStringObject: table.string(text))
+    }
+
+    @inline(__always)
+    func uid(ofStringObject object: UInt32) -> UInt32 {
+        // The string “$null” as a leaf would read as nil, in every reader.
+        object == entries[0] ? uidOfLiteralNull() : uid(ofLeaf: object)
+    }
+
+    @inline(__always)
+    func uid(ofLeaf object: UInt32) -> UInt32 {
+        let index = Int(object &- Self.usualHeadCount)
+        while index >= leafUIDs.count { leafUIDs.append(0) }
+        let known = leafUIDs[index]
+        if known != 0 { return known }
+        let uid = newUID(object)
+        leafUIDs[index] = uid
+        return uid
+    }
+
+    /// The string “$null”, which only an NSMutableString can hold.
+    private func uidOfLiteralNull() -> UInt32 {
+        if literalNullUID == 0 {
+            literalNullUID = newUID(Self.vacant)
+            queue.append(.value(.mutableString(ArchivedMutableString("$null")), uid: literalNullUID))
+        }
+        return literalNullUID
+    }
+
+    @inline(__always)
+    func uid(ofDate date: PropertyListDate) throws(ArchiveError) -> UInt32 {
+        let seconds = date.secondsSinceReferenceDate
+        guard seconds.isFinite else { throw .invalid("a date that is not finite cannot be archived") }
+        let bits = seconds.bitPattern
+        if let known = dateUIDs.find(bits) { return known }
+        let uid = newUID(Self.vacant)
+        dateUIDs.insert(bits, uid: uid)
+        let number = dateClass
+        var classUID = classUIDs[number]
+        let isFirst = classUID == 0
+        if isFirst {
+            classUID = newUID(Self.vacant)
+            classUIDs[number] = classUID
+        }
+        // Two fields, without the record's buffer, which may be in use.
+        withUnsafeTemporaryAllocation(of: BinaryPropertyListField.self, capacity: 2) { pair in
+            pair.initializeElement(at: 0, to: BinaryPropertyListField(key: timeKey, kind: .unsharedReal, payload: bits))
+            pair.initializeElement(
+                at: 1, to: BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
+            entries[Int(uid)] = table.dictionary(UnsafeBufferPointer(pair))
+        }
+        if isFirst { writeClass(classes[number], uid: classUID) }
+        return uid
+    }
+
+    func uid(ofObject object: (any KeyedEncodable)?) -> UInt32 {
+        guard let object else { return 0 }
+        return uid(ofIdentity: object) { .object(object, uid: $0) }
+    }
+
+    /// The UID of something with an identity, which is queued when it is met unconditionally for the first time.
+    func uid(ofIdentity object: AnyObject, queued: (UInt32) -> QueuedObject) -> UInt32 {
+        let identity = ObjectIdentifier(object)
+        if let known = identities[identity] {
+            if entries[Int(known)] == Self.vacant {
+                entries[Int(known)] = Self.awaited
+                queue.append(queued(known))
+            }
+            return known
+        }
+        let uid = newUID(Self.awaited)
+        identities[identity] = uid
+        retained.append(object)
+        queue.append(queued(uid))
+        return uid
+    }
+}

@@ -1,0 +1,76 @@
+import PropertyList
+
+extension KeyedArchiver {
+    // Each call comes twice: with a registered key, for records by the thousand, and with the key's text.
+
+    /// Encodes a boolean in place.
+    public func encode(_ value: Bool, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .boolean, value ? 1 : 0)
+    }
+
+    public func encode(_ value: Bool, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes an integer in place.
+    public func encode(_ value: Int64, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .integer, UInt64(bitPattern: value))
+    }
+
+    public func encode(_ value: Int64, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    public func encode(_ value: Int32, forKey key: String) throws(ArchiveError) {
+        try encode(Int64(value), forKey: key)
+    }
+
+    public func encode(_ value: Int, forKey key: ArchiveKey) throws(ArchiveError) {
+        try encode(Int64(value), forKey: key)
+    }
+
+    public func encode(_ value: Int, forKey key: String) throws(ArchiveError) {
+        try encode(Int64(value), forKey: key)
+    }
+
+    /// Encodes a single-precision real in place.
+    public func encode(_ value: Float, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .single, UInt64(value.bitPattern))
+    }
+
+    public func encode(_ value: Float, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes a real in place.
+    public func encode(_ value: Double, forKey key: ArchiveKey) throws(ArchiveError) {
+        try append(key.number, .real, value.bitPattern)
+    }
+
+    public func encode(_ value: Double, forKey key: String) throws(ArchiveError) {
+        try encode(value, forKey: self.key(key))
+    }
+
+    /// Encodes bytes in place.
+    public func encodeBytes(_ bytes: UnsafeRawBufferPointer, forKey key: String) throws(ArchiveError) {
+        try append(self.key(key).number, .object, UInt64(table.data(bytes)))
+    }
+
+    public func encodeBytes(_ bytes: [UInt8], forKey key: String) throws(ArchiveError) {
+        let object = bytes.withUnsafeBytes { table.data($0) }
+        try append(self.key(key).number, .object, UInt64(object))
+    }
+
+    /// Encodes a scalar in place under a key that is written as it is.
+    func encodeInline(_ value: PropertyListValue, rawKey: UInt32) throws(ArchiveError) {
+        switch value {
+        case .boolean(let value): try append(rawKey, .boolean, value ? 1 : 0)
+        case .integer(let value): try append(rawKey, .integer, UInt64(bitPattern: value))
+        case .real(let value): try append(rawKey, .real, value.bitPattern)
+        case .single(let value): try append(rawKey, .single, UInt64(value.bitPattern))
+        default:
+            let object = try lifted { () throws(PropertyListError) in try table.add(value) }
+            try append(rawKey, .object, UInt64(object))
+        }
+    }
+}

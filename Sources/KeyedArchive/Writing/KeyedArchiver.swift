@@ -1,0 +1,231 @@
+public import PropertyList
+
+/// Writes objects into a keyed archive, the file that NSKeyedArchiver writes.
+///
+/// Values encoded outside any object form `$top`; `root` is the key of a one-object archive. An object is written once
+/// and referred to from everywhere: objects of the program and mutable ones by identity, immutable leaves by type and
+/// exact content. The same calls give the same bytes.
+///
+/// The encoder goes straight into the object table of the binary form: what it holds in memory is close to the size of
+/// the file.
+public final class KeyedArchiver {
+    /// The key of the object of a one-object archive.
+    public static let rootKey = "root"
+
+    let table: BinaryPropertyListWriter
+    /// The number of each archived object in the table, by UID; `vacant` for one that is only spoken of.
+    var entries: [UInt32]
+    static let vacant = UInt32.max
+    /// Stands for the number of an object that is queued.
+    static let awaited = UInt32.max - 1
+    /// What stands before the objects of a one-object archive: root, its keys, version, archiver, top, key, UID, array.
+    static let usualHeadCount: UInt32 = 11
+
+    // The record being encoded.
+    var fields: [BinaryPropertyListField] = []
+    var isInRecord = false
+    var recordSerial: UInt32 = 0
+    var unkeyedCount = 0
+    /// The UIDs of the elements of the arrays of records that are open.
+    var elementUIDs: [UInt32] = []
+    /// By key number, the last record that used it.
+    var keyUses: [UInt32] = []
+
+    // The values outside any object.
+    var topFields: [BinaryPropertyListField] = []
+    var topKeys: Set<UInt32> = []
+    var topUnkeyedCount = 0
+
+    // Identity and uniquing.
+    /// By number in the table, the UID of the leaf that is this object; 0 for none.
+    var leafUIDs: [UInt32] = []
+    var dateUIDs = DateTable()
+    var identities: [ObjectIdentifier: UInt32] = [:]
+    /// Keeps encoded objects alive, so that no other takes their address.
+    var retained: [AnyObject] = []
+    var valueUIDs: [FoundationValue: UInt32] = [:]
+    var nullUID: UInt32 = 0
+    var literalNullUID: UInt32 = 0
+
+    // Objects that have a UID and wait to be written.
+    var queue: [QueuedObject] = []
+    var isDraining = false
+
+    // Classes.
+    var classNumbers: [ArchivedClass: Int] = [:]
+    var classUIDs: [UInt32] = []
+    var classes: [ArchivedClass] = []
+    var lastClass: (ArchivedClass, Int)?
+    var classNames: [String: String] = [:]
+    lazy var dateClass: Int = classNumber(.date)
+
+    let escapedKeys: KeyCache
+    let classKey: UInt32
+    let timeKey: UInt32
+    let objectsKey: UInt32
+    let keysKey: UInt32
+
+    /// Whether only objects whose class promises secure coding may be encoded. Set it before encoding.
+    public let requiresSecureCoding: Bool
+    /// The form of the result.
+    public var outputFormat: PropertyListFormat = .binary
+    var isFinished = false
+    var failure: ArchiveError?
+
+    /// - Parameters:
+    ///   - requiresSecureCoding: refuse objects that do not promise it.
+    ///   - expectedObjects: how many objects to make room for at once; more may come.
+    public init(requiresSecureCoding: Bool = false, expectedObjects: Int = 64) {
+        self.requiresSecureCoding = requiresSecureCoding
+        table = BinaryPropertyListWriter(
+            firstNumber: Self.usualHeadCount, expectedObjects: max(64, expectedObjects * 3))
+        escapedKeys = KeyCache()
+        classKey = table.key("$class")
+        timeKey = table.key("NS.time")
+        objectsKey = table.key("NS.objects")
+        keysKey = table.key("NS.keys")
+        entries = [table.string("$null")]
+        entries.reserveCapacity(expectedObjects + 1)
+    }
+
+    /// Whether values are encoded by key; always true. The unkeyed calls use the keys `$0`, `$1` and so on.
+    public var allowsKeyedCoding: Bool { true }
+
+    /// Registers a key. Encoding with the result is faster than with its text.
+    public func key(_ text: String) -> ArchiveKey {
+        if let known = escapedKeys.numbers[text] { return known }
+        let key = ArchiveKey(number: table.key(text.utf8.first == UInt8(ascii: "$") ? "$" + text : text))
+        escapedKeys.numbers[text] = key
+        return key
+    }
+
+    /// Writes instances of one class under another name, for readers that know it by that name.
+    ///
+    /// - Parameters:
+    ///   - name: the name to write, or nil to undo the mapping.
+    ///   - className: the class's own archived name.
+    public func setClassName(_ name: String?, forClass className: String) {
+        classNames[className] = name
+    }
+
+    /// The name that a class is written under when it is mapped.
+    public func className(forClass className: String) -> String? { classNames[className] }
+
+    // MARK: - Fields
+
+    /// Adds a field to the record being encoded, or to the values outside any object.
+    @inline(__always)
+    func append(
+        _ key: UInt32, _ kind: BinaryPropertyListField.Kind, _ payload: UInt64
+    ) throws(ArchiveError) {
+        if isInRecord {
+            let index = Int(key)
+            while index >= keyUses.count { keyUses.append(0) }
+            guard keyUses[index] != recordSerial else { throw duplicate(key) }
+            keyUses[index] = recordSerial
+            fields.append(BinaryPropertyListField(key: key, kind: kind, payload: payload))
+        } else {
+            try appendTop(key, kind, payload)
+        }
+    }
+
+    private func appendTop(
+        _ key: UInt32, _ kind: BinaryPropertyListField.Kind, _ payload: UInt64
+    ) throws(ArchiveError) {
+        guard !isFinished else { throw .invalid("the archive is finished; nothing more can be encoded") }
+        guard topKeys.insert(key).inserted else { throw duplicate(key) }
+        topFields.append(BinaryPropertyListField(key: key, kind: kind, payload: payload))
+    }
+
+    @inline(never)
+    private func duplicate(_ key: UInt32) -> ArchiveError {
+        .invalid("the key “\(table.text(ofKey: key))” is encoded twice in one object; keys are unique within an object")
+    }
+
+    /// The key of the next value without one.
+    func nextUnkeyed() -> UInt32 {
+        defer { if isInRecord { unkeyedCount += 1 } else { topUnkeyedCount += 1 } }
+        return table.key("$\(isInRecord ? unkeyedCount : topUnkeyedCount)")
+    }
+
+    // MARK: - Records
+
+    @inline(__always)
+    func newUID(_ object: UInt32) -> UInt32 {
+        let uid = UInt32(truncatingIfNeeded: entries.count)
+        entries.append(object)
+        return uid
+    }
+
+    @inline(__always)
+    func beginRecord() {
+        isInRecord = true
+        recordSerial &+= 1
+        unkeyedCount = 0
+        fields.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes the record's dictionary, and its class's description when this is the first instance.
+    @inline(__always)
+    func endRecord(uid: UInt32, class number: Int) {
+        isInRecord = false
+        var classUID = classUIDs[number]
+        let isFirst = classUID == 0
+        if isFirst {
+            classUID = newUID(Self.vacant)
+            classUIDs[number] = classUID
+        }
+        fields.append(BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
+        entries[Int(uid)] = fields.withUnsafeBufferPointer { table.dictionary($0) }
+        if isFirst { writeClass(classes[number], uid: classUID) }
+    }
+
+    func classNumber(_ archivedClass: ArchivedClass) -> Int {
+        if let lastClass, lastClass.0 == archivedClass { return lastClass.1 }
+        let number: Int
+        if let known = classNumbers[archivedClass] {
+            number = known
+        } else {
+            number = classes.count
+            classNumbers[archivedClass] = number
+            classes.append(mapped(archivedClass))
+            classUIDs.append(0)
+        }
+        lastClass = (archivedClass, number)
+        return number
+    }
+
+    private func mapped(_ archivedClass: ArchivedClass) -> ArchivedClass {
+        guard let name = classNames[archivedClass.name] else { return archivedClass }
+        var copy = archivedClass
+        copy.name = name
+        copy.listsSuperclasses = false
+        return copy
+    }
+
+    func writeClass(_ archivedClass: ArchivedClass, uid: UInt32) {
+        var lists: [(key: String, names: [String])] = []
+        if archivedClass.listsSuperclasses { lists.append(("$classes", archivedClass.lineage)) }
+        if !archivedClass.hints.isEmpty { lists.append(("$classhints", archivedClass.hints)) }
+        let count = lists.count + 1
+        let (number, references) = table.dictionary(count: count)
+        table.setReference(0, in: references, to: table.string("$classname"))
+        for (index, list) in lists.enumerated() {
+            table.setReference(index + 1, in: references, to: table.string(list.key))
+        }
+        table.setReference(count, in: references, to: table.string(archivedClass.name))
+        for (index, list) in lists.enumerated() {
+            let (array, elements) = table.array(count: list.names.count)
+            for (position, name) in list.names.enumerated() {
+                table.setReference(position, in: elements, to: table.string(name))
+            }
+            table.setReference(count + index + 1, in: references, to: array)
+        }
+        entries[Int(uid)] = number
+    }
+}
+
+/// The keys that an archiver was given, by their own text.
+final class KeyCache {
+    var numbers: [String: ArchiveKey] = [:]
+}

@@ -1,0 +1,69 @@
+import Foundation
+import KeyedArchive
+import PropertyList
+
+/// Where the archives of other writers lie: beside the project, or where CUBBY_SHARED says.
+enum Fixtures {
+    static let shared: URL? = {
+        let named = ProcessInfo.processInfo.environment["CUBBY_SHARED"].map { URL(fileURLWithPath: $0) }
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let beside = root.deletingLastPathComponent().appendingPathComponent("shared")
+        return [named, beside].compactMap { $0 }.first {
+            FileManager.default.fileExists(atPath: $0.appendingPathComponent("data/archives").path)
+        }
+    }()
+
+    static var isPresent: Bool { shared != nil }
+
+    /// The files of a folder below `data`, without its index.
+    static func files(_ folder: String) -> [URL] {
+        guard let shared else { return [] }
+        let directory = shared.appendingPathComponent("data").appendingPathComponent(folder)
+        let urls = (try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)) ?? []
+        return urls.filter { $0.lastPathComponent != "index.tsv" }.sorted { $0.path < $1.path }
+    }
+
+    static func bytes(_ url: URL) throws -> [UInt8] { [UInt8](try Data(contentsOf: url)) }
+}
+
+/// The item of the book's chapters.
+final class Item: KeyedCoding {
+    static let archivedClass = ArchivedClass("Item")
+    static let supportsSecureCoding = true
+
+    var name: String?
+    var serialNumber: String?
+    var valueInDollars = 0
+    var dateCreated = PropertyListDate(secondsSinceReferenceDate: 0)
+    var itemKey = ""
+    weak var owner: Item?
+    var contained: Item?
+
+    init(_ name: String?, _ serialNumber: String? = nil, value: Int = 0) {
+        self.name = name
+        self.serialNumber = serialNumber
+        valueInDollars = value
+    }
+
+    func encode(with archiver: KeyedArchiver) throws(ArchiveError) {
+        try archiver.encode(name, forKey: "name")
+        try archiver.encode(serialNumber, forKey: "serialNumber")
+        try archiver.encode(valueInDollars, forKey: "valueInDollars")
+        try archiver.encode(dateCreated, forKey: "dateCreated")
+        try archiver.encode(itemKey, forKey: "itemKey")
+        try archiver.encode(contained, forKey: "containedItem")
+        try archiver.encodeConditionalObject(owner, forKey: "container")
+    }
+
+    init(coder: KeyedUnarchiver) throws(ArchiveError) {
+        coder.adopt(self)
+        name = try coder.decodeString(forKey: "name")
+        serialNumber = try coder.decodeString(forKey: "serialNumber")
+        valueInDollars = try coder.decodeInteger(forKey: "valueInDollars")
+        dateCreated = try coder.decodeDate(forKey: "dateCreated") ?? dateCreated
+        itemKey = try coder.decodeString(forKey: "itemKey") ?? ""
+        contained = try coder.decodeObject(of: Item.self, forKey: "containedItem")
+        owner = try coder.decodeObject(of: Item.self, forKey: "container")
+    }
+}
