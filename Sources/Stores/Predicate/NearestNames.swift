@@ -1,0 +1,76 @@
+/// Finds the names that a misspelt one was probably meant to be.
+///
+/// The distance is that of Damerau and Levenshtein in its optimal-alignment form: one insertion, one deletion, one
+/// substitution or one exchange of neighbours is one slip. Letters of different case count as equal, so that `NAME` is
+/// nearest to `name`.
+public enum NearestNames {
+    /// The candidates that are few slips away from a name, nearest first, then in alphabetical order.
+    ///
+    /// How many slips are forgiven grows with the length: one up to 4 characters, two up to 8, three beyond. A candidate
+    /// that the name begins, or that begins with the name, counts as near when at least three characters agree.
+    ///
+    /// - Parameters:
+    ///   - name: What was written. Names of more than 64 characters have no near ones.
+    ///   - candidates: What could have been meant; the name itself is left out.
+    ///   - limit: The most names to give.
+    /// - Returns: At most `limit` names.
+    /// - Complexity: O(candidates × name²).
+    public static func nearest(to name: String, among candidates: some Sequence<String>, limit: Int = 3) -> [String] {
+        let wanted = Array(name.lowercased())
+        guard !wanted.isEmpty, wanted.count <= 64 else { return [] }
+        let forgiven = wanted.count <= 4 ? 1 : wanted.count <= 8 ? 2 : 3
+        var found: [(name: String, slips: Int)] = []
+        for candidate in candidates where candidate != name {
+            let letters = Array(candidate.lowercased())
+            if abs(letters.count - wanted.count) <= forgiven {
+                let slips = distance(wanted, letters)
+                if slips <= forgiven && slips < max(wanted.count, letters.count) {
+                    found.append((candidate, slips))
+                    continue
+                }
+            }
+            if min(letters.count, wanted.count) >= 3, letters.count <= 64,
+                letters.starts(with: wanted) || wanted.starts(with: letters)
+            {
+                found.append((candidate, forgiven + 1))
+            }
+        }
+        found.sort { ($0.slips, $0.name) < ($1.slips, $1.name) }
+        return found.prefix(max(limit, 0)).map(\.name)
+    }
+
+    /// The number of slips between two names.
+    ///
+    /// - Returns: 0 for names that differ at most in case.
+    /// - Complexity: O(first × second) in time, three rows of the second's length in memory.
+    public static func distance(_ first: String, _ second: String) -> Int {
+        distance(Array(first.lowercased()), Array(second.lowercased()))
+    }
+
+    /// A sentence that offers the nearest names, or nothing: `; did you mean name or names?`.
+    static func suggestion(_ names: [String]) -> String {
+        guard let last = names.last else { return "" }
+        let others = names.dropLast().joined(separator: ", ")
+        return others.isEmpty ? "; did you mean \(last)?" : "; did you mean \(others) or \(last)?"
+    }
+
+    private static func distance(_ first: [Character], _ second: [Character]) -> Int {
+        if first.isEmpty || second.isEmpty { return max(first.count, second.count) }
+        var beforePrevious = [Int](repeating: 0, count: second.count + 1)
+        var previous = Array(0...second.count)
+        var current = previous
+        for row in 1...first.count {
+            current[0] = row
+            for column in 1...second.count {
+                let same = first[row - 1] == second[column - 1]
+                var best = min(previous[column] + 1, current[column - 1] + 1, previous[column - 1] + (same ? 0 : 1))
+                if row > 1, column > 1, first[row - 1] == second[column - 2], first[row - 2] == second[column - 1] {
+                    best = min(best, beforePrevious[column - 2] + 1)
+                }
+                current[column] = best
+            }
+            (beforePrevious, previous, current) = (previous, current, beforePrevious)
+        }
+        return previous[second.count]
+    }
+}

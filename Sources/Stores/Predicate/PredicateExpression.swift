@@ -1,0 +1,33 @@
+public import PropertyList
+
+/// A side of a comparison: a value, or how to come by one.
+public indirect enum PredicateExpression: Sendable, Hashable, CustomStringConvertible {
+    /// A literal, a variable's value, or what the parser computed from such; nil is `.null`.
+    case constant(PropertyListValue)
+    /// `name`, `SELF`, `tags.@count`.
+    case keyPath(PredicateKeyPath)
+    /// A key path that starts at another expression: `rooms[0].name`.
+    case property(PredicateExpression, [String])
+    /// `{a, b}` where an element is no constant.
+    case aggregate([PredicateExpression])
+    case negated(PredicateExpression)
+    case arithmetic(PredicateExpression, PredicateArithmetic, PredicateExpression)
+    case element(PredicateExpression, PredicateSubscript)
+    case function(PredicateFunction, [PredicateExpression])
+
+    /// Canonical format text; see `Predicate.format`.
+    public var description: String {
+        var printer = PredicatePrinter()
+        printer.print(self, within: .none)
+        return printer.text
+    }
+}
+
+/// What stands in the brackets behind a collection: `[0]`, `["key"]`, `[FIRST]`, `[LAST]`, `[SIZE]`.
+public indirect enum PredicateSubscript: Sendable, Hashable {
+    /// A position from 0 in an array, or a key of a dictionary.
+    case index(PredicateExpression)
+    case first
+    case last
+    case size
+}

@@ -1,0 +1,90 @@
+public import PropertyList
+
+/// The kind of value that a field or an expression has, as far as it is known before there are values.
+public enum PredicateKind: Sendable, Hashable, CaseIterable {
+    case unknown
+    /// Nothing but nil.
+    case absent
+    case string
+    /// An integer, a real or a truth value.
+    case number
+    case date
+    case data
+    case collection
+
+    public init(of value: PropertyListValue) {
+        switch value {
+        case .null: self = .absent
+        case .boolean, .integer, .wideInteger, .real, .single: self = .number
+        case .date: self = .date
+        case .data: self = .data
+        case .string: self = .string
+        case .array, .set, .dictionary: self = .collection
+        case .uid: self = .unknown
+        }
+    }
+
+    init(of expression: PredicateExpression) {
+        self.init(of: expression, kindOfField: { _ in .unknown })
+    }
+
+    init(of expression: PredicateExpression, kindOfField: (String) -> PredicateKind) {
+        switch expression {
+        case .constant(let value): self.init(of: value)
+        case .keyPath(let path) where path.rest.isEmpty: self = path.isSelf ? .unknown : kindOfField(path.field)
+        case .keyPath(let path): self = Self.kind(ofPath: path.rest)
+        case .property(_, let keys): self = Self.kind(ofPath: keys)
+        case .aggregate: self = .collection
+        case .negated: self = .number
+        // A date less a date is a number: only what is certain counts.
+        case .arithmetic(_, let operation, _):
+            self = operation == .multiply || operation == .divide ? .number : .unknown
+        case .element(_, .size): self = .number
+        case .element: self = .unknown
+        case .function(let function, let arguments): self = Self.kind(of: function, arguments)
+        }
+    }
+
+    private static func kind(ofPath keys: [String]) -> PredicateKind {
+        switch keys.last {
+        case "@count"?: return .number
+        default: return keys.contains("@sum") || keys.contains("@avg") ? .number : .unknown
+        }
+    }
+
+    private static func kind(of function: PredicateFunction, _ arguments: [PredicateExpression]) -> PredicateKind {
+        switch function {
+        case .abs, .floor, .ceiling, .trunc, .sqrt, .count, .sum, .average, .length: return .number
+        case .lowercase, .uppercase: return .string
+        case .min, .max: return .unknown
+        case .cast:
+            switch arguments.last {
+            case .constant(.string("NSDate"))?: return .date
+            case .constant(.string("NSString"))?: return .string
+            case .constant(.string("NSData"))?: return .data
+            default: return .number
+            }
+        }
+    }
+
+    /// Whether arithmetic could make something of it.
+    var isComputable: Bool {
+        switch self {
+        case .unknown, .absent, .number, .date: true
+        case .string, .data, .collection: false
+        }
+    }
+
+    /// As a sentence names it.
+    var named: String {
+        switch self {
+        case .unknown: "of unknown kind"
+        case .absent: "nil"
+        case .string: "text"
+        case .number: "a number"
+        case .date: "a date"
+        case .data: "data"
+        case .collection: "a collection"
+        }
+    }
+}

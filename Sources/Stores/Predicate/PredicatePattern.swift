@@ -1,0 +1,54 @@
+import Synchronization
+
+/// The right side of `MATCHES`: a regular expression that the whole text must match, compiled once.
+///
+/// As ICU's do, it matches Unicode scalars, and `.` stands for one. With `[d]` both the text and the expression lose
+/// their accents.
+final class PredicatePattern: Sendable {
+    private let options: PredicateOptions
+    /// A regular expression is no `Sendable` type: it finishes its compilation at its first use.
+    private let expression: Mutex<Regex<AnyRegexOutput>>
+
+    /// Longer and deeper ones could exhaust the stack of the expression's parser.
+    private static let lengthLimit = 10_000
+    private static let depthLimit = 50
+
+    /// Why a text is no regular expression.
+    struct Failure: Error {
+        let reason: String
+    }
+
+    init(_ text: String, _ options: PredicateOptions) throws(Failure) {
+        try Self.checkLimits(text)
+        self.options = options
+        let accents = options.intersection(.diacriticInsensitive)
+        let source = String(decoding: PredicateFolding.folded(text, accents), as: UTF8.self)
+        do {
+            var expression = try Regex(source).matchingSemantics(.unicodeScalar)
+            if options.contains(.caseInsensitive) { expression = expression.ignoresCase() }
+            self.expression = Mutex(expression)
+        } catch {
+            throw Failure(reason: String(describing: error))
+        }
+    }
+
+    func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let accents = options.intersection(.diacriticInsensitive)
+        let string = String(decoding: PredicateFolding.folded(text, accents), as: UTF8.self)
+        return expression.withLock { (try? $0.wholeMatch(in: string)) != nil }
+    }
+
+    private static func checkLimits(_ text: String) throws(Failure) {
+        guard text.utf8.count <= lengthLimit else { throw Failure(reason: "it is longer than \(lengthLimit) bytes") }
+        var (depth, deepest) = (0, 0)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "("), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: ")"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+            deepest = max(deepest, depth)
+        }
+        guard deepest <= depthLimit else { throw Failure(reason: "it is nested deeper than \(depthLimit) levels") }
+    }
+}
