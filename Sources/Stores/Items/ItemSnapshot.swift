@@ -84,6 +84,13 @@ public final class ItemSnapshot: @unchecked Sendable {  // Guard: immutable afte
         textKeys[position] ? CellHeap.string(keys[position].cell) : keys[position].uuidString
     }
 
+    /// Calls `body` with the bytes of an item's key.
+    func withKey<Result, Failure: Error>(
+        _ position: Int, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try ItemTable.withKey(keys[position], isText: textKeys[position], body)
+    }
+
     /// The items' fields, for a persistence that keeps whole records.
     public func fields(at position: Int) -> ItemFields {
         let serial = serials[position]

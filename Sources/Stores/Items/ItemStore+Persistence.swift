@@ -20,7 +20,7 @@ extension ItemStore {
         guard savepoints.isEmpty, !log.isEmpty else { return false }
         var encoder = JournalEncoder(self)
         encoder.encode(log)
-        try persistence.append(encoder.bytes, durable: durability == .power)
+        try persistence.append(encoder.finish(), durable: durability == .power)
         hasCommittedChanges = true
         remember(kind)
         return true

@@ -120,8 +120,14 @@ struct ItemTable: ~Copyable {
     func withKey<Result, Failure: Error>(
         _ row: UInt32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        if textKeys[row] { return try keys[row].cell.withText(body) }
-        let key = keys[row]
+        try Self.withKey(keys[row], isText: textKeys[row], body)
+    }
+
+    /// Calls `body` with a key's bytes.
+    static func withKey<Result, Failure: Error>(
+        _ key: PackedKey, isText: Bool, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        if isText { return try key.cell.withText(body) }
         var bytes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
         return try withUnsafeMutableBytes(of: &bytes) { buffer throws(Failure) in
             let bytes = buffer.assumingMemoryBound(to: UInt8.self)

@@ -21,10 +21,9 @@ public protocol ItemPersistence: AnyObject {
     /// Gives the loader the document's items, then the changes since. Called once, on an empty store.
     func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport
 
-    /// Keeps the changes of one commit: all of them or, if it throws, none.
-    ///
-    /// - Parameter durable: whether to wait until they survive a power cut.
-    func append(_ changes: [UInt8], durable: Bool) throws(StoreError)
+    /// Keeps the changes of one commit: all of them or, if it throws, none. With `durable` it waits until they survive
+    /// a power cut.
+    func append(_ commit: CommitBytes, durable: Bool) throws(StoreError)
 
     /// Makes sure that what was appended survives a power cut.
     func synchronize() throws(StoreError)

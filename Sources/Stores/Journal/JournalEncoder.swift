@@ -5,7 +5,7 @@ import PropertyList
 /// The values are those at the commit: of several changes to a field, each writes the last.
 struct JournalEncoder {
     private let store: ItemStore
-    private(set) var bytes: [UInt8] = []
+    private var bytes = [UInt8](repeating: 0, count: CommitBytes.room)
     /// The number that each custom field has in this record; 0 for none yet.
     private var fieldNumbers: [UInt32] = []
     private var definedFields: UInt32 = 0
@@ -13,6 +13,9 @@ struct JournalEncoder {
     init(_ store: ItemStore) {
         self.store = store
     }
+
+    /// The changes encoded.
+    consuming func finish() -> CommitBytes { CommitBytes(storage: bytes) }
 
     mutating func encode(_ changes: [Change]) {
         var rows = 0

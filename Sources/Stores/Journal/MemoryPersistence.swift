@@ -27,9 +27,9 @@ public final class MemoryPersistence: ItemPersistence {
         return report
     }
 
-    public func append(_ changes: [UInt8], durable: Bool) throws(StoreError) {
+    public func append(_ commit: CommitBytes, durable: Bool) throws(StoreError) {
         if let failure { throw failure }
-        if keepsRecords { records.append(changes) }
+        if keepsRecords { records.append(Array(commit.changes)) }
     }
 
     public func synchronize() throws(StoreError) {

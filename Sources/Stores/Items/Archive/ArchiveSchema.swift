@@ -1,0 +1,49 @@
+/// How an archive writes its items: class and keys, as the application whose archive it is knows them.
+///
+/// A new store has the schema of this application; a store that was opened from another's archive keeps that one's, so
+/// that the other can open it again.
+public struct ArchiveSchema: Sendable, Hashable {
+    /// What the file is.
+    public enum Form: Sendable, Hashable {
+        /// A keyed archive with an array of items as root.
+        case keyedArchive
+        /// A property list, an array of dictionaries.
+        case propertyList
+    }
+
+    public var form = Form.keyedArchive
+    /// The items' class, `Item` or `Homepwner.Item` say.
+    public var className = "Item"
+    /// The classes above it.
+    public var superclasses = ["NSObject"]
+    /// Whether the root is an NSMutableArray.
+    public var isMutableArray = false
+
+    public var nameKey = "name"
+    public var serialNumberKey = "serialNumber"
+    public var valueKey = "valueInDollars"
+    public var dateKey = "dateCreated"
+    public var itemKeyKey = "itemKey"
+    /// Whether the value is an NSNumber object and not an inline integer.
+    public var valueIsObject = false
+    /// Custom fields that are inline in the item and not objects.
+    public var inlineFields: Set<String> = []
+    /// The keys of items that had none under `itemKeyKey`: there, nil says that the item has no image.
+    public var keylessItems: Set<String> = []
+
+    public init(className: String = "Item") {
+        self.className = className
+    }
+
+    static let nameKeys = ["name", "itemName", "possessionName"]
+    static let serialNumberKeys = ["serialNumber", "serialnumber", "serialName"]
+    static let valueKeys = ["valueInDollars", "valueDollars", "value"]
+    static let dateKeys = ["dateCreated"]
+    static let itemKeyKeys = ["itemKey", "imageKey", "itemUUIDKey"]
+
+    /// Whether a class of this name is one of items: `Possession`, `BNRItem`, `Homepwner.Item`.
+    static func isItemClass(_ name: String) -> Bool {
+        let last = (name.split(separator: ".").last.map(String.init) ?? name).lowercased()
+        return last.hasSuffix("item") || last == "possession" || last == "possessions"
+    }
+}

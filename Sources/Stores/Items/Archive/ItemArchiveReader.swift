@@ -1,0 +1,288 @@
+import PropertyList
+
+/// Reads a store's items from an archive of any edition: see `docs/journal.md` for what becomes of what.
+///
+/// Works in place on the bytes; a domain field costs no string and no allocation.
+struct ItemArchiveReader {
+    private let loader: ItemLoader
+    private let store: ItemStore
+    private let reader: BinaryPropertyListReader
+    private let identity: ArchiveIdentity
+    private var objects: ArchiveObjects
+    private(set) var schema = ArchiveSchema()
+    private(set) var notices: [String] = []
+    /// Whether something is in the archive that the store does not hold.
+    private(set) var leavesSomethingOut = false
+    private(set) var count = 0
+
+    /// What the keys of an item mean; items of one class nearly always share them.
+    private struct Plan {
+        enum Role {
+            case className, name, serialNumber, value, date, itemKey, spare, custom(ItemField, String)
+        }
+        var keys: [UInt8] = []
+        var roles: [Role] = []
+        /// The entry of the key that names the item's key in the schema, where the item has `itemKey` too.
+        var spareKey: Int?
+    }
+
+    private var plan = Plan()
+    private var hasSchema = false
+
+    init(_ loader: ItemLoader, _ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity) {
+        self.loader = loader
+        store = loader.store
+        self.reader = reader
+        self.identity = identity
+        objects = ArchiveObjects(reader)
+    }
+
+    /// Reads all items.
+    mutating func read() throws(PropertyListError) {
+        guard let root = try reader.container(at: reader.topObject) else {
+            throw .unusable("the root is neither an archive nor an array of items")
+        }
+        if root.kind == .array {
+            schema.form = .propertyList
+            loader.reserve(root.count)
+            for index in 0..<root.count { try readItem(reader.reference(index, in: root)) }
+            return
+        }
+        let tops = try objects.open(root)
+        for (key, uid) in tops { try readTop(key, uid, isOnly: tops.count == 1) }
+    }
+
+    private mutating func readTop(_ key: String, _ uid: UInt32, isOnly: Bool) throws(PropertyListError) {
+        let number = try objects.number(uid)
+        guard let container = try reader.container(at: number), container.kind == .dictionary else {
+            if !(try reader.isString(number, "$null")) { leaveOut("\(key) of the archive is no array of items") }
+            return
+        }
+        let className = try objects.className(of: container)
+        if let elements = try objects.elements(of: container) {
+            if isOnly && key == "root" {
+                schema.isMutableArray = className == "NSMutableArray"
+            } else {
+                leaveOut("the items under \(key) of the archive become part of one array")
+            }
+            loader.reserve(store.count + elements.count)
+            for index in 0..<elements.count {
+                guard let uid = try reader.uid(at: reader.reference(index, in: elements)) else {
+                    throw .unusable("an element of the array of items is no reference")
+                }
+                try readItem(try objects.number(uid))
+            }
+        } else if let className, ArchiveSchema.isItemClass(className) {
+            leaveOut("the one item of the archive becomes part of an array")
+            try readItem(number)
+        } else {
+            leaveOut("\(key) of the archive is of class \(className ?? "none") and no array of items")
+        }
+    }
+
+    // MARK: One item
+
+    private mutating func readItem(_ number: Int) throws(PropertyListError) {
+        guard let container = try reader.container(at: number), container.kind == .dictionary else {
+            return leaveOut("an element of the archive is no item")
+        }
+        if !reader.keyReferences(of: container).elementsEqual(plan.keys) { try makePlan(container) }
+        if schema.form == .keyedArchive {
+            let name = try objects.className(of: container) ?? "none"
+            guard name == schema.className || ArchiveSchema.isItemClass(name) else {
+                return leaveOut("an element of the archive is of class \(name) and no item")
+            }
+            if !hasSchema {
+                schema.className = name
+                schema.superclasses = Array(try objects.lineage(of: container).dropFirst())
+                hasSchema = true
+            }
+        }
+        let draft = loader.makeDraft()
+        var hasKey = false
+        var spareIsText = false
+        for (index, role) in plan.roles.enumerated() {
+            let reference = reader.valueReference(index, in: container)
+            switch role {
+            case .className: continue
+            case .name:
+                let cell = try text(reference, "name")
+                if !cell.isAbsent { store.table.names[draft.row] = cell }
+            case .serialNumber: store.table.serials[draft.row] = try text(reference, "serialNumber")
+            case .value: store.table.values[draft.row] = try integer(reference)
+            case .date: store.table.dates[draft.row] = try date(reference)
+            case .itemKey: hasKey = try readKey(reference, draft)
+            case .spare: spareIsText = try !text(reference, "itemKey").isAbsent
+            case .custom(let field, let name): try readCustom(reference, draft, field, name)
+            }
+        }
+        finish(draft, hasKey: hasKey, lacksSpare: plan.spareKey != nil && !spareIsText)
+        count += 1
+    }
+
+    /// Gives an item without a key one that is the same at each opening, and puts it into the store.
+    private mutating func finish(_ draft: ItemDraft, hasKey: Bool, lacksSpare: Bool) {
+        if hasKey {
+            if (try? loader.insert(draft)) != nil {
+                if lacksSpare { schema.keylessItems.insert(store.table.keyString(draft.row)) }
+                return
+            }
+            notices.append(
+                "two items of the archive have the itemKey \(store.table.keyString(draft.row)): the second got a new one"
+            )
+        }
+        var salt = UInt64(count)
+        while true {
+            var seed: [UInt8] = []
+            seed.appendLittleEndian(identity.size)
+            seed.appendLittleEndian(identity.checksum)
+            seed.appendLittleEndian(salt)
+            store.table.keys[draft.row] = .uuid(
+                high: Checksum.hash(seed, seed: 1), low: Checksum.hash(seed, seed: 2), version: 8)
+            store.table.textKeys[draft.row] = false
+            if (try? loader.insert(draft)) != nil { break }
+            salt &+= 1 << 40
+        }
+        if !hasKey, schema.itemKeyKey != "itemKey" {
+            schema.keylessItems.insert(store.table.keyString(draft.row))
+        }
+    }
+
+    private mutating func makePlan(_ container: BinaryPropertyListContainer) throws(PropertyListError) {
+        plan = Plan()
+        plan.keys = Array(reader.keyReferences(of: container))
+        var names: [String] = []
+        for index in 0..<container.count {
+            guard let name = try reader.string(at: reader.reference(index, in: container)) else {
+                throw .unusable("a key of an item is no string")
+            }
+            names.append(name)
+        }
+        func first(_ aliases: [String]) -> String? { aliases.first { names.contains($0) } }
+        let name = first(ArchiveSchema.nameKeys)
+        let serial = first(ArchiveSchema.serialNumberKeys)
+        let value = first(ArchiveSchema.valueKeys)
+        let date = first(ArchiveSchema.dateKeys)
+        let key = first(ArchiveSchema.itemKeyKeys)
+        if !hasSchema {
+            if let name { schema.nameKey = name }
+            if let serial { schema.serialNumberKey = serial }
+            if let value { schema.valueKey = value }
+            if let key { schema.itemKeyKey = key }
+        }
+        if key == "itemKey", names.contains("imageKey") { schema.itemKeyKey = "imageKey" }
+        if schema.form == .propertyList { hasSchema = true }
+        for (index, text) in names.enumerated() {
+            switch text {
+            case "$class" where schema.form == .keyedArchive: plan.roles.append(.className)
+            case name: plan.roles.append(.name)
+            case serial: plan.roles.append(.serialNumber)
+            case value: plan.roles.append(.value)
+            case date: plan.roles.append(.date)
+            case key: plan.roles.append(.itemKey)
+            case schema.itemKeyKey where key == "itemKey":
+                plan.roles.append(.spare)
+                plan.spareKey = index
+            default:
+                // An archiver writes a key that begins with $ as one that begins with $$.
+                if (try? FieldValidation.checkName(text)) != nil {
+                    plan.roles.append(.custom(store.fields.field(named: text), text))
+                } else {
+                    plan.roles.append(.className)
+                    leaveOut("the key \(text) of an item cannot be a field")
+                }
+            }
+        }
+    }
+
+    // MARK: Fields
+
+    /// The object that a value stands for: the one that a reference names, or the inline value itself.
+    @inline(__always)
+    private func resolve(_ reference: Int) throws(PropertyListError) -> Int {
+        guard schema.form == .keyedArchive, let uid = try reader.uid(at: reference) else { return reference }
+        return try objects.number(uid)
+    }
+
+    @inline(__always)
+    private func isNull(_ number: Int) -> Bool { number == objects.nullNumber }
+
+    private mutating func text(_ reference: Int, _ field: String) throws(PropertyListError) -> Cell {
+        let number = try resolve(reference)
+        if isNull(number) { return .absent }
+        if let bytes = try reader.asciiString(at: number) {
+            return store.heap.text(bytes.assumingMemoryBound(to: UInt8.self))
+        }
+        if let text = try reader.string(at: number) { return store.heap.text(text) }
+        if case .string(let text)? = try objects.value(number) { return store.heap.text(text) }
+        if try reader.kind(of: number) != .null { leaveOut("the \(field) of an item is no text") }
+        return .absent
+    }
+
+    private mutating func integer(_ reference: Int) throws(PropertyListError) -> Int64 {
+        let number = try resolve(reference)
+        if isNull(number) { return 0 }
+        if number != reference, schema.form == .keyedArchive { schema.valueIsObject = true }
+        switch try reader.number(at: number) {
+        case .integer(let value)?: return value
+        case .boolean(let value)?: return value ? 1 : 0
+        case .real(let value)?:
+            if let integer = Int64(exactly: value) { return integer }
+            leaveOut("valueInDollars of an item, \(value), is no integer and was rounded")
+            return Int64(exactly: value.rounded(.toNearestOrEven)) ?? 0
+        case .single(let value)?:
+            if let integer = Int64(exactly: value) { return integer }
+            leaveOut("valueInDollars of an item, \(value), is no integer and was rounded")
+            return Int64(exactly: value.rounded(.toNearestOrEven)) ?? 0
+        case .wideInteger?, nil:
+            leaveOut("valueInDollars of an item is no integer of 64 bits")
+            return 0
+        }
+    }
+
+    private mutating func date(_ reference: Int) throws(PropertyListError) -> Double {
+        let number = try resolve(reference)
+        if isNull(number) { return 0 }
+        if let date = try objects.date(number) { return date.secondsSinceReferenceDate }
+        leaveOut("dateCreated of an item is no date")
+        return 0
+    }
+
+    private mutating func readKey(_ reference: Int, _ draft: ItemDraft) throws(PropertyListError) -> Bool {
+        let number = try resolve(reference)
+        if let bytes = try reader.asciiString(at: number),
+            let packed = PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
+        {
+            store.table.keys[draft.row] = packed
+            return true
+        }
+        let cell = try text(reference, "itemKey")
+        guard cell.isText, cell.withText({ $0.count > 0 }) else { return false }
+        store.table.keys[draft.row] = PackedKey(text: cell)
+        store.table.textKeys[draft.row] = true
+        return true
+    }
+
+    private mutating func readCustom(
+        _ reference: Int, _ draft: ItemDraft, _ field: ItemField, _ name: String
+    ) throws(PropertyListError) {
+        let number = try resolve(reference)
+        if isNull(number) { return }
+        if let bytes = try reader.asciiString(at: number) {
+            return store.table.setCell(draft.row, field, store.heap.text(bytes.assumingMemoryBound(to: UInt8.self)))
+        }
+        guard let value = try objects.value(number),
+            let checked = try? FieldValidation.checked(value, for: field, named: name)
+        else {
+            let known = try objects.describe(number)
+            return leaveOut("\(name) of an item is \(known), which a field cannot hold")
+        }
+        if number == reference, schema.form == .keyedArchive { schema.inlineFields.insert(name) }
+        store.table.setCell(draft.row, field, store.heap.cell(checked))
+    }
+
+    private mutating func leaveOut(_ notice: String) {
+        leavesSomethingOut = true
+        if notices.count < 20, !notices.contains(notice) { notices.append(notice) }
+    }
+}

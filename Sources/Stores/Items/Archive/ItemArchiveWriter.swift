@@ -1,0 +1,106 @@
+import KeyedArchive
+import PropertyList
+
+/// Writes a snapshot as an archive.
+struct ItemArchiveWriter {
+    private let snapshot: ItemSnapshot
+    private let schema: ArchiveSchema
+
+    init(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema) {
+        self.snapshot = snapshot
+        self.schema = schema
+    }
+
+    /// The archive's bytes.
+    func bytes() throws(StoreError) -> [UInt8] {
+        do {
+            switch schema.form {
+            case .keyedArchive: return try keyedArchive()
+            case .propertyList: return try propertyList().encoded(as: .binary)
+            }
+        } catch {
+            throw StoreError(.inputOutput, "the items could not be archived: \(error)", cause: error)
+        }
+    }
+
+    private func keyedArchive() throws(ArchiveError) -> [UInt8] {
+        let archiver = KeyedArchiver(expectedObjects: snapshot.count * 4)
+        let name = archiver.key(schema.nameKey)
+        let serial = archiver.key(schema.serialNumberKey)
+        let value = archiver.key(schema.valueKey)
+        let date = archiver.key(schema.dateKey)
+        let key = archiver.key(schema.itemKeyKey)
+        let custom = snapshot.fieldNames.map { archiver.key($0) }
+        let inline = snapshot.fieldNames.map { schema.inlineFields.contains($0) }
+        let archivedClass = ArchivedClass(schema.className, superclasses: schema.superclasses)
+        try archiver.encodeRecords(
+            0..<snapshot.count, of: archivedClass, isMutable: schema.isMutableArray
+        ) { index, archiver throws(ArchiveError) in
+            try snapshot.names[index].withText { text throws(ArchiveError) in
+                try archiver.encode(utf8: text, forKey: name)
+            }
+            if snapshot.serials[index].isAbsent {
+                try archiver.encode(String?.none, forKey: serial)
+            } else {
+                try snapshot.serials[index].withText { text throws(ArchiveError) in
+                    try archiver.encode(utf8: text, forKey: serial)
+                }
+            }
+            if schema.valueIsObject {
+                try archiver.encode(PropertyListValue.integer(snapshot.values[index]), forKey: value)
+            } else {
+                try archiver.encode(snapshot.values[index], forKey: value)
+            }
+            try archiver.encode(PropertyListDate(secondsSinceReferenceDate: snapshot.dates[index]), forKey: date)
+            if !schema.keylessItems.isEmpty, schema.keylessItems.contains(snapshot.keyString(index)) {
+                // Without a key in its application's sense: that one stays nil, and ours has a name of its own.
+                try archiver.encode(String?.none, forKey: key)
+                try archiver.encode(snapshot.keyString(index), forKey: "itemKey")
+            } else {
+                try snapshot.withKey(index) { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: key)
+                }
+            }
+            guard !snapshot.customStarts.isEmpty else { return }
+            for place in snapshot.customStarts[index]..<snapshot.customStarts[index + 1] {
+                let field = Int(snapshot.customFields[place])
+                try encode(snapshot.customCells[place], custom[field], inline[field], archiver)
+            }
+        }
+        return try archiver.finishEncoding()
+    }
+
+    private func encode(
+        _ cell: Cell, _ key: ArchiveKey, _ isInline: Bool, _ archiver: KeyedArchiver
+    ) throws(ArchiveError) {
+        if cell.isText {
+            return try cell.withText { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: key) }
+        }
+        guard let value = snapshot.value(cell) else { return }
+        if isInline {
+            switch value {
+            case .boolean(let value): return try archiver.encode(value, forKey: key)
+            case .integer(let value): return try archiver.encode(value, forKey: key)
+            case .real(let value): return try archiver.encode(value, forKey: key)
+            case .single(let value): return try archiver.encode(value, forKey: key)
+            default: break
+            }
+        }
+        try archiver.encode(value, forKey: key)
+    }
+
+    private func propertyList() -> PropertyListValue {
+        var items: [PropertyListValue] = []
+        items.reserveCapacity(snapshot.count)
+        for index in 0..<snapshot.count {
+            let fields = snapshot.fields(at: index)
+            var entries = fields.custom
+            entries[schema.nameKey] = .string(fields.name)
+            if let serial = fields.serialNumber { entries[schema.serialNumberKey] = .string(serial) }
+            entries[schema.valueKey] = .integer(fields.valueInDollars)
+            if let date = fields.dateCreated { entries[schema.dateKey] = .date(date) }
+            if let key = fields.itemKey { entries[schema.itemKeyKey] = .string(key) }
+            items.append(.dictionary(entries))
+        }
+        return .array(items)
+    }
+}

@@ -1,0 +1,165 @@
+import Application
+import PropertyList
+
+extension ArchivePersistence {
+    /// Reads the archive, then the journal's records that it does not contain.
+    ///
+    /// - Throws: `corruptArchive` when there is an archive that cannot be read, `inputOutput`.
+    public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
+        var report = ItemLoadReport()
+        if !isReadOnly {
+            _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
+        }
+        var files = try readFiles()
+        // Beside a process that is saving, archive and journal may be of two moments: look again.
+        var attempts = 0
+        while isReadOnly, attempts < 3, files.isMismatched {
+            files = try readFiles()
+            attempts += 1
+        }
+        identity = files.identity
+        hasArchive = files.archive != nil
+        // An empty file is a first run, as none is.
+        if let archive = files.archive, archive.bytes.count > 0 { try readArchive(archive, loader, &report) }
+        try readJournal(files.journal, loader, &report)
+        return report
+    }
+
+    private struct Files {
+        var archive: PropertyListStorage?
+        var identity: ArchiveIdentity
+        var journal: [UInt8]?
+
+        var isMismatched: Bool {
+            guard let journal else { return false }
+            return journal.withUnsafeBytes { bytes in
+                guard let scan = try? JournalScan(bytes) else { return false }
+                return scan.records(following: identity, in: bytes) == nil
+            }
+        }
+    }
+
+    private func readFiles() throws(StoreError) -> Files {
+        try attempt { () throws(FileError) in
+            var files = Files(archive: nil, identity: .none, journal: nil)
+            if try layer.status(journalPath) != nil { files.journal = try layer.contents(of: journalPath) }
+            guard try layer.status(path) != nil else { return files }
+            let file = try layer.open(path, .read)
+            defer { layer.close(file) }
+            let mapped = try layer.map(file)
+            let bytes = mapped.withUnsafeBytes { $0 }
+            // The storage holds the mapping, and so keeps the bytes where they are.
+            files.archive = PropertyListStorage(adopting: bytes) { _ in extendLifetime(mapped) }
+            files.identity = ArchiveIdentity(of: bytes)
+            return files
+        }
+    }
+
+    private func readArchive(
+        _ storage: PropertyListStorage, _ loader: ItemLoader, _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        do throws(PropertyListError) {
+            let isBinary = storage.bytes.prefix(6).elementsEqual("bplist".utf8)
+            let reader =
+                isBinary
+                ? try BinaryPropertyListReader(storage)
+                : try BinaryPropertyListReader(
+                    try PropertyListValue(decoding: Array(storage.bytes)).encoded(as: .binary))
+            var items = ItemArchiveReader(loader, reader, identity)
+            try items.read()
+            if items.count > 0 {
+                let name = schema.className
+                schema = items.schema
+                if schema.form == .propertyList { schema.className = name }
+            }
+            keepsOriginal = items.leavesSomethingOut
+            report.archivedItems = items.count
+            report.notices += items.notices
+        } catch {
+            throw StoreError(
+                .corruptArchive,
+                "\(DisplayPath.abbreviate(path)) cannot be read as an archive of items: \(error)", path: path,
+                cause: error)
+        }
+    }
+
+    // MARK: The journal
+
+    private func readJournal(
+        _ bytes: [UInt8]?, _ loader: ItemLoader, _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        guard let bytes, !bytes.isEmpty else { return }
+        let scan: JournalScan
+        do throws(StoreError) {
+            scan = try bytes.withBytes { bytes throws(StoreError) in try JournalScan(bytes) }
+        } catch {
+            return try keepJournal(as: "items.journal.torn", error.message, &report)
+        }
+        guard let records = bytes.withUnsafeBytes({ scan.records(following: identity, in: $0) }) else {
+            return try keepJournal(
+                as: "items.journal.other", "the journal follows another archive than items.archive", &report)
+        }
+        var intact = scan.intactLength
+        var damage = scan.damage
+        nextSequence = scan.nextSequence
+        for record in records {
+            do throws(StoreError) {
+                try bytes.withBytes { bytes throws(StoreError) in
+                    try loader.replay(UnsafeRawBufferPointer(rebasing: bytes[record.payload]))
+                }
+                report.replayedRecords += 1
+            } catch {
+                (intact, damage) = (record.offset, error.message)
+                nextSequence = record.sequence
+                break
+            }
+        }
+        guard let damage else {
+            if isReadOnly { return }
+            journal = try attempt { () throws(FileError) in
+                try JournalWriter.open(journalPath, scan.header, nextSequence, length: intact, using: layer)
+            }
+            return
+        }
+        let loss = "\(bytes.count - intact) bytes at the end of the journal cannot be used: \(damage)"
+        if isReadOnly {
+            report.notices.append("\(loss); they are left as they are")
+            return
+        }
+        try keepTail(bytes, from: intact, scan.header, loss, &report)
+    }
+
+    /// Puts a whole journal aside: nothing of it can be used.
+    private func keepJournal(
+        as name: String, _ reason: String, _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        guard !isReadOnly else {
+            report.notices.append("\(reason); it is left as it is")
+            return
+        }
+        let kept = try attempt { () throws(FileError) in
+            let kept = try aside(name)
+            try layer.rename(journalPath, to: kept)
+            try layer.syncDirectory(folder)
+            return kept
+        }
+        report.notices.append("\(reason); it is kept as \(PathText.name(of: kept))")
+        report.keptAside.append(kept)
+    }
+
+    /// Copies the bytes behind the last usable record aside, then cuts them off.
+    private func keepTail(
+        _ bytes: [UInt8], from intact: Int, _ header: JournalHeader, _ loss: String, _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        let kept = try attempt { () throws(FileError) in
+            let kept = try aside("items.journal.torn")
+            try AtomicFile.write(Array(bytes[intact...]), to: kept, using: layer)
+            let writer = try JournalWriter.open(journalPath, header, nextSequence, length: intact, using: layer)
+            try writer.cut()
+            journal = writer
+            return kept
+        }
+        report.notices.append("\(loss); they are kept as \(PathText.name(of: kept))")
+        report.keptAside.append(kept)
+    }
+}

@@ -1,0 +1,147 @@
+public import Application
+
+/// Keeps a store in a folder: `items.archive`, the saved document, and `items.journal`, each commit since.
+///
+/// The caller owns the folder: one process at a time opens it to write. `docs/journal.md` specifies the files and what
+/// each crash leaves behind.
+public final class ArchivePersistence: ItemPersistence {
+    public let isReadOnly: Bool
+    /// The path of the archive.
+    public let path: String
+    /// The path of the journal.
+    public let journalPath: String
+    /// How the archive writes its items.
+    public internal(set) var schema: ArchiveSchema
+
+    let layer: any FileLayer
+    let folder: String
+    /// The archive that is in place.
+    var identity = ArchiveIdentity.none
+    public internal(set) var hasArchive = false
+    var journal: JournalWriter?
+    /// The number of the next record when there is no journal yet.
+    var nextSequence: UInt64 = 1
+    /// Records since the snapshot of the replacement under way, sealed for the journal that will follow it.
+    var following: FollowingRecords?
+    /// Whether the archive has content that the store does not hold, so that it is kept when it is first replaced.
+    var keepsOriginal = false
+
+    /// - Parameters:
+    ///   - folder: the container's Documents.
+    ///   - layer: the file system.
+    ///   - isReadOnly: never write; see the state of the opening.
+    ///   - className: the class of the items in a new archive.
+    public init(
+        folder: String, using layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false,
+        className: String = "Item"
+    ) {
+        self.folder = folder
+        self.layer = layer
+        self.isReadOnly = isReadOnly
+        path = PathText.join(folder, "items.archive")
+        journalPath = PathText.join(folder, "items.journal")
+        schema = ArchiveSchema(className: className)
+    }
+
+    public var archivePath: String? { path }
+
+    // MARK: Appending
+
+    public func append(_ commit: CommitBytes, durable: Bool) throws(StoreError) {
+        if isReadOnly { throw .storeIsReadOnly }
+        try attempt { () throws(FileError) in
+            let journal = try currentJournal(durable: durable)
+            var record = commit.storage
+            try journal.append(&record, kind: .changes, durable: durable)
+            following?.add(commit)
+        }
+    }
+
+    public func synchronize() throws(StoreError) {
+        try attempt { () throws(FileError) in try journal?.synchronize() }
+    }
+
+    private func currentJournal(durable: Bool) throws(FileError) -> JournalWriter {
+        if let journal { return journal }
+        let header = JournalHeader(archive: identity, identifier: Self.identifier(), firstSequence: nextSequence)
+        let created = try JournalWriter.create(
+            journalPath, header, nextSequence: nextSequence, durable: durable, using: layer)
+        journal = created
+        return created
+    }
+
+    static func identifier() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+
+    // MARK: Replacing
+
+    public func beginReplacement(_ snapshot: ItemSnapshot) throws(StoreError) -> any ItemReplacement {
+        if isReadOnly { throw .storeIsReadOnly }
+        let last = (journal?.nextSequence ?? nextSequence) &- 1
+        following = FollowingRecords(identifier: Self.identifier(), firstSequence: last &+ 1)
+        return ArchiveReplacement(path: path, snapshot: snapshot, schema: schema, layer: layer, lastSequence: last)
+    }
+
+    public func abandon(_ replacement: any ItemReplacement) {
+        following = nil
+        (replacement as? ArchiveReplacement)?.remove()
+    }
+
+    /// The order of the steps makes each crash harmless: the old journal learns of the new archive before that takes
+    /// its place, and stays until a new one, on the disk, follows the new archive.
+    public func finish(_ replacement: any ItemReplacement) throws(StoreError) {
+        guard let replacement = replacement as? ArchiveReplacement, let next = following else { return }
+        following = nil
+        do throws(StoreError) {
+            try attempt { () throws(FileError) in try prepare(replacement) }
+        } catch {
+            replacement.remove()
+            throw error
+        }
+        identity = replacement.identity
+        hasArchive = true
+        // If this fails, the old journal's checkpoint names the new archive: what is appended to it is found.
+        try attempt { () throws(FileError) in try follow(next) }
+    }
+
+    /// Tells the old journal of the new archive, and puts that in place.
+    private func prepare(_ replacement: ArchiveReplacement) throws(FileError) {
+        try keepOriginal()
+        if let journal {
+            var record = JournalRecord.checkpoint(
+                replacement.identity, upTo: replacement.lastSequence, sequence: 0, identifier: 0)
+            try journal.append(&record, kind: .checkpoint, durable: true)
+        }
+        try layer.rename(replacement.temporary, to: path)
+    }
+
+    /// Begins the journal of the archive in place, with the commits that came after its snapshot.
+    private func follow(_ next: FollowingRecords) throws(FileError) {
+        try layer.syncDirectory(folder)
+        guard journal != nil || next.count > 0 else { return }
+        let header = JournalHeader(archive: identity, identifier: next.identifier, firstSequence: next.firstSequence)
+        journal = try JournalWriter.create(
+            journalPath, header, records: next.bytes, nextSequence: next.nextSequence, durable: true, using: layer)
+        nextSequence = next.nextSequence
+    }
+
+    /// Keeps an archive that has more than the store when it is replaced for the first time.
+    private func keepOriginal() throws(FileError) {
+        guard keepsOriginal else { return }
+        let bytes = try layer.contents(of: path)
+        try AtomicFile.write(bytes, to: try aside("items.archive.original"), using: layer)
+        keepsOriginal = false
+    }
+
+    /// A path beside the store's files that nothing has: `<name>-1`, `<name>-2`, …
+    func aside(_ name: String) throws(FileError) -> String {
+        var number = 1
+        while true {
+            let path = PathText.join(folder, "\(name)-\(number)")
+            if try layer.status(path) == nil { return path }
+            number += 1
+        }
+    }
+}

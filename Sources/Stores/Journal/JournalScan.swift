@@ -1,0 +1,84 @@
+/// A journal's records as far as they are intact. A pure function of the bytes.
+public struct JournalScan: Sendable {
+    public struct Record: Sendable, Hashable {
+        public var kind: JournalRecord.Kind
+        public var sequence: UInt64
+        /// Where the record begins in the file.
+        public var offset: Int
+        /// Where its payload is.
+        public var payload: Range<Int>
+    }
+
+    public private(set) var header: JournalHeader
+    public private(set) var records: [Record] = []
+    /// The bytes up to the end of the last intact record.
+    public private(set) var intactLength: Int
+    /// What is wrong with the bytes behind that; nil when there are none.
+    public private(set) var damage: String?
+
+    /// Reads a journal.
+    ///
+    /// - Throws: ``StoreError`` with `corruptJournal` when even the header cannot be used.
+    public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        header = try JournalHeader(bytes)
+        intactLength = JournalHeader.length
+        var expected = header.firstSequence
+        while intactLength < bytes.count {
+            let start = intactLength
+            let rest = bytes.count - start
+            guard rest >= JournalRecord.headerLength else {
+                damage = "a record breaks off within its header"
+                return
+            }
+            guard bytes.littleEndian(UInt32.self, at: start + 8) == JournalRecord.magic else {
+                damage = "no record begins where one should"
+                return
+            }
+            let length = bytes.littleEndian(UInt64.self, at: start + 16)
+            guard length <= UInt64(rest - JournalRecord.headerLength) else {
+                damage = "a record breaks off"
+                return
+            }
+            let end = start + JournalRecord.headerLength + Int(length)
+            let sum = Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[start + 8..<end]), seed: header.identifier)
+            guard sum == bytes.littleEndian(UInt64.self, at: start) else {
+                damage = "a record does not match its checksum"
+                return
+            }
+            let sequence = bytes.littleEndian(UInt64.self, at: start + 24)
+            guard let kind = JournalRecord.Kind(rawValue: bytes.littleEndian(UInt32.self, at: start + 12)),
+                sequence == expected
+            else {
+                damage = "a record is out of order"
+                return
+            }
+            records.append(
+                Record(
+                    kind: kind, sequence: sequence, offset: start, payload: start + JournalRecord.headerLength..<end))
+            expected &+= 1
+            intactLength = end
+        }
+    }
+
+    /// The number that the next record gets.
+    public var nextSequence: UInt64 { (records.last?.sequence).map { $0 &+ 1 } ?? header.firstSequence }
+
+    /// The records that an archive does not contain yet; nil when the journal does not belong to it.
+    ///
+    /// The journal follows the archive that its header names. After a save that was interrupted between the new archive
+    /// and the new journal, it is the last checkpoint that names the archive, and the records before are in it.
+    public func records(following archive: ArchiveIdentity, in bytes: UnsafeRawBufferPointer) -> [Record]? {
+        if archive == header.archive { return records.filter { $0.kind == .changes } }
+        for record in records.reversed() where record.kind == .checkpoint && record.payload.count == 24 {
+            let start = record.payload.lowerBound
+            let named = ArchiveIdentity(
+                size: bytes.littleEndian(UInt64.self, at: start),
+                checksum: bytes.littleEndian(UInt64.self, at: start + 8))
+            if named == archive {
+                let last = bytes.littleEndian(UInt64.self, at: start + 16)
+                return records.filter { $0.kind == .changes && $0.sequence > last }
+            }
+        }
+        return nil
+    }
+}
