@@ -2,18 +2,103 @@
 #define CPLATFORM_H
 
 /* What Linux offers and Swift cannot say: variadic calls, macros, flags newer than the system's headers, and calls that
-   must do several steps on one thread without Swift in between. Every function states its result and touches errno only
-   as the call below it does. */
+   must do several steps on one thread without Swift in between. Unless a function says otherwise it returns a result of 0
+   or more, or a negative error number (-ENOENT), so that errno need not survive the way back. */
 
 #include <stddef.h>
 #include <stdint.h>
+#include <termios.h>
 
 /* errors.c: strerror_r has two signatures, and which one is chosen by feature macros that Swift cannot set. */
 
 /* Writes the text of an error number, always terminated, into `buffer`. */
 void cubby_error_text(int error, char *buffer, size_t capacity);
 
-/* threads.c: the kernel's id of the calling thread; the C library declares it for GNU sources only. */
+/* threads.c */
+
+/* The kernel's id of the calling thread; the C library declares it for GNU sources only. */
 int32_t cubby_thread_id(void);
+
+/* signals.c: signal sets and dispositions are macros, and the stop must happen on one thread step by step. */
+
+/* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, as far as they are not ignored, in the calling thread and in the threads
+   that it makes from now on, and ignores SIGPIPE, so that a write to a closed pipe is an error and not the end. Call it
+   at the top of main. */
+int cubby_signals_block(void);
+
+/* Waits for the next of the blocked signals and returns its number. */
+int cubby_signals_wait(void);
+
+/* Unblocks the signals that cubby_signals_block blocked, in the calling thread: before an exec, which keeps the mask. */
+int cubby_signals_unblock_all(void);
+
+/* Stops the process as SIGTSTP does by default, and returns when it was continued; at once when the process group is
+   orphaned, where nobody could continue it. SIGTSTP must be blocked, and is again afterwards. */
+int cubby_stop_until_continued(void);
+
+/* terminal.c: ioctl is variadic, and its request numbers are macros. */
+
+/* The size of a terminal in characters, and in pixels where it tells them, else 0. */
+int cubby_tty_size(int fd, uint16_t *columns, uint16_t *rows, uint16_t *width, uint16_t *height);
+
+/* Turns raw mode on: keys come one by one, without echo, signals off (Ctrl-C and Ctrl-Z come as bytes), output processing
+   kept. The former settings go into `saved`. Refused with -EIO in a background process, where it would spoil the shell's terminal. */
+int cubby_tty_raw(int fd, struct termios *saved);
+
+/* Puts settings back that cubby_tty_raw saved. */
+int cubby_tty_restore(int fd, const struct termios *saved);
+
+/* streams.c: stdout and stderr are macros in some C libraries and mutable globals in all, which Swift 6 refuses. */
+
+/* Writes out what C streams still hold. */
+int cubby_flush_output(void);
+
+/* files.c: openat2 has no wrapper in the C library, and some flags are for GNU sources only. */
+
+/* O_PATH and AT_EMPTY_PATH. */
+extern const int32_t cubby_open_path;
+extern const int32_t cubby_at_empty_path;
+
+/* Flags of cubby_openat2, as the kernel defines them (linux/openat2.h). */
+#define CUBBY_RESOLVE_NO_MAGICLINKS 0x02
+#define CUBBY_RESOLVE_NO_SYMLINKS 0x04
+#define CUBBY_RESOLVE_BENEATH 0x08
+
+/* openat2(2). -ENOSYS where the kernel lacks it. */
+int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
+
+/* events.c: eventfd's header is not among those that Swift's module of the C library has. */
+
+/* A new event descriptor, non-blocking, closed on exec. */
+int cubby_eventfd(void);
+
+/* memory.c */
+
+/* Gives freed memory back to the system. Returns 1 when there was some. */
+int cubby_trim_memory(void);
+
+/* landlock.c: the system's header ends at ABI 2; the later rights are defined there. */
+
+/* What a path may be used for; a combination of these. */
+enum {
+    CUBBY_LANDLOCK_READ = 1,
+    CUBBY_LANDLOCK_WRITE = 2,
+    CUBBY_LANDLOCK_EXECUTE = 4,
+    /* Terminal and device controls on devices opened later (ABI 5). */
+    CUBBY_LANDLOCK_DEVICE = 8,
+};
+
+/* The kernel's Landlock ABI, 1 or more; -ENOSYS or -EOPNOTSUPP where there is none. */
+int cubby_landlock_abi(void);
+
+/* Makes a ruleset that handles everything that the ABI knows of the file system; with `deny_network` TCP bind and connect
+   (ABI 4) as well, and with `deny_scopes` signals to and abstract sockets of processes outside (ABI 6). A descriptor. */
+int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes);
+
+/* Allows the uses given beneath a path, which is open with O_PATH. */
+int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int uses);
+
+/* Puts the ruleset in force for the calling thread and those that it makes. It cannot be taken back. */
+int cubby_landlock_restrict(int ruleset);
 
 #endif

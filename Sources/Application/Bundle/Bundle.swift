@@ -1,0 +1,27 @@
+/// The application's read-only resources.
+public struct Bundle: Sendable, Hashable {
+    /// The folder, absolute.
+    public let path: String
+
+    /// - Parameter path: the folder with the resources; a relative path is taken from the working directory, now.
+    public init(path: String) {
+        self.path = PathText.absolute(path, from: WorkingDirectory.path ?? "/")
+    }
+
+    /// Where a resource is, as Cocoa's `pathForResource:ofType:`.
+    ///
+    /// - Parameters:
+    ///   - name: its name, with folders below the bundle if need be.
+    ///   - type: its extension without the dot; empty or nil when the name has it already.
+    ///   - layer: the file system.
+    /// - Returns: its path; nil when there is none, and for a name that leads out of the bundle.
+    public func path(
+        forResource name: String, ofType type: String? = nil, using layer: any FileLayer = PosixFileLayer()
+    ) -> String? {
+        let file = type.map { $0.isEmpty ? name : name + "." + $0 } ?? name
+        let parts = file.split(separator: "/", omittingEmptySubsequences: false)
+        guard !parts.isEmpty, parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else { return nil }
+        let whole = PathText.join(path, file)
+        return layer.exists(whole) ? whole : nil
+    }
+}

@@ -1,0 +1,144 @@
+public import PropertyList
+
+/// Settings that outlive the run, as Cocoa's user defaults: what was set, over what was registered.
+///
+/// What was set is a property list in `Library/Preferences`, read again when another process has changed it. Changes are
+/// kept in memory until `synchronize`, which puts them, key by key, over what the file says by then. Not Sendable: the
+/// thread that owns the application owns it.
+public final class Defaults {
+    public let path: String
+    /// Why the file could not be read. It then counts as empty; a damaged one is kept aside by the next `synchronize`.
+    public private(set) var problem: DefaultsError?
+
+    private let layer: any FileLayer
+    private var registered: [String: PropertyListValue] = [:]
+    private var stored: [String: PropertyListValue] = [:]
+    /// Set since the last `synchronize`; nil for a key that was removed.
+    private var changes: [String: PropertyListValue?] = [:]
+    private var seen: FileStatus?
+
+    /// - Parameters:
+    ///   - folder: a container's `preferences`.
+    ///   - domain: the file's name without `.plist`.
+    ///   - layer: the file system.
+    public init(folder: String, domain: String = "cubby", using layer: any FileLayer = PosixFileLayer()) {
+        path = PathText.join(folder, domain + ".plist")
+        self.layer = layer
+        load()
+    }
+
+    /// Gives values for keys that are not set. They are not stored; later ones take the place of earlier ones.
+    ///
+    /// - Parameter values: by key.
+    public func register(_ values: [String: PropertyListValue]) {
+        registered.merge(values) { _, new in new }
+    }
+
+    /// The value of a key: what was set, else what was registered.
+    ///
+    /// - Parameter key: any string.
+    /// - Returns: nil when there is neither.
+    public func value(forKey key: String) -> PropertyListValue? {
+        reloadIfChanged()
+        if let change = changes[key] { return change ?? registered[key] }
+        return stored[key] ?? registered[key]
+    }
+
+    /// Sets a key.
+    ///
+    /// - Parameters:
+    ///   - value: nil takes back what was set, so that the registered value shows again.
+    ///   - key: any string.
+    /// - Throws: `DefaultsError.value` for what a property list cannot hold.
+    public func set(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
+        if let value {
+            do throws(PropertyListError) {
+                _ = try value.encoded(as: .binary)
+            } catch {
+                throw .value(key: key, error)
+            }
+        }
+        reloadIfChanged()
+        if value == stored[key] {
+            changes.removeValue(forKey: key)
+        } else {
+            changes.updateValue(value, forKey: key)
+        }
+    }
+
+    public func removeValue(forKey key: String) {
+        reloadIfChanged()
+        if stored[key] == nil { changes.removeValue(forKey: key) } else { changes.updateValue(nil, forKey: key) }
+    }
+
+    /// Everything there is, set and registered.
+    public var dictionary: [String: PropertyListValue] {
+        reloadIfChanged()
+        return registered.merging(persistent) { _, set in set }
+    }
+
+    /// Whether something was set that the file does not say.
+    public var hasChanges: Bool { !changes.isEmpty }
+
+    /// Writes what was set to the file; nothing when nothing was.
+    ///
+    /// - Parameter durable: whether to wait for the disk.
+    /// - Throws: `DefaultsError`; what was set is still there, and the file is what it was.
+    public func synchronize(durable: Bool = true) throws(DefaultsError) {
+        reloadIfChanged()
+        guard hasChanges else { return }
+        let bytes: [UInt8]
+        do throws(PropertyListError) {
+            bytes = try PropertyListValue.dictionary(persistent).encoded(as: .binary)
+        } catch {
+            throw .damaged(path: path, error)
+        }
+        do throws(FileError) {
+            switch problem {
+            case .damaged, .notADictionary: try layer.rename(path, to: path + ".damaged")
+            case .file(let error): throw error
+            case .value, nil: break
+            }
+            try AtomicFile.write(bytes, to: path, using: layer, durable: durable, permissions: 0o600)
+        } catch {
+            throw .file(error)
+        }
+        stored = persistent
+        changes = [:]
+        problem = nil
+        seen = try? layer.status(path)
+    }
+
+    /// Reads the file if it is not the one that was read last.
+    public func reloadIfChanged() {
+        if (try? layer.status(path)) != seen { load() }
+    }
+
+    private var persistent: [String: PropertyListValue] {
+        var result = stored
+        for (key, value) in changes {
+            if let value { result[key] = value } else { result.removeValue(forKey: key) }
+        }
+        return result
+    }
+
+    private func load() {
+        problem = nil
+        stored = [:]
+        let bytes: [UInt8]
+        do throws(FileError) {
+            seen = try layer.status(path)
+            guard seen != nil else { return }
+            bytes = try layer.contents(of: path, limit: 256 << 20)
+        } catch {
+            problem = .file(error)
+            return
+        }
+        do throws(PropertyListError) {
+            let value = try PropertyListValue(decoding: bytes)
+            if case .dictionary(let values) = value { stored = values } else { problem = .notADictionary(path: path) }
+        } catch {
+            problem = .damaged(path: path, error)
+        }
+    }
+}

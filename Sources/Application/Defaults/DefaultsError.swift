@@ -1,0 +1,25 @@
+public import PropertyList
+
+/// Why defaults could not be read or written.
+public enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
+    case file(FileError)
+    /// The file is no property list, or a damaged one.
+    case damaged(path: String, PropertyListError)
+    /// The file is a property list, but no dictionary.
+    case notADictionary(path: String)
+    /// A value that a property list cannot hold.
+    case value(key: String, PropertyListError)
+
+    public var message: String {
+        switch self {
+        case .file(let error): error.message
+        case .damaged(let path, let error):
+            "the preferences \(DisplayPath.abbreviate(path)) are damaged and will be kept aside: \(error)"
+        case .notADictionary(let path):
+            "the preferences \(DisplayPath.abbreviate(path)) are no dictionary and will be kept aside"
+        case .value(let key, let error): "the value for \"\(key)\" cannot be kept: \(error)"
+        }
+    }
+
+    public var description: String { message }
+}

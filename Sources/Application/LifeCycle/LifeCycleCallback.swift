@@ -1,0 +1,34 @@
+/// What an application is told about its life; the raw value is the event's name for scripts.
+public enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
+    case willFinishLaunching
+    case didFinishLaunching
+    case didBecomeActive
+    case willResignActive
+    case didEnterBackground
+    case willEnterForeground
+    /// Continued without the terminal (SIGCONT after `bg`). Cocoa would say `didEnterBackground` again.
+    case didResumeInBackground
+    case willTerminate
+    case didReceiveMemoryWarning
+
+    /// The method of Cocoa's application delegate, `applicationDidEnterBackground`.
+    public var applicationSelector: String { "application" + capitalized }
+
+    /// The method of Cocoa's scene delegate; nil for what scenes are not told.
+    public var sceneSelector: String? {
+        switch self {
+        case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: "scene" + capitalized
+        default: nil
+        }
+    }
+
+    /// The notification that Cocoa posts at this moment; nil where it posts none.
+    public var notificationName: String? {
+        switch self {
+        case .willFinishLaunching, .didResumeInBackground: nil
+        default: "UIApplication\(capitalized)Notification"
+        }
+    }
+
+    private var capitalized: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+}

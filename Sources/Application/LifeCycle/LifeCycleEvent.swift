@@ -1,0 +1,44 @@
+import Glibc
+
+/// What a handler is told: what happens, why, and when.
+public struct LifeCycleEvent: Sendable, Hashable {
+    /// A `LifeCycleCallback`'s raw value, or another moment's name: `willSave`, `didSave`.
+    public var name: String
+    public var cause: LifeCycleCause
+    /// Whether a script played what a phone, a shell or the kernel would have done.
+    public var simulated: Bool
+    /// Seconds since 1970.
+    public var time: Double
+
+    /// - Parameters:
+    ///   - name: what happens.
+    ///   - cause: why.
+    ///   - simulated: whether a script played it.
+    ///   - time: seconds since 1970; now, if not given.
+    public init(name: String, cause: LifeCycleCause, simulated: Bool, time: Double = Self.now()) {
+        self.name = name
+        self.cause = cause
+        self.simulated = simulated
+        self.time = time
+    }
+
+    /// - Parameters:
+    ///   - callback: what happens.
+    ///   - cause: why.
+    ///   - simulated: whether a script played it.
+    ///   - time: seconds since 1970; now, if not given.
+    public init(
+        _ callback: LifeCycleCallback, cause: LifeCycleCause, simulated: Bool = false, time: Double = Self.now()
+    ) {
+        self.init(name: callback.rawValue, cause: cause, simulated: simulated, time: time)
+    }
+
+    /// The wall clock, in seconds since 1970.
+    ///
+    /// - Returns: seconds with their fraction.
+    public static func now() -> Double {
+        var moment = timespec()
+        clock_gettime(CLOCK_REALTIME, &moment)
+        return Double(moment.tv_sec) + Double(moment.tv_nsec) / 1e9
+    }
+}

@@ -1,0 +1,138 @@
+/// An application's life as a value: what happens goes in, and the steps to take come out.
+///
+/// Knows no signals, files or clocks. `state` is where the application will be when all steps of the last event are done;
+/// the `enter` steps tell whoever does them when the state is seen to change, at the moments at which Cocoa changes it.
+public struct LifeCycleMachine: Sendable, Hashable {
+    /// Why a foreground application is inactive. Several reasons may hold at once.
+    private struct Overlay: OptionSet, Sendable, Hashable {
+        let rawValue: UInt8
+        static let interruption = Overlay(rawValue: 1)
+        static let lock = Overlay(rawValue: 2)
+        static let focus = Overlay(rawValue: 4)
+    }
+
+    public private(set) var state: ApplicationState = .notRunning
+    /// Cocoa's `UIApplicationExitsOnSuspend`: Home ends the application instead of suspending it.
+    public var exitsOnSuspend = false
+    private var overlay: Overlay = []
+
+    public init() {}
+
+    /// Takes an event in.
+    ///
+    /// - Parameter event: what happened.
+    /// - Returns: the steps to take, in order; none when the state fits already.
+    /// - Throws: `IllegalTransition`; the machine is then as it was.
+    public mutating func handle(_ event: ApplicationEvent) throws(IllegalTransition) -> [LifeCycleAction] {
+        switch (event, state) {
+        case (.launch(let inBackground), .notRunning):
+            return launch(inBackground: inBackground)
+
+        case (.pressHome, .active), (.pressHome, .inactive):
+            return enterBackground()
+        case (.suspend, .active), (.suspend, .inactive):
+            let steps = enterBackground()
+            return exitsOnSuspend ? steps + end(explicitly: false) : steps + stop()
+        case (.suspend, .background):
+            if exitsOnSuspend { return [.syncJournal] + end(explicitly: false) }
+            // The callbacks came before; what changed since is saved, and says nothing if nothing did.
+            return [.syncJournal, .commit, .save] + stop()
+
+        case (.resume(true), .suspended):
+            return [.enter(.background)] + enterForeground()
+        case (.resume(true), .background):
+            return enterForeground()
+        case (.resume(false), .suspended):
+            state = .background
+            return [.enter(.background), .deliver(.didResumeInBackground)]
+        case (.resume(false), .active), (.resume(false), .inactive):
+            // Stopped and continued from outside without a warning, or the shell took the terminal.
+            return enterBackground()
+        case (.resume(true), .active), (.resume(true), .inactive), (.resume(false), .background):
+            return []
+
+        case (.interrupt, .active), (.interrupt, .inactive): return try cover(.interruption, event)
+        case (.endInterruption, .inactive): return try uncover(.interruption, event)
+        case (.lock, .active), (.lock, .inactive): return try cover(.lock, event)
+        case (.unlock, .inactive): return try uncover(.lock, event)
+        case (.focusOut, .active), (.focusOut, .inactive):
+            return overlay.contains(.focus) ? [] : try cover(.focus, event)
+        case (.focusIn, .inactive):
+            return overlay.contains(.focus) ? try uncover(.focus, event) : []
+        case (.focusIn, .active), (.focusIn, .background), (.focusOut, .background):
+            return []
+
+        case (.terminate(let explicitly), .active), (.terminate(let explicitly), .inactive):
+            return enterBackground() + end(explicitly: explicitly)
+        case (.terminate(let explicitly), .background):
+            return [.syncJournal] + end(explicitly: explicitly)
+
+        case (.memoryWarning, .active), (.memoryWarning, .inactive), (.memoryWarning, .background):
+            return [.deliver(.didReceiveMemoryWarning)]
+
+        default:
+            throw IllegalTransition(state: state, event: event)
+        }
+    }
+
+    /// The two launch callbacks with the restoration between them, then the foreground or the background.
+    private mutating func launch(inBackground: Bool) -> [LifeCycleAction] {
+        let launching: [LifeCycleAction] = [
+            .enter(inBackground ? .background : .inactive),
+            .deliver(.willFinishLaunching), .restore, .deliver(.didFinishLaunching),
+        ]
+        if inBackground {
+            state = .background
+            return launching + [.deliver(.didEnterBackground), .commit, .save]
+        }
+        state = .active
+        return launching + [.enter(.active), .deliver(.didBecomeActive)]
+    }
+
+    /// The way from the foreground to the background; the data first, the handlers second, the save always.
+    private mutating func enterBackground() -> [LifeCycleAction] {
+        var steps: [LifeCycleAction] = [.syncJournal]
+        if state == .active { steps += [.deliver(.willResignActive), .enter(.inactive)] }
+        state = .background
+        overlay = []
+        return steps + [.enter(.background), .deliver(.didEnterBackground), .commit, .save, .saveRestoration]
+    }
+
+    private mutating func enterForeground() -> [LifeCycleAction] {
+        state = .active
+        overlay = []
+        return [.deliver(.willEnterForeground), .enter(.inactive), .enter(.active), .deliver(.didBecomeActive)]
+    }
+
+    private mutating func stop() -> [LifeCycleAction] {
+        state = .suspended
+        return [.runBackgroundTasks, .enter(.suspended), .stopProcess]
+    }
+
+    /// The end of an application that is in the background.
+    private mutating func end(explicitly: Bool) -> [LifeCycleAction] {
+        state = .notRunning
+        return (explicitly ? [.dropRestoration] : [])
+            + [.deliver(.willTerminate), .commit, .save, .enter(.notRunning), .exit]
+    }
+
+    private mutating func cover(_ reason: Overlay, _ event: ApplicationEvent) throws(IllegalTransition)
+        -> [LifeCycleAction]
+    {
+        guard !overlay.contains(reason) else { throw IllegalTransition(state: state, event: event) }
+        overlay.insert(reason)
+        guard state == .active else { return [] }
+        state = .inactive
+        return [.deliver(.willResignActive), .enter(.inactive)]
+    }
+
+    private mutating func uncover(_ reason: Overlay, _ event: ApplicationEvent) throws(IllegalTransition)
+        -> [LifeCycleAction]
+    {
+        guard overlay.contains(reason) else { throw IllegalTransition(state: state, event: event) }
+        overlay.remove(reason)
+        guard overlay.isEmpty else { return [] }
+        state = .active
+        return [.enter(.active), .deliver(.didBecomeActive)]
+    }
+}

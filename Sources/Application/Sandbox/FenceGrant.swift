@@ -1,0 +1,50 @@
+import CPlatform
+import Glibc
+
+/// A folder, or one file, that a fence lets in. Keeps its folder open, so that what is opened later is beneath the very
+/// folder that was granted, whatever is renamed meanwhile.
+final class FenceGrant: Sendable {
+    /// The ways in which the grant may be written, absolute: as it was given, and without symbolic links.
+    let spellings: [String]
+    let access: FenceAccess
+    /// The folder, or the file's folder.
+    let root: Int32
+    /// The file's name beneath `root`; nil when a folder is granted.
+    let file: String?
+
+    init(_ path: String, _ access: FenceAccess, base: String) throws(FileError) {
+        let absolute = PathText.absolute(path, from: base)
+        guard let resolved = realpath(absolute, nil) else { throw FileError(.open, absolute, code: errno) }
+        defer { free(resolved) }
+        let real = String(cString: resolved)
+        var isFolder = true
+        var descriptor = Glibc.open(real, cubby_open_path | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOTDIR {
+            isFolder = false
+            guard access == .read else {
+                throw FileError(
+                    .open, absolute, code: ENOTDIR,
+                    reason: "only a folder can be granted for writing: files are replaced by way of their folder")
+            }
+            descriptor = Glibc.open(PathText.parent(of: real), cubby_open_path | O_DIRECTORY | O_CLOEXEC)
+        }
+        guard descriptor >= 0 else { throw FileError(.open, absolute, code: errno) }
+        root = descriptor
+        file = isFolder ? nil : PathText.name(of: real)
+        spellings = absolute == real ? [real] : [absolute, real]
+        self.access = access
+    }
+
+    deinit { close(root) }
+
+    /// The path beneath `root` that an absolute path without "." and ".." names; nil when it is outside.
+    func beneath(_ path: String) -> String? {
+        for spelling in spellings {
+            if path == spelling { return file ?? "" }
+            guard file == nil else { continue }
+            if spelling == "/" { return String(path.dropFirst()) }
+            if path.hasPrefix(spelling + "/") { return String(path.dropFirst(spelling.utf8.count + 1)) }
+        }
+        return nil
+    }
+}

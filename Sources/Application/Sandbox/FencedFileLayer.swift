@@ -1,0 +1,124 @@
+import CPlatform
+import Glibc
+
+/// The file system behind a fence: every path is checked, and reached beneath the folder that was granted.
+///
+/// Only regular files and folders are opened: a pipe or a device would block the host.
+public struct FencedFileLayer: FileLayer {
+    let fence: PathFence
+    private let real = PosixFileLayer()
+
+    init(fence: PathFence) { self.fence = fence }
+
+    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+        let place = try fence.place(path, access == .read ? .read : .readWrite, .open)
+        // Without waiting, as a pipe's other end may never come.
+        let descriptor = try fence.open(
+            place, path, flags: access.flags | O_NONBLOCK | O_NOCTTY, permissions: permissions, .open)
+        do throws(FileError) {
+            let file = OpenFile(descriptor: descriptor, path: path)
+            switch try real.status(file).kind {
+            case .regular: break
+            case .directory: throw FileError(.open, path, code: EISDIR)
+            case .symbolicLink, .other: throw FileError(.open, path, code: EACCES, reason: "it is no regular file")
+            }
+            try fence.checkNotClosed(descriptor, path)
+            guard fcntl(descriptor, F_SETFL, access.flags & O_APPEND) == 0 else {
+                throw FileError(.open, path, code: errno)
+            }
+            return file
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+    }
+
+    public func close(_ file: OpenFile) { real.close(file) }
+
+    public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        try real.read(file, into: buffer)
+    }
+
+    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
+        try real.writeAll(bytes, to: file)
+    }
+
+    public func sync(_ file: OpenFile) throws(FileError) { try real.sync(file) }
+
+    public func truncate(_ file: OpenFile, to size: Int) throws(FileError) { try real.truncate(file, to: size) }
+
+    public func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
+        try real.setPermissions(file, to: permissions)
+    }
+
+    public func status(_ file: OpenFile) throws(FileError) -> FileStatus { try real.status(file) }
+
+    public func map(_ file: OpenFile) throws(FileError) -> MappedFile { try real.map(file) }
+
+    public func rename(_ source: String, to target: String) throws(FileError) {
+        let from = try fence.place(source, .readWrite, .rename)
+        let to = try fence.place(target, .readWrite, .rename)
+        try fence.inFolder(of: from, source, .rename) { folder, name throws(FileError) in
+            try fence.inFolder(of: to, target, .rename) { targetFolder, targetName throws(FileError) in
+                guard renameat(folder, name, targetFolder, targetName) == 0 else {
+                    // Between two file systems, and not a link.
+                    throw FileError(.rename, target, code: errno)
+                }
+            }
+        }
+    }
+
+    public func remove(_ path: String) throws(FileError) { try unlink(path, flags: 0) }
+
+    public func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
+
+    private func unlink(_ path: String, flags: Int32) throws(FileError) {
+        let place = try fence.place(path, .readWrite, .remove)
+        try fence.inFolder(of: place, path, .remove) { folder, name throws(FileError) in
+            guard unlinkat(folder, name, flags) == 0 else { throw FileError(.remove, path, code: errno) }
+        }
+    }
+
+    public func syncDirectory(_ path: String) throws(FileError) {
+        let place = try fence.place(path, .readWrite, .sync)
+        let descriptor = try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, .sync)
+        let file = OpenFile(descriptor: descriptor, path: path)
+        defer { real.close(file) }
+        try real.sync(file)
+    }
+
+    public func status(_ path: String) throws(FileError) -> FileStatus? {
+        let place = try fence.place(path, .read, .status)
+        var raw = stat()
+        var code: Int32 = 0
+        do throws(FileError) {
+            if place.rest.isEmpty {
+                code = fstatat(place.grant.root, "", &raw, cubby_at_empty_path) == 0 ? 0 : errno
+            } else {
+                code = try fence.inFolder(of: place, path, .status) { folder, name throws(FileError) in
+                    fstatat(folder, name, &raw, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno
+                }
+            }
+        } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw error
+        }
+        if code == ENOENT || code == ENOTDIR { return nil }
+        if code != 0 { throw FileError(.status, path, code: code) }
+        return FileStatus(raw)
+    }
+
+    public func list(_ path: String) throws(FileError) -> [String] {
+        let place = try fence.place(path, .read, .list)
+        let descriptor = try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, .list)
+        return try DirectoryEntries.names(descriptor: descriptor, path: path)
+    }
+
+    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        let place = try fence.place(path, .readWrite, .makeDirectory)
+        if place.rest.isEmpty { throw FileError(.makeDirectory, path, code: EEXIST) }
+        try fence.inFolder(of: place, path, .makeDirectory) { folder, name throws(FileError) in
+            guard mkdirat(folder, name, permissions) == 0 else { throw FileError(.makeDirectory, path, code: errno) }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/* openat2 has no wrapper in the C library, and its argument is a structure that older headers lack. */
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+const int32_t cubby_open_path = O_PATH;
+const int32_t cubby_at_empty_path = AT_EMPTY_PATH;
+
+#ifndef __NR_openat2
+#define __NR_openat2 437
+#endif
+
+struct cubby_open_how {
+    uint64_t flags;
+    uint64_t mode;
+    uint64_t resolve;
+};
+
+int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve) {
+    struct cubby_open_how how = {.flags = (uint64_t)(uint32_t)flags, .mode = mode, .resolve = resolve};
+    long result;
+    int tries = 0;
+    /* EAGAIN: something was renamed meanwhile, and the kernel could not be sure that the path stays beneath. */
+    do result = syscall(__NR_openat2, directory, path, &how, sizeof how);
+    while (result < 0 && (errno == EINTR || (errno == EAGAIN && ++tries < 128)));
+    return result < 0 ? -errno : (int)result;
+}

@@ -1,0 +1,63 @@
+/* Signal sets and dispositions are macros, and the stop must happen on one thread step by step. */
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+/* Blocked signals are queued even when they are ignored: one that nohup, or a shell without job control, set to be ignored
+   must not be waited for, or it would count again. */
+static void fill(sigset_t *set) {
+    static const int watched[] = {SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN, SIGTTOU};
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) {
+        struct sigaction action;
+        if (sigaction(watched[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+        sigaddset(set, watched[i]);
+    }
+}
+
+int cubby_signals_block(void) {
+    sigset_t set;
+    fill(&set);
+    int result = pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (result != 0) return -result;
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    return sigaction(SIGPIPE, &ignore, NULL) == 0 ? 0 : -errno;
+}
+
+int cubby_signals_wait(void) {
+    sigset_t set;
+    fill(&set);
+    int number = 0;
+    int result;
+    do result = sigwait(&set, &number);
+    while (result == EINTR);
+    return result == 0 ? number : -result;
+}
+
+int cubby_signals_unblock_all(void) {
+    sigset_t set;
+    fill(&set);
+    return -pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int cubby_stop_until_continued(void) {
+    sigset_t stop, before;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    struct sigaction standard = {.sa_handler = SIG_DFL}, former;
+    sigemptyset(&standard.sa_mask);
+    int result = pthread_sigmask(SIG_BLOCK, &stop, &before);
+    if (result != 0) return -result;
+    if (sigaction(SIGTSTP, &standard, &former) != 0) return -errno;
+    /* Raised while blocked and let through on this very thread, it stops the process inside the unblocking call: what
+       follows runs after the continuation. kill(getpid()) would return before the stop. */
+    raise(SIGTSTP);
+    result = pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
+    sigaction(SIGTSTP, &former, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -result;
+}

@@ -1,0 +1,23 @@
+/// One entry of a dictionary that `BinaryPropertyListWriter` adds in one go: a registered key and a scalar, or an object
+/// that is in the table already.
+public struct BinaryPropertyListField: BitwiseCopyable, Sendable {
+    public enum Kind: UInt8, BitwiseCopyable, Sendable {
+        /// The payload is an object's number.
+        case object
+        case uid
+        case boolean
+        case integer
+        case real
+        case single
+    }
+
+    public let key: BinaryPropertyListWriter.KeyNumber
+    public let kind: Kind
+    public let payload: UInt64
+
+    public init(key: BinaryPropertyListWriter.KeyNumber, kind: Kind, payload: UInt64) {
+        self.key = key
+        self.kind = kind
+        self.payload = payload
+    }
+}

@@ -1,0 +1,108 @@
+extension BinaryPropertyListReader {
+    /// The tree of values below an object. Each object of the table is decoded once and shared.
+    ///
+    /// Of equal keys the first counts. Keys that are not strings, containers that hold themselves, and trees that pass
+    /// a limit are errors.
+    public func value(at number: Int) throws(PropertyListError) -> PropertyListValue {
+        var decoding = TreeDecoding(reader: self)
+        return try decoding.value(at: number, depth: 0).value
+    }
+
+    /// The whole property list.
+    public func value() throws(PropertyListError) -> PropertyListValue {
+        try value(at: topObject)
+    }
+}
+
+private struct TreeDecoding {
+    struct Node {
+        var value: PropertyListValue
+        /// How many values it unfolds to, so that shared containers cannot stand for more than the limit.
+        var size: Int
+    }
+
+    let reader: BinaryPropertyListReader
+    var done: [Int: Node] = [:]
+    var open: Set<Int> = []
+
+    init(reader: BinaryPropertyListReader) {
+        self.reader = reader
+    }
+
+    mutating func value(at number: Int, depth: Int) throws(PropertyListError) -> Node {
+        if let node = done[number] { return node }
+        let node: Node
+        switch try reader.kind(of: number) {
+        case .array, .set, .dictionary:
+            guard depth < reader.limits.maximumDepth else {
+                throw .corrupt("containers nest deeper than the limit of \(reader.limits.maximumDepth)")
+            }
+            guard open.insert(number).inserted else {
+                throw .corrupt("container number \(number) contains itself")
+            }
+            node = try container(number, depth: depth)
+            open.remove(number)
+        default:
+            node = Node(value: try leaf(number), size: 1)
+        }
+        done[number] = node
+        return node
+    }
+
+    private func leaf(_ number: Int) throws(PropertyListError) -> PropertyListValue {
+        if let value = try reader.number(at: number) { return PropertyListValue(value) }
+        if let text = try reader.string(at: number) { return .string(text) }
+        if let bytes = try reader.data(at: number) { return .data(Array(bytes)) }
+        if let date = try reader.date(at: number) { return .date(date) }
+        if let uid = try reader.uid(at: number) { return .uid(uid) }
+        return .null
+    }
+
+    private mutating func container(_ number: Int, depth: Int) throws(PropertyListError) -> Node {
+        guard let container = try reader.container(at: number) else { return Node(value: .null, size: 1) }
+        var size = 1
+        if container.kind == .dictionary {
+            var entries: [String: PropertyListValue] = [:]
+            entries.reserveCapacity(container.count)
+            for index in 0..<container.count {
+                let key = try value(at: reader.reference(index, in: container), depth: depth + 1)
+                guard case .string(let text) = key.value else {
+                    throw .corrupt("a key of dictionary number \(number) is not a string")
+                }
+                let entry = try value(at: reader.valueReference(index, in: container), depth: depth + 1)
+                size = try grown(size, by: entry.size + 1)
+                if entries[text] == nil { entries[text] = entry.value }
+            }
+            return Node(value: .dictionary(entries), size: size)
+        }
+        var elements: [PropertyListValue] = []
+        elements.reserveCapacity(container.count)
+        for index in 0..<container.count {
+            let element = try value(at: reader.reference(index, in: container), depth: depth + 1)
+            size = try grown(size, by: element.size)
+            elements.append(element.value)
+        }
+        return Node(value: container.kind == .set ? .set(elements) : .array(elements), size: size)
+    }
+
+    private func grown(_ size: Int, by amount: Int) throws(PropertyListError) -> Int {
+        let (sum, overflow) = size.addingReportingOverflow(amount)
+        guard !overflow, sum <= reader.limits.maximumValues else {
+            throw .corrupt("the property list unfolds to more than the limit of \(reader.limits.maximumValues) values")
+        }
+        return sum
+    }
+}
+
+extension PropertyListValue {
+    /// The value of a number object.
+    public init(_ number: BinaryPropertyListReader.Number) {
+        switch number {
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .integer(value)
+        case .wideInteger(let value): self = .wideInteger(value)
+        case .real(let value): self = .real(value)
+        case .single(let value): self = .single(value)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+extension BinaryPropertyListWriter {
+    /// Adds a tree of values, containers before their contents. The keys of a dictionary are sorted.
+    ///
+    /// - Throws: `writeInvalid` for a date that is not finite and for nesting beyond `maximumDepth`.
+    public func add(
+        _ value: PropertyListValue, maximumDepth: Int = PropertyListLimits.standard.maximumDepth
+    ) throws(PropertyListError) -> ObjectNumber {
+        switch value {
+        case .null: return null()
+        case .boolean(let value): return boolean(value)
+        case .integer(let value): return integer(value)
+        case .wideInteger(let value): return integer(value)
+        case .real(let value): return real(value)
+        case .single(let value): return real(value)
+        case .date(let value):
+            guard value.secondsSinceReferenceDate.isFinite else {
+                throw .unwritable("a property list cannot hold a date that is not finite")
+            }
+            return date(value)
+        case .data(let bytes): return bytes.withUnsafeBytes { data($0) }
+        case .string(let text): return string(text)
+        case .uid(let value): return uid(value)
+        case .array(let elements):
+            let (number, references) = array(count: elements.count)
+            try fill(references, with: elements, maximumDepth)
+            return number
+        case .set(let elements):
+            let (number, references) = set(count: elements.count)
+            try fill(references, with: elements, maximumDepth)
+            return number
+        case .dictionary(let entries):
+            guard maximumDepth > 0 else { throw Self.tooDeep }
+            let (number, references) = dictionary(count: entries.count)
+            let keys = entries.keys.sorted(by: Self.precedes)
+            for (index, key) in keys.enumerated() { setReference(index, in: references, to: string(key)) }
+            for (index, key) in keys.enumerated() {
+                guard let entry = entries[key] else { continue }
+                let object = try add(entry, maximumDepth: maximumDepth - 1)
+                setReference(keys.count + index, in: references, to: object)
+            }
+            return number
+        }
+    }
+
+    private func fill(
+        _ references: Int, with elements: [PropertyListValue], _ maximumDepth: Int
+    ) throws(PropertyListError) {
+        guard maximumDepth > 0 else { throw Self.tooDeep }
+        for (index, element) in elements.enumerated() {
+            setReference(index, in: references, to: try add(element, maximumDepth: maximumDepth - 1))
+        }
+    }
+
+    private static var tooDeep: PropertyListError {
+        .unwritable("containers nest too deep to be written")
+    }
+
+    /// The order of dictionary keys in what we write: by UTF-8 bytes.
+    static func precedes(_ a: String, _ b: String) -> Bool {
+        a.utf8.lexicographicallyPrecedes(b.utf8)
+    }
+}

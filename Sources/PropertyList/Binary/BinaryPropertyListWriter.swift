@@ -1,0 +1,383 @@
+/// Writes a binary property list straight into its object table, without a tree of values.
+///
+/// Objects are numbered in the order in which they are added. Leaves are kept once each, by kind and exact content:
+/// adding a string twice gives the same number. Containers are added before or after their contents, as the caller
+/// likes; `references` are filled in later. Nothing is written about an object but its bytes, so the result depends on
+/// the calls alone.
+///
+/// References are held in four bytes while objects are added, and narrowed to what the final count needs by `finish`.
+public final class BinaryPropertyListWriter {
+    /// The number of an object in this writer's table.
+    public typealias ObjectNumber = UInt32
+    /// The number of a dictionary key that `key(_:)` has registered.
+    public typealias KeyNumber = UInt32
+
+    let body: GrowableBuffer<UInt8>
+    let offsets: GrowableBuffer<UInt64>
+    private let leaves: LeafTable
+    private let uidObjects: GrowableBuffer<UInt32>
+    private var keyTexts: [String] = []
+    private var keyObjects: [UInt32] = []
+    private var keyNumbers: [String: KeyNumber] = [:]
+    /// The number of the first object: what stands before this table once it is joined to others.
+    let firstNumber: UInt32
+    private(set) var isFull = false
+
+    static let none = UInt32.max
+
+    /// - Parameters:
+    ///   - firstNumber: the number that the first object gets.
+    ///   - expectedObjects: how many objects to make room for at once; more may come.
+    public init(firstNumber: ObjectNumber = 0, expectedObjects: Int = 64) {
+        self.firstNumber = firstNumber
+        body = GrowableBuffer(capacity: expectedObjects * 20)
+        offsets = GrowableBuffer(capacity: expectedObjects)
+        leaves = LeafTable(capacity: expectedObjects / 2)
+        uidObjects = GrowableBuffer(capacity: expectedObjects / 4)
+    }
+
+    /// How many objects have been added.
+    public var objectCount: Int { offsets.count }
+
+    // MARK: - Leaves
+
+    /// Adds a string. O(length), amortised.
+    public func string(_ value: String) -> ObjectNumber {
+        if let number = value.utf8.withContiguousStorageIfAvailable({ string(validUTF8: $0) }) { return number }
+        var copy = value
+        return copy.withUTF8 { string(validUTF8: $0) }
+    }
+
+    /// Adds a string given as UTF-8 that is known to be valid.
+    public func string(validUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
+        let length = text.count
+        body.ensure(length + 16)
+        let start = body.count
+        appendHeader(0x50, count: length)
+        guard let source = text.baseAddress, length > 0 else { return commitLeaf(from: start) }
+        let target = body.base + body.count
+        guard Self.copyASCII(source, to: target, count: length) else {
+            body.truncate(to: start)
+            return wideString(text)
+        }
+        body.advance(length)
+        return commitLeaf(from: start)
+    }
+
+    /// Adds a string given as UTF-8, or nil when it is not valid.
+    public func string(validatingUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber? {
+        guard let value = String(validating: text, as: UTF8.self) else { return nil }
+        return string(value)
+    }
+
+    public func boolean(_ value: Bool) -> ObjectNumber {
+        leaf(value ? 0x09 : 0x08)
+    }
+
+    /// Adds null, which a keyed archive never holds.
+    public func null() -> ObjectNumber {
+        leaf(0x00)
+    }
+
+    /// Adds an integer in the fewest bytes: 1, 2 or 4 unsigned, else 8.
+    public func integer(_ value: Int64) -> ObjectNumber {
+        body.ensure(16)
+        let start = body.count
+        appendInteger(value)
+        return commitLeaf(from: start)
+    }
+
+    /// Adds an integer that `Int64` cannot hold, in 16 bytes.
+    public func integer(_ value: Int128) -> ObjectNumber {
+        if let small = Int64(exactly: value) { return integer(small) }
+        body.ensure(24)
+        let start = body.count
+        appendByte(0x14)
+        appendBigEndian(UInt64(truncatingIfNeeded: value >> 64))
+        appendBigEndian(UInt64(truncatingIfNeeded: value))
+        return commitLeaf(from: start)
+    }
+
+    public func real(_ value: Double) -> ObjectNumber {
+        eightBytes(0x23, value.bitPattern)
+    }
+
+    public func real(_ value: Float) -> ObjectNumber {
+        body.ensure(8)
+        let start = body.count
+        appendByte(0x22)
+        appendBigEndian(value.bitPattern)
+        return commitLeaf(from: start)
+    }
+
+    /// Adds a date; the caller has seen to it that it is finite.
+    public func date(_ value: PropertyListDate) -> ObjectNumber {
+        eightBytes(0x33, value.secondsSinceReferenceDate.bitPattern)
+    }
+
+    public func data(_ value: UnsafeRawBufferPointer) -> ObjectNumber {
+        body.ensure(value.count + 16)
+        let start = body.count
+        appendHeader(0x40, count: value.count)
+        if let source = value.baseAddress, !value.isEmpty {
+            UnsafeMutableRawPointer(body.base + body.count).copyMemory(from: source, byteCount: value.count)
+            body.advance(value.count)
+        }
+        return commitLeaf(from: start)
+    }
+
+    /// Adds a reference into `$objects` of a keyed archive. Each value is kept once.
+    public func uid(_ value: UInt32) -> ObjectNumber {
+        let index = Int(value)
+        // Archives number their objects densely; a reference out of all proportion goes through the common table.
+        guard index < uidObjects.count &+ (1 << 16) else { return sparseUID(value) }
+        while index >= uidObjects.count { uidObjects.append(Self.none) }
+        let known = uidObjects[index]
+        if known != Self.none { return known }
+        body.ensure(8)
+        let start = body.count
+        appendUID(value)
+        let number = appendObject(at: start)
+        uidObjects[index] = number
+        return number
+    }
+
+    // MARK: - Containers
+
+    /// Adds an array whose `count` references are set later by `setReference`.
+    ///
+    /// - Returns: its number, and the place of its first reference.
+    public func array(count: Int) -> (number: ObjectNumber, references: Int) {
+        container(0xA0, count: count, references: count)
+    }
+
+    /// Adds a set whose `count` references are set later.
+    public func set(count: Int) -> (number: ObjectNumber, references: Int) {
+        container(0xC0, count: count, references: count)
+    }
+
+    /// Adds a dictionary of `count` entries: first the references of all keys, then those of all values.
+    public func dictionary(count: Int) -> (number: ObjectNumber, references: Int) {
+        container(0xD0, count: count, references: count * 2)
+    }
+
+    /// Sets the reference at `index` behind `references`, which came from `array`, `set` or `dictionary`.
+    @inline(__always)
+    public func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {
+        precondition(references + index * 4 + 4 <= body.count, "a reference outside its container")
+        UnsafeMutableRawPointer(body.base + references + index * 4)
+            .storeBytes(of: number.bigEndian, as: UInt32.self)
+    }
+
+    /// Registers a dictionary key; its string is added to the table when first used.
+    public func key(_ text: String) -> KeyNumber {
+        if let known = keyNumbers[text] { return known }
+        let number = KeyNumber(truncatingIfNeeded: keyTexts.count)
+        keyTexts.append(text)
+        keyObjects.append(Self.none)
+        keyNumbers[text] = number
+        return number
+    }
+
+    /// The text of a registered key.
+    public func text(ofKey key: KeyNumber) -> String { keyTexts[Int(key)] }
+
+    /// Adds a dictionary of leaves and known objects: itself first, then its keys, then its values, those that are new.
+    public func dictionary(_ fields: UnsafeBufferPointer<BinaryPropertyListField>) -> ObjectNumber {
+        let count = fields.count
+        let (number, references) = dictionary(count: count)
+        for index in 0..<count {
+            let key = Int(fields[index].key)
+            var object = keyObjects[key]
+            if object == Self.none {
+                object = string(keyTexts[key])
+                keyObjects[key] = object
+            }
+            setReference(index, in: references, to: object)
+        }
+        for index in 0..<count {
+            setReference(count + index, in: references, to: add(fields[index]))
+        }
+        return number
+    }
+
+    @inline(__always)
+    private func add(_ field: BinaryPropertyListField) -> ObjectNumber {
+        switch field.kind {
+        case .object: UInt32(truncatingIfNeeded: field.payload)
+        case .uid: uid(UInt32(truncatingIfNeeded: field.payload))
+        case .boolean: boolean(field.payload != 0)
+        case .integer: integer(Int64(bitPattern: field.payload))
+        case .real: eightBytes(0x23, field.payload)
+        case .single: real(Float(bitPattern: UInt32(truncatingIfNeeded: field.payload)))
+        }
+    }
+
+    // MARK: - Bytes
+
+    private func sparseUID(_ value: UInt32) -> ObjectNumber {
+        body.ensure(8)
+        let start = body.count
+        appendUID(value)
+        return commitLeaf(from: start)
+    }
+
+    private func appendUID(_ value: UInt32) {
+        if value < 0x100 {
+            appendByte(0x80)
+            appendByte(UInt8(truncatingIfNeeded: value))
+        } else if value < 0x1_0000 {
+            appendByte(0x81)
+            appendBigEndian(UInt16(truncatingIfNeeded: value))
+        } else {
+            appendByte(0x83)
+            appendBigEndian(value)
+        }
+    }
+
+    private func container(_ marker: UInt8, count: Int, references: Int) -> (number: ObjectNumber, references: Int) {
+        body.ensure(references * 4 + 16)
+        let start = body.count
+        appendHeader(marker, count: count)
+        let place = body.count
+        UnsafeMutableRawPointer(body.base + place).initializeMemory(as: UInt8.self, repeating: 0, count: references * 4)
+        body.advance(references * 4)
+        return (appendObject(at: start), place)
+    }
+
+    private func leaf(_ marker: UInt8) -> ObjectNumber {
+        body.ensure(1)
+        let start = body.count
+        appendByte(marker)
+        return commitLeaf(from: start)
+    }
+
+    @inline(__always)
+    private func eightBytes(_ marker: UInt8, _ bits: UInt64) -> ObjectNumber {
+        body.ensure(16)
+        let start = body.count
+        appendByte(marker)
+        appendBigEndian(bits)
+        return commitLeaf(from: start)
+    }
+
+    private func wideString(_ text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
+        let string = String(decoding: text, as: UTF8.self)
+        let units = string.utf16.count
+        body.ensure(units * 2 + 16)
+        let start = body.count
+        appendHeader(0x60, count: units)
+        for unit in string.utf16 { appendBigEndian(unit) }
+        return commitLeaf(from: start)
+    }
+
+    /// Keeps the leaf that was just written, or takes it back and gives the number of its equal.
+    @inline(__always)
+    private func commitLeaf(from start: Int) -> ObjectNumber {
+        let base = body.base
+        let length = body.count - start
+        let newNumber = UInt32(truncatingIfNeeded: offsets.count) &+ firstNumber
+        let hash = LeafTable.hash(base + start, length)
+        let known = leaves.find(hash: hash, newNumber: newNumber) { number in
+            let other = Int(truncatingIfNeeded: offsets[Int(number &- firstNumber)])
+            // A leaf's bytes tell its length, so that equal bytes are an equal leaf even if `other` is a shorter one.
+            return other + length <= start && Self.areEqual(base + start, base + other, length)
+        }
+        if let known {
+            body.truncate(to: start)
+            return known
+        }
+        return appendObject(at: start)
+    }
+
+    @inline(__always)
+    private func appendObject(at start: Int) -> ObjectNumber {
+        let number = UInt32(truncatingIfNeeded: offsets.count) &+ firstNumber
+        if offsets.count >= Int(UInt32.max) - 256 - Int(firstNumber) { isFull = true }
+        offsets.append(UInt64(truncatingIfNeeded: start))
+        return number
+    }
+
+    @inline(__always)
+    private static func areEqual(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        let left = UnsafeRawPointer(a)
+        let right = UnsafeRawPointer(b)
+        var offset = 0
+        while offset + 8 <= count {
+            if left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            {
+                return false
+            }
+            offset += 8
+        }
+        while offset < count {
+            if a[offset] != b[offset] { return false }
+            offset += 1
+        }
+        return true
+    }
+
+    /// Copies text while it is ASCII; false when it is not.
+    @inline(__always)
+    private static func copyASCII(
+        _ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, count: Int
+    ) -> Bool {
+        let from = UnsafeRawPointer(source)
+        let to = UnsafeMutableRawPointer(target)
+        var seen: UInt64 = 0
+        var offset = 0
+        while offset + 8 <= count {
+            let word = from.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            to.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+            seen |= word
+            offset += 8
+        }
+        while offset < count {
+            let byte = source[offset]
+            target[offset] = byte
+            seen |= UInt64(byte)
+            offset += 1
+        }
+        return seen & 0x8080_8080_8080_8080 == 0
+    }
+
+    @inline(__always)
+    private func appendByte(_ value: UInt8) {
+        body.base[body.count] = value
+        body.advance(1)
+    }
+
+    @inline(__always)
+    private func appendBigEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
+        UnsafeMutableRawPointer(body.base + body.count).storeBytes(of: value.bigEndian, as: Value.self)
+        body.advance(MemoryLayout<Value>.size)
+    }
+
+    private func appendInteger(_ value: Int64) {
+        switch value {
+        case 0..<0x100:
+            appendByte(0x10)
+            appendByte(UInt8(truncatingIfNeeded: value))
+        case 0x100..<0x1_0000:
+            appendByte(0x11)
+            appendBigEndian(UInt16(truncatingIfNeeded: value))
+        case 0x1_0000..<0x1_0000_0000:
+            appendByte(0x12)
+            appendBigEndian(UInt32(truncatingIfNeeded: value))
+        default:
+            appendByte(0x13)
+            appendBigEndian(value)
+        }
+    }
+
+    @inline(__always)
+    private func appendHeader(_ marker: UInt8, count: Int) {
+        if count < 15 {
+            appendByte(marker | UInt8(truncatingIfNeeded: count))
+        } else {
+            appendByte(marker | 0x0F)
+            appendInteger(Int64(count))
+        }
+    }
+}

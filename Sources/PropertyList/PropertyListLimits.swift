@@ -1,0 +1,30 @@
+/// How much of untrusted input a reader is ready to take; each limit that is passed gives an error that names it.
+public struct PropertyListLimits: Sendable, Hashable {
+    /// The largest input, in bytes.
+    public var maximumBytes: Int
+    /// The largest number of objects in the object table of a binary property list.
+    public var maximumObjects: Int
+    /// How deep containers may nest.
+    public var maximumDepth: Int
+    /// The largest number of values in the tree that a property list unfolds to. Shared containers count each time, so
+    /// that a few hundred bytes cannot stand for 2^60 values.
+    public var maximumValues: Int
+    /// The largest string or data, in bytes as stored.
+    public var maximumLeafBytes: Int
+
+    public init(
+        maximumBytes: Int = 1 << 34,
+        maximumObjects: Int = 1 << 30,
+        maximumDepth: Int = 512,
+        maximumValues: Int = 1 << 26,
+        maximumLeafBytes: Int = 1 << 31
+    ) {
+        self.maximumBytes = maximumBytes
+        self.maximumObjects = maximumObjects
+        self.maximumDepth = maximumDepth
+        self.maximumValues = maximumValues
+        self.maximumLeafBytes = maximumLeafBytes
+    }
+
+    public static let standard = PropertyListLimits()
+}

@@ -1,0 +1,52 @@
+extension PropertyListValue {
+    /// Reads a property list, binary or XML, as told by its first bytes.
+    ///
+    /// Memory and time are proportional to the input: each object is decoded once and shared.
+    public init(
+        decoding bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
+    ) throws(PropertyListError) {
+        self = try BinaryPropertyListReader(detecting: bytes, limits: limits).value()
+    }
+
+    /// Reads a property list, binary or XML, as told by its first bytes.
+    public init(decoding bytes: [UInt8], limits: PropertyListLimits = .standard) throws(PropertyListError) {
+        self = try BinaryPropertyListReader(detecting: PropertyListStorage(bytes), limits: limits).value()
+    }
+
+    /// Writes the value as a property list.
+    ///
+    /// - Throws: `writeInvalid` for what the format cannot hold: a date that is not finite, in XML also null and sets.
+    public func encoded(as format: PropertyListFormat) throws(PropertyListError) -> [UInt8] {
+        switch format {
+        case .binary:
+            let writer = BinaryPropertyListWriter()
+            let top = try writer.add(self)
+            return try writer.finish(topObject: top)
+        case .xml:
+            return try XMLPropertyListWriter.encode(self)
+        }
+    }
+}
+
+extension BinaryPropertyListReader {
+    /// Opens a property list in either form; the XML form is brought into the binary one first.
+    public init(
+        detecting bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
+    ) throws(PropertyListError) {
+        try self.init(detecting: PropertyListStorage(copying: bytes), limits: limits)
+    }
+
+    /// Opens a property list in either form; the XML form is brought into the binary one first.
+    public init(
+        detecting storage: PropertyListStorage, limits: PropertyListLimits = .standard
+    ) throws(PropertyListError) {
+        switch PropertyListFormat(detecting: storage.bytes) {
+        case .binary:
+            try self.init(storage, limits: limits)
+        case .xml:
+            try self.init(XMLPropertyListReader.binary(from: storage.bytes, limits: limits), limits: limits)
+        case nil:
+            throw .corrupt("this is neither a binary nor an XML property list", at: 0)
+        }
+    }
+}

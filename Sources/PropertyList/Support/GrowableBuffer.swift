@@ -1,0 +1,55 @@
+/// A growing run of trivial values, without the uniqueness and bounds checks of `Array`, for the writer's inner loops.
+final class GrowableBuffer<Element: BitwiseCopyable> {
+    private(set) var base: UnsafeMutablePointer<Element>
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(capacity: Int = 64) {
+        self.capacity = max(capacity, 8)
+        base = .allocate(capacity: self.capacity)
+    }
+
+    deinit {
+        base.deallocate()
+    }
+
+    /// Makes room for `extra` more values. Amortised O(1) a value.
+    @inline(__always)
+    func ensure(_ extra: Int) {
+        if capacity - count < extra { grow(extra) }
+    }
+
+    @inline(never)
+    private func grow(_ extra: Int) {
+        let wanted = max(capacity * 2, count + extra)
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: wanted)
+        larger.update(from: base, count: count)
+        base.deallocate()
+        base = larger
+        capacity = wanted
+    }
+
+    @inline(__always)
+    func append(_ value: Element) {
+        ensure(1)
+        base[count] = value
+        count += 1
+    }
+
+    /// Counts values that were written behind the end, after `ensure`; a negative number takes them back.
+    @inline(__always)
+    func advance(_ amount: Int) {
+        count += amount
+    }
+
+    @inline(__always)
+    func truncate(to newCount: Int) {
+        count = newCount
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> Element {
+        get { base[index] }
+        set { base[index] = newValue }
+    }
+}

@@ -1,0 +1,207 @@
+/// Reads an XML property list, adding each value to a binary object table as it is met.
+///
+/// The binary form is the one that everything else reads, so that XML archives need no reader of their own.
+struct XMLPropertyListReader {
+    /// The same property list in binary form.
+    static func binary(
+        from bytes: UnsafeRawBufferPointer, limits: PropertyListLimits
+    ) throws(PropertyListError) -> PropertyListStorage {
+        guard bytes.count <= limits.maximumBytes else {
+            throw .corrupt("the property list has \(bytes.count) bytes, the limit is \(limits.maximumBytes)")
+        }
+        let text = try XMLText.utf8(bytes)
+        var reader = XMLPropertyListReader(scanner: XMLScanner(text), limits: limits)
+        let top = try reader.document()
+        return PropertyListStorage(try reader.table.finish(topObject: top))
+    }
+
+    /// A container whose end tag has not come.
+    private struct Open {
+        var isDictionary: Bool
+        /// The element the container was opened with, by line, for messages.
+        var line: Int
+        var start: Int
+        var keyStart: Int
+        var pendingKey: UInt32?
+        var uid: UInt32?
+    }
+
+    private enum Value {
+        case object(UInt32)
+        /// An integer, by its value, which a dictionary with the one key `CF$UID` needs.
+        case integer(UInt32, Int128)
+    }
+
+    private var scanner: XMLScanner
+    private let limits: PropertyListLimits
+    private let table = BinaryPropertyListWriter()
+    private var open: [Open] = []
+    /// Objects of the open containers, innermost last.
+    private var objects: [UInt32] = []
+    private var keys: [UInt32] = []
+    private let uidKey: UInt32
+
+    private init(scanner: XMLScanner, limits: PropertyListLimits) {
+        self.scanner = scanner
+        self.limits = limits
+        uidKey = table.string("CF$UID")
+    }
+
+    private mutating func document() throws(PropertyListError) -> UInt32 {
+        try scanner.prologue()
+        guard let first = try scanner.tag() else { throw scanner.error("there is no value") }
+        var isWrapped = false
+        var tag = first
+        if first.name == "plist" {
+            guard first.form == .start else { throw scanner.error("the property list is empty") }
+            isWrapped = true
+            guard let next = try scanner.tag() else { throw scanner.error("the property list is not closed") }
+            tag = next
+        }
+        guard tag.form != .end else { throw scanner.error("the property list is empty") }
+        let top = try value(from: tag)
+        if isWrapped {
+            guard let end = try scanner.tag(), end.form == .end, end.name == "plist" else {
+                throw scanner.error("after the one value of a property list </plist> is expected")
+            }
+        }
+        return top
+    }
+
+    /// Reads the value that a tag begins, without recursion.
+    private mutating func value(from first: XMLTag) throws(PropertyListError) -> UInt32 {
+        var tag = first
+        while true {
+            var finished: Value?
+            switch (tag.name, tag.form) {
+            case ("dict", .start), ("array", .start):
+                guard open.count < limits.maximumDepth else {
+                    throw scanner.error("containers nest deeper than the limit of \(limits.maximumDepth)")
+                }
+                open.append(
+                    Open(
+                        isDictionary: tag.name == "dict", line: scanner.line, start: objects.count,
+                        keyStart: keys.count, pendingKey: nil, uid: nil))
+            case ("dict", .empty):
+                finished = .object(table.dictionary(count: 0).number)
+            case ("array", .empty):
+                finished = .object(table.array(count: 0).number)
+            case ("dict", .end), ("array", .end):
+                finished = .object(try close(tag.name))
+            case ("key", .start), ("key", .empty):
+                try key(tag)
+            case (_, .end):
+                throw scanner.error("</\(tag.name)> closes nothing")
+            default:
+                finished = try leaf(tag)
+            }
+            if let finished {
+                guard let last = open.indices.last else {
+                    switch finished {
+                    case .object(let number), .integer(let number, _): return number
+                    }
+                }
+                try place(finished, in: last)
+            }
+            guard let next = try scanner.tag() else {
+                let place = open.last.map { " (opened on line \($0.line))" } ?? ""
+                throw scanner.error("the property list ends inside a container\(place)")
+            }
+            tag = next
+        }
+    }
+
+    private mutating func place(_ value: Value, in index: Int) throws(PropertyListError) {
+        let number: UInt32
+        var integer: Int128?
+        switch value {
+        case .object(let object): number = object
+        case .integer(let object, let value): (number, integer) = (object, value)
+        }
+        if open[index].isDictionary {
+            guard let key = open[index].pendingKey else {
+                throw scanner.error("a value in a dictionary has no key before it")
+            }
+            open[index].pendingKey = nil
+            open[index].uid = nil
+            if key == uidKey, keys.count == open[index].keyStart + 1, let integer {
+                guard let uid = UInt32(exactly: integer) else {
+                    throw scanner.error("a UID is out of range: \(integer)")
+                }
+                open[index].uid = uid
+            }
+        }
+        objects.append(number)
+    }
+
+    private mutating func close(_ name: String) throws(PropertyListError) -> UInt32 {
+        guard let container = open.popLast(), container.isDictionary == (name == "dict") else {
+            throw scanner.error("</\(name)> closes nothing")
+        }
+        guard container.pendingKey == nil else { throw scanner.error("a key in a dictionary has no value") }
+        let count = objects.count - container.start
+        defer {
+            objects.removeSubrange(container.start...)
+            if container.isDictionary { keys.removeSubrange(container.keyStart...) }
+        }
+        guard container.isDictionary else {
+            let (number, references) = table.array(count: count)
+            for index in 0..<count { table.setReference(index, in: references, to: objects[container.start + index]) }
+            return number
+        }
+        if count == 1, let uid = container.uid { return table.uid(uid) }
+        let (number, references) = table.dictionary(count: count)
+        for index in 0..<count {
+            table.setReference(index, in: references, to: keys[container.keyStart + index])
+            table.setReference(count + index, in: references, to: objects[container.start + index])
+        }
+        return number
+    }
+
+    private mutating func key(_ tag: XMLTag) throws(PropertyListError) {
+        guard let last = open.indices.last, open[last].isDictionary, open[last].pendingKey == nil else {
+            throw scanner.error("a <key> stands where a value is expected")
+        }
+        let number = table.string(tag.form == .empty ? "" : try scanner.text(until: "key"))
+        open[last].pendingKey = number
+        keys.append(number)
+    }
+
+    private mutating func leaf(_ tag: XMLTag) throws(PropertyListError) -> Value {
+        switch tag.name {
+        case "true", "false":
+            if tag.form == .start {
+                guard try scanner.text(until: tag.name).isEmpty else {
+                    throw scanner.error("<\(tag.name)> has no content")
+                }
+            }
+            return .object(table.boolean(tag.name == "true"))
+        case "string":
+            return .object(table.string(tag.form == .empty ? "" : try scanner.text(until: "string")))
+        case "data":
+            let bytes = tag.form == .empty ? [] : Base64.decode(try scanner.text(until: "data").utf8)
+            return .object(bytes.withUnsafeBytes { table.data($0) })
+        case "integer", "real", "date":
+            guard tag.form == .start else { throw scanner.error("<\(tag.name)/> has no value") }
+            let text = try scanner.text(until: tag.name)
+            if tag.name == "integer" {
+                guard let value = XMLNumber.integer(text) else {
+                    throw scanner.error("“\(text.prefix(40))” is not an integer from -2^63 to 2^64-1")
+                }
+                return .integer(table.integer(value), value)
+            }
+            if tag.name == "real" {
+                guard let value = XMLNumber.real(text) else {
+                    throw scanner.error("“\(text.prefix(40))” is not a real")
+                }
+                return .object(table.real(value))
+            }
+            guard let value = PropertyListDateText.parse(XMLNumber.trimmed(text).utf8) else {
+                throw scanner.error("“\(text.prefix(40))” is not a date of the form 2026-11-21T04:13:00Z")
+            }
+            return .object(table.date(value))
+        default:
+            throw scanner.error("<\(tag.name.prefix(40))> is no element of a property list")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// Brings the bytes of an XML document into UTF-8.
+enum XMLText {
+    static func utf8(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) -> [UInt8] {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return try checked(bytes.dropFirst(3)) }
+        if bytes.starts(with: [0xFE, 0xFF]) { return try wide(bytes.dropFirst(2), highFirst: true) }
+        if bytes.starts(with: [0xFF, 0xFE]) { return try wide(bytes.dropFirst(2), highFirst: false) }
+        if bytes.starts(with: [0x00, 0x3C]) { return try wide(bytes[...], highFirst: true) }
+        if bytes.starts(with: [0x3C, 0x00]) { return try wide(bytes[...], highFirst: false) }
+        switch declaredEncoding(bytes) {
+        case nil, "utf-8", "utf8", "us-ascii", "ascii": return try checked(bytes[...])
+        case "iso-8859-1", "latin1", "iso_8859-1":
+            return Array(String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) })).utf8)
+        case let name?:
+            throw PropertyListError(
+                code: .readUnknownVersion,
+                message: "the encoding \(name) is not supported; UTF-8, UTF-16 and ISO-8859-1 are")
+        }
+    }
+
+    private static func checked(
+        _ bytes: Slice<UnsafeRawBufferPointer>
+    ) throws(PropertyListError) -> [UInt8] {
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw .corrupt("the text is not valid UTF-8")
+        }
+        return Array(bytes)
+    }
+
+    private static func wide(
+        _ bytes: Slice<UnsafeRawBufferPointer>, highFirst: Bool
+    ) throws(PropertyListError) -> [UInt8] {
+        guard bytes.count % 2 == 0 else { throw .corrupt("the text is not valid UTF-16") }
+        let start = bytes.startIndex
+        let units = (0..<bytes.count / 2).lazy.map { index -> UInt16 in
+            let first = UInt16(bytes[start + index * 2])
+            let second = UInt16(bytes[start + index * 2 + 1])
+            return highFirst ? first << 8 | second : second << 8 | first
+        }
+        guard let text = String(validating: units, as: UTF16.self) else {
+            throw .corrupt("the text is not valid UTF-16")
+        }
+        return Array(text.utf8)
+    }
+
+    /// The encoding that the XML declaration names, in lower case.
+    private static func declaredEncoding(_ bytes: UnsafeRawBufferPointer) -> String? {
+        let head = String(decoding: bytes.prefix(256), as: UTF8.self)
+        guard head.hasPrefix("<?xml"), let end = head.firstRange(of: "?>"),
+            let name = head[..<end.lowerBound].firstRange(of: "encoding")
+        else { return nil }
+        let rest = head[name.upperBound..<end.lowerBound].drop { $0 == " " || $0 == "=" }
+        guard let quote = rest.first, quote == "\"" || quote == "'" else { return nil }
+        return rest.dropFirst().prefix { $0 != quote }.lowercased()
+    }
+}
