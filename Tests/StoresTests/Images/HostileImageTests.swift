@@ -1,0 +1,123 @@
+import Foundation
+import Stores
+import TestSupport
+import Testing
+
+/// Bytes that are no picture, or lie about it: an error in words, never a crash, and no memory for what is only claimed.
+@Suite("Hostile images")
+struct HostileImageTests {
+    @Test(
+        "no picture at all",
+        arguments: [
+            [], [0], [0xff, 0xd8], Array("just text, whatever the name says".utf8), Array("%PDF-1.7".utf8),
+            Array("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>".utf8),
+            [UInt8](repeating: 0, count: 4096), Array("id=ImageMagick".utf8), Array("RIFF1234WAVE".utf8),
+            Array("\0\0\0\u{18}ftypqt  ".utf8),
+        ] as [[UInt8]])
+    func noPicture(bytes: [UInt8]) {
+        let error = #expect(throws: ImageError.self) { try Image(bytes: bytes) }
+        #expect(error?.code == .notAPicture)
+        #expect(error?.message.hasPrefix("not a picture") == true)
+    }
+
+    @Test("a text named .jpg is named in the error")
+    func named() throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write("not a photograph", to: "photo.jpg")
+        let error = #expect(throws: ImageError.self) { try Image.open(path) }
+        #expect(error?.path == path)
+        #expect(error?.description.hasPrefix("\(path): not a picture") == true)
+    }
+
+    @Test("a file cut short anywhere is refused", arguments: ["teapot.jpg", "lamp.png"])
+    func truncated(name: String) throws {
+        let bytes = try Pictures.bytes(Pictures.example(name))
+        for count in stride(from: 4, to: bytes.count - 1, by: 97) {
+            let error = #expect(throws: ImageError.self, "\(count) bytes") { try decode(Array(bytes[..<count])) }
+            #expect(error?.code == .damaged || error?.code == .notAPicture)
+        }
+    }
+
+    @Test("samples cut short do not crash", arguments: Samples.all)
+    func truncatedSamples(sample: Samples.Sample) {
+        for count in stride(from: 0, to: sample.bytes.count, by: 5) { try? decode(Array(sample.bytes[..<count])) }
+    }
+
+    @Test("a byte changed here or there does not crash", arguments: Samples.all)
+    func changed(sample: Samples.Sample) {
+        var generator = SeededGenerator(seed: 7)
+        // CMYK costs more than all others together.
+        for place in stride(from: 0, to: sample.bytes.count, by: sample.name == "cmykJPEG" ? 40 : 6) {
+            var bytes = sample.bytes
+            bytes[place] = UInt8.random(in: 0...255, using: &generator)
+            try? decode(bytes)
+        }
+    }
+
+    @Test("headers that claim too much are refused before decoding")
+    func claims() throws {
+        for (width, height) in [(60000, 60000), (0x7fff_ffff, 1), (0x7fff_ffff, 0x7fff_ffff)] as [(UInt32, UInt32)] {
+            let error = #expect(throws: ImageError.self) {
+                try Image(bytes: Pictures.png(width: width, height: height))
+            }
+            #expect(error?.code == .tooManyPixels)
+            #expect(error?.message.contains("\(width)×\(height)") == true)
+        }
+        // A JPEG's frame header, changed to 65,000×65,000.
+        var jpeg = try Pictures.bytes(Pictures.example("teapot.jpg"))
+        let frame = try #require(jpeg.indices.dropLast().first { jpeg[$0] == 0xff && jpeg[$0 + 1] == 0xc0 })
+        jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xfd, 0xe8, 0xfd, 0xe8])
+        let error = #expect(throws: ImageError.self) { try Image(bytes: jpeg) }
+        #expect(error?.code == .tooManyPixels)
+    }
+
+    @Test("a size that the pixels do not fill is an error in words")
+    func lyingSize() throws {
+        let image = try Image(bytes: Pictures.png(width: 5000, height: 5000, data: [0x78, 0x9c, 0x03, 0, 0, 0, 0, 1]))
+        let error = #expect(throws: ImageError.self) { try image.jpegData() }
+        #expect(error?.code == .damaged)
+        #expect(error?.message.hasPrefix("the picture cannot be decoded: ") == true)
+        for size in [(0, 5), (5, 0)] as [(UInt32, UInt32)] {
+            #expect(throws: ImageError.self) { try Image(bytes: Pictures.png(width: size.0, height: size.1)) }
+        }
+    }
+
+    @Test("the limits are settable")
+    func limits() throws {
+        let path = Pictures.example("lamp.png")
+        let pixels = #expect(throws: ImageError.self) {
+            try Image.open(path, limits: ImageLimits(pixels: 320 * 240 - 1))
+        }
+        #expect(pixels?.code == .tooManyPixels)
+        #expect(try Image.open(path, limits: ImageLimits(pixels: 320 * 240)).width == 320)
+        let bytes = #expect(throws: ImageError.self) { try Image.open(path, limits: ImageLimits(bytes: 100)) }
+        #expect(bytes?.code == .tooManyBytes)
+        let sample = #expect(throws: ImageError.self) {
+            try Image(bytes: Samples.bytes("webp"), limits: ImageLimits(pixels: 100))
+        }
+        #expect(sample?.code == .tooManyPixels)
+    }
+
+    /// All that a picture can be asked.
+    private func decode(_ bytes: [UInt8]) throws {
+        let limits = ImageLimits(pixels: 4_000_000)
+        let image = try Image(bytes: bytes, limits: limits)
+        _ = try image.rgb(sizing: ImageSizing(width: 20, height: 20))
+        _ = try image.jpegData()
+    }
+}
+
+/// The same numbers at every run.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}

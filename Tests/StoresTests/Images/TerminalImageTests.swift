@@ -1,0 +1,54 @@
+import Stores
+import Testing
+
+@Suite("Terminal image")
+struct TerminalImageTests {
+    private static let four = Pictures.pixels(2, 2) { column, row in
+        [UInt8(column * 255), UInt8(row * 255), 0]
+    }
+
+    @Test("two pixels a cell, in true colour")
+    func trueColor() {
+        #expect(
+            TerminalImage.halfBlocks(Self.four, colors: .trueColor)
+                == "\u{1b}[38;2;0;0;0;48;2;0;255;0m▀\u{1b}[38;2;255;0;0;48;2;255;255;0m▀\u{1b}[0m\n")
+    }
+
+    @Test("two pixels a cell, in 256 colours")
+    func palette() {
+        #expect(
+            TerminalImage.halfBlocks(Self.four, colors: .palette256)
+                == "\u{1b}[38;5;16;48;5;46m▀\u{1b}[38;5;196;48;5;226m▀\u{1b}[0m\n")
+    }
+
+    @Test("colours are said once, and an odd last row leaves the background")
+    func repetition() {
+        let plain = Pictures.pixels(3, 3) { _, _ in [9, 9, 9] }
+        #expect(
+            TerminalImage.halfBlocks(plain, colors: .trueColor)
+                == "\u{1b}[38;2;9;9;9;48;2;9;9;9m▀▀▀\u{1b}[0m\n\u{1b}[38;2;9;9;9m▀▀▀\u{1b}[0m\n")
+    }
+
+    @Test("every colour of the palette is its own nearest", arguments: 16..<256)
+    func nearest(index: Int) {
+        let levels = [0, 95, 135, 175, 215, 255]
+        let cube = index - 16
+        let color =
+            index < 232
+            ? [levels[cube / 36], levels[cube / 6 % 6], levels[cube % 6]]
+            : [Int](repeating: 8 + 10 * (index - 232), count: 3)
+        let pixels = Pictures.pixels(1, 1) { _, _ in color.map { UInt8($0) } }
+        let text = TerminalImage.halfBlocks(pixels, colors: .palette256)
+        // No colour of the cube is a grey of the ramp.
+        #expect(text == "\u{1b}[38;5;\(index)m▀\u{1b}[0m\n")
+    }
+
+    @Test(
+        "a picture fits the cells, is square in them and is not enlarged",
+        arguments: [(80, 24, 64, 48), (20, 50, 20, 15), (1000, 1000, 320, 240), (0, 0, 1, 1)])
+    func sizing(columns: Int, rows: Int, width: Int, height: Int) throws {
+        let image = try Image.open(Pictures.example("bicycle.png"))
+        let pixels = try image.rgb(sizing: TerminalImage.sizing(for: image, columns: columns, rows: rows))
+        #expect((pixels.width, pixels.height) == (width, height))
+    }
+}
