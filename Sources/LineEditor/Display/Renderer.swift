@@ -16,7 +16,8 @@ public struct Renderer: Sendable {
     public var reflows = true
 
     private var last: Frame?
-    private var scroll = 0
+    /// The first row of the scene that is shown.
+    var scroll = 0
     private var output = TerminalOutput()
 
     public init(columns: Int = 80, rows: Int = 24, palette: Palette = .none) {
@@ -155,6 +156,7 @@ public struct Renderer: Sendable {
             output.write("\u{1B}[K")
         }
         guard row.wraps, start < end, end == new.count, let following else { return false }
-        return !following.cells.isEmpty && following.cells[0].width == 1
+        // A cursor whose place is in doubt can't be left to wrap by itself.
+        return !following.cells.isEmpty && following.cells[0].width == 1 && !output.isUncertain
     }
 }

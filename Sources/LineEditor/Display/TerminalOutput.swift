@@ -8,7 +8,7 @@ struct TerminalOutput: Sendable {
     private var columns = 80
     private var style = ""
     /// Whether terminals may disagree about the column that the cursor is in.
-    private var isUncertain = false
+    private(set) var isUncertain = false
 
     mutating func begin(row: Int, column: Int, allocated: Int, columns: Int) {
         bytes.removeAll(keepingCapacity: true)

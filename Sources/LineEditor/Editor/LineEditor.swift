@@ -45,7 +45,9 @@ public final class LineEditor {
 
     /// - Parameters:
     ///   - renderer: the size of the terminal and how styles look.
+    ///   - services: what the host knows of the language.
     ///   - history: the entries of earlier sessions.
+    ///   - options: keys and behaviour.
     public init(
         renderer: Renderer = Renderer(), services: EditorServices = EditorServices(), history: History = History(),
         options: EditorOptions = EditorOptions()
@@ -70,6 +72,7 @@ public final class LineEditor {
     ///   - prompt: what stands before the first line; a line break in it makes it several lines high.
     ///   - continuation: what stands before every other line.
     ///   - text: what the line holds already.
+    /// - Returns: what the host has to do.
     public func begin(prompt: StyledText, continuation: StyledText = "", text: String = "") -> [Outcome] {
         self.prompt = prompt
         continuationPrompt = continuation

@@ -30,6 +30,7 @@ public final class TerminalMode {
     /// - Parameters:
     ///   - input: the descriptor that keys are read from.
     ///   - output: the descriptor that control sequences are written to.
+    ///   - options: what is asked of the terminal.
     public init(input: Int32 = 0, output: Int32 = 1, options: Options = Options()) {
         self.input = input
         self.output = output

@@ -1,0 +1,18 @@
+import Testing
+
+@testable import LineEditor
+
+@Suite("Pasted text")
+struct PastedTextTests {
+    @Test(
+        arguments: [
+            ("x = 1", "x = 1"), ("> x = 1", "x = 1"), ("> a\n> b\nout\n> c", "a\nb\nc"),
+            ("> do\n>>   x\n>> end", "do\n  x\nend"), ("do\n…   x\n… end", "do\n  x\nend"),
+            ("f(\n... or 1)", "f(\nor 1)"), ("a\n... b\nc", "a\n... b\nc"), ("a\r\nb", "a\nb"), ("\n\n> x", "x"),
+            (">\n> x", "\nx"), ("if a > b", "if a > b"), ("", ""),
+        ])
+    func cleaned(_ text: String, _ expected: String) {
+        #expect(
+            PastedText.cleaned(text, prompts: ["> "], continuations: [">> ", "… ", "... "]) == expected)
+    }
+}

@@ -1,0 +1,138 @@
+import LineEditor
+import Testing
+
+@Suite("Key decoder")
+struct KeyDecoderTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let bytes: String
+        let keys: [Key]
+        var testDescription: String { bytes.debugDescription }
+
+        init(_ bytes: String, _ keys: Key...) {
+            self.bytes = bytes
+            self.keys = keys
+        }
+    }
+
+    static let cases: [Case] = [
+        Case("a", .press(.character("a"))), Case("A ", .press(.character("A")), .press(.character(" "))),
+        Case("é", .press(.character("é"))), Case("漢", .press(.character("漢"))), Case("😀", .press(.character("😀"))),
+        Case("\u{1}", .control("a")), Case("\u{1A}", .control("z")), Case("\u{1F}", .control("_")),
+        Case("\u{0}", .control(" ")), Case("\r", .press(.enter)), Case("\n", .press(.enter)),
+        Case("\t", .press(.tab)), Case("\u{7F}", .press(.backspace)), Case("\u{8}", .press(.backspace)),
+        // Alt
+        Case("\u{1B}b", .alt("b")), Case("\u{1B}\u{7F}", .press(.backspace, .alt)),
+        Case("\u{1B}\r", .press(.enter, .alt)), Case("\u{1B}é", .alt("é")),
+        Case("\u{1B}\u{1}", .press(.character("a"), [.alt, .control])),
+        // xterm and tmux
+        Case("\u{1B}[A", .press(.up)), Case("\u{1B}OA", .press(.up)), Case("\u{1B}[D", .press(.left)),
+        Case("\u{1B}[1;5C", .press(.right, .control)), Case("\u{1B}[1;3D", .press(.left, .alt)),
+        Case("\u{1B}[1;2H", .press(.home, .shift)), Case("\u{1B}[F", .press(.end)), Case("\u{1B}OF", .press(.end)),
+        Case("\u{1B}[3~", .press(.delete)), Case("\u{1B}[3;5~", .press(.delete, .control)),
+        Case("\u{1B}[5~", .press(.pageUp)), Case("\u{1B}[1~", .press(.home)), Case("\u{1B}[4~", .press(.end)),
+        Case("\u{1B}[Z", .press(.tab, .shift)), Case("\u{1B}OP", .press(.function(1))),
+        Case("\u{1B}[15~", .press(.function(5))), Case("\u{1B}[24~", .press(.function(12))),
+        Case("\u{1B}[1;5P", .press(.function(1), .control)),
+        Case("\u{1B}[27;5;13~", .press(.enter, .control)), Case("\u{1B}OM", .press(.enter)),
+        // rxvt
+        Case("\u{1B}[7~", .press(.home)), Case("\u{1B}[8~", .press(.end)), Case("\u{1B}Oc", .press(.right, .control)),
+        Case("\u{1B}[c", .press(.right, .shift)), Case("\u{1B}[a", .press(.up, .shift)),
+        Case("\u{1B}[3^", .press(.delete, .control)), Case("\u{1B}[3$", .press(.delete, .shift)),
+        Case("\u{1B}[7@", .press(.home, [.control, .shift])), Case("\u{1B}\u{1B}[D", .press(.left, .alt)),
+        // The Linux console
+        Case("\u{1B}[[A", .press(.function(1))), Case("\u{1B}[[E", .press(.function(5))),
+        // kitty
+        Case("\u{1B}[97u", .press(.character("a"))), Case("\u{1B}[99;5u", .control("c")),
+        Case("\u{1B}[27u", .press(.escape)), Case("\u{1B}[13;5u", .press(.enter, .control)),
+        Case("\u{1B}[9;2u", .press(.tab, .shift)), Case("\u{1B}[127;3u", .press(.backspace, .alt)),
+        Case("\u{1B}[97:65;2u", .press(.character("A"))), Case("\u{1B}[97;2u", .press(.character("A"))),
+        Case("\u{1B}[98;3u", .alt("b")), Case("\u{1B}[97;1:3u"), Case("\u{1B}[97;1:2u", .press(.character("a"))),
+        Case("\u{1B}[57441;2u"), Case("\u{1B}[97;;228u", .press(.character("ä"))),
+        Case("\u{1B}[57399u", .press(.character("0"))), Case("\u{1B}[57417;5u", .press(.left, .control)),
+        Case("\u{1B}[60:62;4u", .alt(">")), Case("\u{1B}[99;69u", .control("c")),
+        // Paste, focus, reports
+        Case("\u{1B}[200~a\u{1B}[Ab\r\u{1B}[201~c", .paste("a\u{1B}[Ab\r"), .press(.character("c"))),
+        Case("\u{1B}[200~\u{1B}[201~", .paste("")), Case("\u{1B}[201~"),
+        Case("\u{1B}[I", .focus(true)), Case("\u{1B}[O", .focus(false)),
+        Case("\u{1B}[12;40R", .report(.cursorPosition(row: 12, column: 40))),
+        Case("\u{1B}[?62;4c", .report(.deviceAttributes("?62;4"))), Case("\u{1B}[?1u", .report(.keyboardFlags(1))),
+        Case("\u{1B}[?2026;2$y", .report(.controlSequence("?2026;2$y"))),
+        Case(
+            "\u{1B}]11;rgb:0/0/0\u{1B}\\x", .report(.string(introducer: 0x5D, bytes: Array("11;rgb:0/0/0".utf8))),
+            .press(.character("x"))),
+        Case("\u{1B}_Gi=1;OK\u{1B}\\", .report(.string(introducer: 0x5F, bytes: Array("Gi=1;OK".utf8)))),
+        Case("\u{1B}[<0;3;4M", .report(.controlSequence("<0;3;4M"))), Case("\u{1B}[M !!x", .press(.character("x"))),
+    ]
+
+    @Test("A sequence at once", arguments: cases)
+    func whole(_ example: Case) {
+        var decoder = KeyDecoder()
+        #expect(decoder.decode(Array(example.bytes.utf8)) == example.keys)
+        #expect(!decoder.isWaiting)
+    }
+
+    @Test("A sequence byte by byte", arguments: cases)
+    func bytewise(_ example: Case) {
+        var decoder = KeyDecoder()
+        var keys: [Key] = []
+        for byte in example.bytes.utf8 { keys += decoder.decode([byte]) }
+        #expect(keys == example.keys)
+    }
+
+    @Test(
+        "What waits is a key after all",
+        arguments: [
+            ("\u{1B}", [Key.press(.escape)]), ("\u{1B}[", [.alt("[")]), ("\u{1B}O", [.alt("O")]),
+            ("\u{1B}\u{1B}", [.press(.escape), .press(.escape)]), ("\u{1B}]", [.alt("]")]), ("\u{1B}P", [.alt("P")]),
+            ("\u{1B}[1;", []), ("\u{1B}]11;rgb", []),
+        ])
+    func flush(_ bytes: String, _ keys: [Key]) {
+        var decoder = KeyDecoder()
+        #expect(decoder.decode(Array(bytes.utf8)) == [])
+        #expect(decoder.isWaiting)
+        #expect(decoder.flush() == keys)
+        #expect(!decoder.isWaiting)
+        #expect(decoder.decode([0x61]) == [.press(.character("a"))])
+    }
+
+    @Test("A paste has no time limit")
+    func pasteWaits() {
+        var decoder = KeyDecoder()
+        #expect(decoder.decode(Array("\u{1B}[200~ab\u{1B}".utf8)) == [])
+        #expect(!decoder.isWaiting)
+        #expect(decoder.flush() == [])
+        #expect(decoder.decode(Array("[201~".utf8)) == [.paste("ab")])
+    }
+
+    @Test(
+        "Bytes that are no UTF-8 become one replacement character each",
+        arguments: [
+            ([0xFF] as [UInt8], 1), ([0xC3, 0x28], 2), ([0x80, 0x80], 2), ([0xED, 0xA0, 0x80], 1),
+            ([0xE2, 0x82, 0x41], 2),
+        ])
+    func invalid(_ bytes: [UInt8], _ count: Int) {
+        var decoder = KeyDecoder()
+        let keys = decoder.decode(bytes)
+        #expect(keys.count == count)
+        #expect(keys.first == .press(.character("\u{FFFD}")))
+    }
+
+    @Test("No bytes trap, and none stay for ever", arguments: 0..<40)
+    func fuzz(seed: Int) {
+        var random = RandomSource(seed: UInt64(seed))
+        var decoder = KeyDecoder()
+        let bytes: [UInt8] = [0x1B, 0x5B, 0x4F, 0x3B, 0x31, 0x32, 0x7E, 0x75, 0x3A, 0x3F, 0x24, 0x4D, 0x5D, 0x07]
+        for _ in 0..<400 {
+            let count = Int.random(in: 1...9, using: &random)
+            let chunk = (0..<count).map { _ in
+                Bool.random(using: &random)
+                    ? UInt8.random(in: 0...255, using: &random) : bytes[Int.random(in: 0..<bytes.count, using: &random)]
+            }
+            _ = decoder.decode(chunk)
+            if Int.random(in: 0..<5, using: &random) == 0 { _ = decoder.flush() }
+        }
+        _ = decoder.decode(Array("\u{1B}[201~".utf8))
+        _ = decoder.flush()
+        #expect(decoder.decode([0x61]).last == .press(.character("a")))
+    }
+}
