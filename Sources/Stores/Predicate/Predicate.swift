@@ -64,6 +64,7 @@ public struct Predicate: Sendable, Hashable, CustomStringConvertible {
     /// Judges an object.
     ///
     /// - Parameter lookup: Gives the value of a field, nil when the object has none. `SELF` asks for the object itself.
+    /// - Returns: Whether the object satisfies the predicate.
     public func evaluate(_ lookup: (String) -> PropertyListValue?) -> Bool {
         withoutActuallyEscaping(lookup) { PredicateEvaluator(lookup: $0).holds(plan) }
     }

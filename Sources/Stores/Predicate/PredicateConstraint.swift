@@ -69,7 +69,7 @@ public struct PredicateConstraint: Sendable, Hashable {
         case .like:
             guard case .string(let text) = value else { return nil }
             let wildcard = PredicateWildcard(text, [])
-            return wildcard.prefix.isEmpty ? nil : made(.beginsWith(wildcard.prefix), isExact: wildcard.isPrefix)
+            return wildcard.prefix.isEmpty ? nil : made(.beginsWith(wildcard.prefix), isExact: false)
         case .notEqual, .contains, .endsWith, .matches:
             return nil
         }

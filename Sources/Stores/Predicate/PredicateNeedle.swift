@@ -15,6 +15,9 @@ struct PredicateNeedle: Sendable {
     private let word: UInt64
     private let fold: UInt64
     private let mask: UInt64
+    /// The first byte in all eight places, and the bit to set for its case.
+    private let lead: UInt64
+    private let leadFold: UInt64
     private let length: Int
     private let foldsCase: Bool
     /// For needles longer than a word, how to search long texts for them; see `placeLinearly`.
@@ -38,6 +41,8 @@ struct PredicateNeedle: Sendable {
             if foldsCase && byte &- 0x61 < 26 { fold |= 0x20 << shift }
         }
         (self.word, self.fold, self.mask) = (word, fold, mask)
+        lead = (word & 0xFF) &* 0x0101_0101_0101_0101
+        leadFold = (fold & 0xFF) &* 0x0101_0101_0101_0101
     }
 
     // MARK: Comparing
@@ -112,28 +117,37 @@ struct PredicateNeedle: Sendable {
         let last = text.count - length
         if last < start { return nil }
         if length > 8 && text.count > Self.shortText { return placeLinearly(in: text, from: start) }
+        // Eight bytes at a time are compared with the needle's first; only where it stands is the rest looked at.
         let raw = UnsafeRawBufferPointer(text)
-        var place = start
-        while place <= last && place + 8 <= raw.count {
-            let bits = raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            if (bits | fold) & mask == word && (length <= 8 || matches(text, at: place)) { return place }
-            place += 1
-        }
-        if place > last { return nil }
-        // Fewer than eight bytes are left, and so the needle has fewer: they shift through one word.
-        var bits: UInt64 = 0
-        if raw.count >= 8 {
-            let left = raw.count - place
-            bits = raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self) >> UInt64(8 * (8 - left))
-        } else {
-            for index in place..<raw.count { bits |= UInt64(raw[index]) << UInt64(8 * (index - place)) }
-        }
-        while place <= last {
-            if (bits | fold) & mask == word { return place }
-            bits >>= 8
-            place += 1
+        var block = start
+        while block <= last {
+            let bits = Self.word(of: raw, at: block)
+            let difference = (bits | leadFold) ^ lead
+            var found = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
+            while found != 0 {
+                let place = block + found.trailingZeroBitCount / 8
+                if place > last { return nil }
+                if (Self.word(of: raw, at: place) | fold) & mask == word && (length <= 8 || matches(text, at: place)) {
+                    return place
+                }
+                found &= found &- 1
+            }
+            block += 8
         }
         return nil
+    }
+
+    /// The eight bytes from an offset on, the first lowest; zeros for what is behind the end.
+    @inline(__always)
+    private static func word(of raw: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+        let left = raw.count - offset
+        if left >= 8 { return raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+        if raw.count >= 8 {
+            return raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self) >> UInt64(8 * (8 - left))
+        }
+        var bits: UInt64 = 0
+        for index in offset..<raw.count { bits |= UInt64(raw[index]) << UInt64(8 * (index - offset)) }
+        return bits
     }
 
     /// The same by Knuth, Morris and Pratt, whose time does not grow with the product of both lengths.

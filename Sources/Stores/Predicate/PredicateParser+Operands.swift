@@ -20,8 +20,6 @@ extension PredicateParser {
             } else {
                 return parsed
             }
-            // A long key path is one flat list; brackets nest.
-            if case .expression(.keyPath) = parsed.content { continue }
             parsed.height = try checked(parsed.height + 1, at: place)
         }
     }

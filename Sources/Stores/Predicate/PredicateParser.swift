@@ -119,6 +119,9 @@ struct PredicateParser {
         if let modifier = token.keyword?.modifier {
             let word = token.named
             advance()
+            if comparisonOperator != nil {
+                throw error("\(word) takes a collection; a field of that name is written #\(word)", at: start)
+            }
             let operand = try parse(.comparison)
             guard case .node(.comparison(var comparison)) = operand.content, comparison.modifier == .direct else {
                 throw error("\(word) takes a comparison, as in \(word) tags == \"gift\"", at: start)

@@ -15,8 +15,6 @@ struct PredicateWildcard: Sendable {
     private let ascii: [UInt16]?
     /// The text that every match begins with, unfolded.
     let prefix: String
-    /// Whether the pattern is the prefix and one `*` at its end.
-    let isPrefix: Bool
 
     private static let anyOne: UInt16 = 256
     private static let anyRun: UInt16 = 257
@@ -47,8 +45,6 @@ struct PredicateWildcard: Sendable {
         flush()
         self.prefix = prefix ?? ""
         self.units = units
-        let runs = units.count { if case .character = $0 { false } else { true } }
-        if runs == 1, case .run? = units.last { isPrefix = true } else { isPrefix = false }
         var bytes: [UInt16]? = []
         for unit in units {
             switch unit {

@@ -1,0 +1,26 @@
+import Stores
+import Testing
+
+@Suite("Nearest names")
+struct NearestNamesTests {
+    @Test(
+        "The distance counts slips",
+        arguments: [
+            ("name", "name", 0), ("name", "NAME", 0), ("nmae", "name", 1), ("nam", "name", 1), ("names", "name", 1),
+            ("game", "name", 1), ("", "abc", 3), ("kitten", "sitting", 3), ("ca", "abc", 3), ("größe", "grosse", 3),
+        ])
+    func distance(first: String, second: String, slips: Int) {
+        #expect(NearestNames.distance(first, second) == slips)
+        #expect(NearestNames.distance(second, first) == slips)
+    }
+
+    @Test(
+        "The nearest names, nearest first",
+        arguments: [
+            ("nmae", ["name"]), ("valueindollars", ["valueInDollars"]), ("value", ["valueInDollars"]), ("zzz", []),
+            ("", []), ("tag", ["tags", "tax"]), ("name", []), (String(repeating: "x", count: 100), []),
+        ])
+    func nearest(name: String, expected: [String]) {
+        #expect(NearestNames.nearest(to: name, among: ["name", "valueInDollars", "tags", "tax"]) == expected)
+    }
+}
