@@ -32,6 +32,9 @@ extension LuaType {
                 ? nil : "\(name) expected, got \"\(word)\"\(NearestNames.hint(for: word, among: words))"
         case .options(let options) where type == .table: return Self.mismatch(of: options, at: index, on: L)
         case .union(let types):
+            if type == .table, let options = types.first(where: { if case .options = $0 { true } else { false } }) {
+                return options.mismatch(at: index, on: L)
+            }
             if types.contains(where: { $0.mismatch(at: index, on: L) == nil }) { return nil }
         case .optional(let inner): return type == .nil || type == .none ? nil : inner.mismatch(at: index, on: L)
         case .variadic(let inner): return inner.mismatch(at: index, on: L)

@@ -24,6 +24,11 @@ public enum NearestNames {
         return "; did you mean \(names.map { "'\($0)'" }.joined(separator: " or "))?"
     }
 
+    /// Whether one slip leads from one name to the other: a letter left out, added or changed, or two swapped.
+    public static func isOneSlip(_ a: String, _ b: String) -> Bool {
+        distance(Array(a.unicodeScalars), Array(b.unicodeScalars), limit: 2) == 1
+    }
+
     /// Insertions, deletions, substitutions and swaps of neighbours (Damerau's restricted distance).
     static func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar], limit: Int) -> Int {
         guard abs(a.count - b.count) <= limit else { return limit + 1 }

@@ -6,6 +6,12 @@ public protocol LuaErrorDetails: Error {
     var luaCode: LuaErrorCode { get }
     var luaMessage: String { get }
     var luaPath: String? { get }
+    /// Whether the script is at fault: it is then raised as a string with the place in front, as Lua's own libraries do.
+    var isScriptsFault: Bool { get }
+}
+
+extension LuaErrorDetails {
+    public var isScriptsFault: Bool { false }
 }
 
 /// An error's code, as a number or as a word.

@@ -135,6 +135,11 @@ public final class LuaClass<T> {
         state.update(className) { $0.functions.append(declaration) }
     }
 
+    /// A method without parameters and results.
+    public func method(_ name: String, _ documentation: String, body: @escaping (T, LuaCall) throws -> Int32) {
+        method(name, [], returns: [], documentation, body: body)
+    }
+
     /// A metamethod whose first operand is of this class; `__len`, `__call`, `__tostring`, `__pairs`.
     public func metamethod(_ name: String, body: @escaping (T, LuaCall) throws -> Int32) {
         let find = find

@@ -18,6 +18,7 @@ extension LuaState {
             error.underlying = object.error is LuaError ? error.underlying : object.error
         } else {
             error = LuaError(.runtime, message(of: value, on: L))
+            if let raisedAsText, error.message.hasSuffix(raisedAsText.message) { error.underlying = raisedAsText.error }
             if clua_was_syntax_error(status) != 0 {
                 // A quoted string ends with its line: no further line can finish it.
                 let isQuoted = error.message.contains("unfinished string near")
@@ -69,6 +70,10 @@ extension LuaState {
                 return CLUA_RAISE_HERE
             case .cancelled, .deadline: break
             }
+        } else if let details = error as? any LuaErrorDetails, details.isScriptsFault {
+            raisedAsText = (details.luaMessage, error)
+            push(bytes: Array(details.luaMessage.utf8), on: L)
+            return CLUA_RAISE_HERE
         }
         pushErrorObject(error, on: L)
         return CLUA_RAISE

@@ -20,6 +20,8 @@ public final class LuaState {
     /// Functions, accessors and classes that live as long as the state: the shim holds them by address.
     private var retained: [AnyObject] = []
     private(set) var errorClass: LuaClass<LuaErrorObject>?
+    /// The error that was last raised as a string, so that it comes back to Swift as itself.
+    var raisedAsText: (message: String, error: any Error)?
 
     /// Stops or pauses the running chunk, from any thread.
     public let interrupter: LuaInterrupter

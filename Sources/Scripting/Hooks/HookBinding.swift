@@ -57,7 +57,7 @@ struct HookBinding {
         _ = hooks.add("willSave", Hook.Options(id: "host.save", priority: 90, description: "the host saves the items"), nil)
     }
 
-    private static let onParameters = [
+    static let onParameters = [
         LuaParameter("event", .text), LuaParameter("options", .union([.options(options), .callback("(event)")])),
         LuaParameter("handler", .optional(.callback("(event)"))),
     ]

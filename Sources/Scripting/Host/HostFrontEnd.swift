@@ -1,3 +1,5 @@
+public import Stores
+
 /// The person's side of a host: a REPL, or nothing but standard output.
 public protocol HostFrontEnd: AnyObject {
     /// The process is about to stop: the terminal goes back as it was.
@@ -6,6 +8,8 @@ public protocol HostFrontEnd: AnyObject {
     func applicationDidContinue()
     /// Text for standard output or standard error; true when the front end has written it itself.
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool
+    /// Draws a picture where the user looks.
+    func show(_ image: Image)
     /// Asks whether scripts may read or write a path outside the container.
     func consent(to access: PathConsent.Access, path: String) -> PathConsent
 }
@@ -14,6 +18,7 @@ extension HostFrontEnd {
     public func applicationWillStop() {}
     public func applicationDidContinue() {}
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
+    public func show(_ image: Image) {}
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
 }
 

@@ -1,5 +1,6 @@
 public import Application
 import Glibc
+import Logging
 import Lua
 import Stores
 

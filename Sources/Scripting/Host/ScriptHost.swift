@@ -20,6 +20,8 @@ public final class ScriptHost {
     let output = ScriptOutput()
     let scheduler: TaskScheduler
     let hooks: HookCenter
+    /// The keys of items that were removed since the last commit: their images go when the removal is committed.
+    var removedKeys: Set<String> = []
     let values: ValueBridge
     var machine = LifeCycleMachine()
     /// The state as handlers see it: it changes at the moments at which Cocoa's does.
@@ -53,7 +55,8 @@ public final class ScriptHost {
         let output = self.output
         logger = Logger(label: options.applicationName) { label in
             StandardErrorLogHandler(
-                label: label, processName: options.applicationName, sink: { text in output.writeError(text) })
+                label: label, level: options.logLevel, processName: options.applicationName,
+                sink: { text in output.writeError(text) })
         }
         if !options.isReadOnly {
             try container.emptyTemporaryFolder()
@@ -62,13 +65,11 @@ public final class ScriptHost {
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
         for path in options.readable { try fence.grant(path, .read) }
         for path in options.writable { try fence.grant(path, .readWrite) }
-        for name in ArchivePersistence.fileNames { fence.close(PathText.join(container.documents, name)) }
-
-        items = try ItemStore.open(
-            ArchivePersistence(documents: container.documents, isReadOnly: options.isReadOnly),
-            durability: options.durability)
-        images = ImageStore(
-            documents: container.documents, reserved: Set(ArchivePersistence.fileNames), logger: logger)
+        let persistence = ArchivePersistence(folder: container.documents, isReadOnly: options.isReadOnly)
+        fence.close(persistence.path)
+        fence.close(persistence.journalPath)
+        items = try ItemStore.open(persistence, durability: options.durability)
+        images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
 
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit))
         loop = try EventLoop()
@@ -97,7 +98,23 @@ public final class ScriptHost {
         loop.onSignal = { [unowned self] signal in received(signal) }
         let events = ItemEvents(self)
         itemEvents = events
-        items.addObserver(events)
+    }
+
+    /// From the first handler for items on: without any, the store need not tell.
+    func observeItems(as itemClass: LuaClass<Item>) {
+        guard let itemEvents, itemEvents.itemClass == nil else { return }
+        itemEvents.itemClass = itemClass
+        items.addObserver(itemEvents)
+    }
+
+    /// Removes the images of items that are gone for good; an item that a rollback brought back keeps its own.
+    private func removeImagesOfRemovedItems() {
+        guard !removedKeys.isEmpty else { return }
+        let keys = removedKeys
+        removedKeys = []
+        for key in keys where items.item(forKey: key) == nil && images.hasImage(forKey: key) {
+            do { try images.deleteImage(forKey: key) } catch { logger.warning("\(error.message)") }
+        }
     }
 
     private func takeSignals() throws {
@@ -149,6 +166,7 @@ public final class ScriptHost {
         guard !items.isInTransaction, items.hasUncommittedChanges else { return .success(()) }
         do {
             try items.commit()
+            removeImagesOfRemovedItems()
             return .success(())
         } catch {
             var failure = LuaError(.runtime, error.message)

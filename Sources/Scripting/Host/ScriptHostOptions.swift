@@ -1,4 +1,5 @@
 public import Application
+public import Logging
 public import Stores
 
 /// How a host is set up.
@@ -26,6 +27,9 @@ public struct ScriptHostOptions: Sendable {
     public var handlesSignals = true
     /// Folders that `require` looks in, first to last, before the container's own scripts.
     public var modulePaths: [String] = []
+
+    /// Messages below this level are dropped.
+    public var logLevel = Logger.Level.info
 
     public init(container: Container) { self.container = container }
 }

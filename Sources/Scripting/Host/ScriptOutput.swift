@@ -1,7 +1,9 @@
 import CPlatform
 
 /// Where scripts' text goes: C's own streams, so that `print`, `io.write` and the log come in the order they were made.
-final class ScriptOutput {
+/// The log may write from any thread; the front end is asked only on the host's own.
+final class ScriptOutput: @unchecked Sendable {
+    // Guarded by the host's isolation: set and asked on the thread that owns the host.
     weak var frontEnd: (any HostFrontEnd)?
 
     func write(_ bytes: [UInt8]) {

@@ -184,7 +184,7 @@ enum BaseModule {
             [unowned host] call in
             let path = try call.text(0)
             return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
-                if try layer.status(path)?.kind == .folder { try layer.removeDirectory(path) } else { try layer.remove(path) }
+                if try layer.status(path)?.kind == .directory { try layer.removeDirectory(path) } else { try layer.remove(path) }
                 return call.returns(true)
             }
         }

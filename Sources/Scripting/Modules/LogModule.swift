@@ -1,3 +1,4 @@
+import Logging
 import Lua
 
 /// `log`: lines for standard error, bare on a terminal, in NSLog's form elsewhere.

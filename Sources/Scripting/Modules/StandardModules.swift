@@ -7,12 +7,13 @@ enum StandardModules {
         var modules: [(String, LuaValue)] = []
         func add(_ module: LuaModule) { modules.append((module.name, .table(module.table))) }
 
-        let itemClasses = ItemClasses(host)
+        let hooks = HookBinding(host)
+        let itemClasses = ItemClasses(host, hooks)
         add(DateModule.install(host.values))
         add(DataModule.install(host.values))
         add(UUIDModule.install(in: state))
         modules.append(("null", host.values.nulls.value(NullValue.shared)))
-        modules.append(("app", AppModule.install(in: host)))
+        modules.append(("app", AppModule.install(in: host, hooks)))
         modules.append(("items", itemClasses.value))
         modules.append(("images", itemClasses.imageClasses.storeValue))
         add(itemClasses.imageClasses.module)

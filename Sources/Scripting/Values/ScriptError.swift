@@ -38,6 +38,7 @@ extension PropertyListError: LuaErrorDetails {
 extension StoreError: LuaErrorDetails {
     public var luaDomain: String { domain }
     public var luaCode: LuaErrorCode { .word(code.identifier) }
+    public var isScriptsFault: Bool { code.isProgrammerError }
     public var luaMessage: String { message }
     public var luaPath: String? { path }
 }
@@ -47,4 +48,19 @@ extension CSVError: LuaErrorDetails {
     public var luaCode: LuaErrorCode { .word("invalidCSV") }
     public var luaMessage: String { description }
     public var luaPath: String? { nil }
+}
+
+extension ImageError: LuaErrorDetails {
+    public var luaDomain: String { "CubbyErrorDomain" }
+    public var luaCode: LuaErrorCode { .word(code.rawValue) }
+    public var luaMessage: String { message }
+    public var luaPath: String? { path }
+}
+
+extension PredicateError: LuaErrorDetails {
+    public var luaDomain: String { "CubbyErrorDomain" }
+    public var luaCode: LuaErrorCode { .word(code.rawValue) }
+    public var luaMessage: String { "\(description)" }
+    public var luaPath: String? { nil }
+    public var isScriptsFault: Bool { true }
 }

@@ -1,15 +1,15 @@
 import Application
 import Lua
+import Stores
 
 /// `app`: the application, its states and its handlers.
 enum AppModule {
     static let events: [String] =
         LifeCycleCallback.allCases.map(\.rawValue) + ["willSave", "didSave"]
 
-    static func install(in host: ScriptHost) -> LuaValue {
+    static func install(in host: ScriptHost, _ hooks: HookBinding) -> LuaValue {
         let state = host.state
         let cls = LuaClass<ScriptHost>("app", "The application.", in: state)
-        let hooks = HookBinding(host)
         cls.text("state", "notRunning, inactive, active, background or suspended.", get: { $0.applicationState.rawValue })
         cls.text("name", "The application's name.", get: { $0.options.applicationName })
         cls.text("version", "The application's version.", get: { $0.options.applicationVersion })

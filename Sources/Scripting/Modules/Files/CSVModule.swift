@@ -47,7 +47,7 @@ enum CSVModule {
         var row = CSVRow()
         var isOpen = true
 
-        init(_ layer: FencedFileLayer, _ file: OpenFile, _ options: CSVOptions) throws {
+        init(_ layer: FencedFileLayer, _ file: OpenFile, _ options: CSVOptions) throws(CSVError) {
             self.layer = layer
             self.file = file
             reader = try CSVReader(fileDescriptor: file.descriptor, options: options)
@@ -65,7 +65,7 @@ enum CSVModule {
     private static func rows(_ call: LuaCall, _ host: ScriptHost) throws -> Int32 {
         let path = try call.text(0)
         let hasHeader = try call.option("header", of: 1).isNil || call.option("header", of: 1).isTruthy
-        let options = CSVOptions(delimiter: try delimiter(call, of: 1), header: hasHeader)
+        let options = CSVOptions(delimiter: try delimiter(call, of: 1), hasHeader: hasHeader)
         let rows: Rows
         do {
             try host.askConsent(path, .read)

@@ -43,7 +43,7 @@ enum FileSystemModule {
             [unowned host] call in
             let path = try call.text(0)
             return try attempt(call, host, path, .readWrite) { layer in
-                if try layer.status(path)?.kind == .folder { try layer.removeDirectory(path) } else { try layer.remove(path) }
+                if try layer.status(path)?.kind == .directory { try layer.removeDirectory(path) } else { try layer.remove(path) }
                 return call.returns(true)
             }
         }

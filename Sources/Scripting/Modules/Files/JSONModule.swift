@@ -58,7 +58,7 @@ enum JSONModule {
             example: "return json.encode({ name = \"Bear\", tags = { \"gift\" } })"
         ) { call in
             let value: PropertyListValue
-            do { value = try bridge.propertyList(call.value(0)) } catch { throw call.refuse(0, error.message) }
+            do throws(ValueBridge.Refusal) { value = try bridge.propertyList(call.value(0)) } catch { throw call.refuse(0, error.message) }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             if try call.option("pretty", of: 1).isTruthy { encoder.outputFormatting.insert(.prettyPrinted) }

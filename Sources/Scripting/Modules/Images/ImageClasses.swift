@@ -1,0 +1,159 @@
+import Application
+import Lua
+import Stores
+
+/// `images`, `image` and pictures themselves.
+final class ImageClasses {
+    let store: ImageStore
+    let image: LuaClass<Image>
+    let images: LuaClass<ImageStore>
+    let module: LuaModule
+
+    var storeValue: LuaValue { images.value(store) }
+
+    init(_ host: ScriptHost) {
+        let state = host.state
+        store = host.images
+        image = Self.makeImageClass(in: host)
+        images = LuaClass<ImageStore>("images", "The image store: pictures by key, JPEG files in Documents.", in: state)
+        module = LuaModule("image", "Pictures: JPEG, PNG, WebP, HEIC, GIF and TIFF come in, upright.", in: state)
+        declareStore()
+        declareModule(host)
+    }
+
+    private static func makeImageClass(in host: ScriptHost) -> LuaClass<Image> {
+        let cls = LuaClass<Image>("Image", "A picture.", in: host.state)
+        cls.integer("width", "In pixels, upright.", get: { Int64($0.width) })
+        cls.integer("height", "In pixels, upright.", get: { Int64($0.height) })
+        cls.optionalText("format", "jpeg, png, …; nil for one that was made.", get: { $0.format?.rawValue })
+        cls.method(
+            "jpegData", [LuaParameter("quality", .optional(.number), "0 to 1; 0.5 if not given")], returns: [.string],
+            "The picture as a JPEG file's bytes."
+        ) { picture, call in
+            let quality = try call.optional(0, call.number) ?? 0.5
+            guard (0...1).contains(quality) else { throw call.refuse(0, "a quality from 0 to 1 expected, got \(quality)") }
+            return try attempt(call) { call.returns(LuaString(try picture.jpegData(quality: quality))) }
+        }
+        cls.method("pngData", returns: [.string], "The picture as a PNG file's bytes.") { picture, call in
+            try attempt(call) { call.returns(LuaString(try picture.pngData())) }
+        }
+        cls.method(
+            "resized", [LuaParameter("width", .integer), LuaParameter("height", .integer)], returns: [.object("Image")],
+            "A copy that fits into so many pixels, in its own proportions."
+        ) { picture, call in
+            let (width, height) = (try call.integer(0), try call.integer(1))
+            for (position, length) in [width, height].enumerated() where !(1...65_535).contains(length) {
+                throw call.refuse(position, "a length from 1 to 65535 expected, got \(length)")
+            }
+            return try attempt(call) { call.returns(try picture.resized(width: Int(width), height: Int(height)), cls) }
+        }
+        cls.method("show", "Draws the picture in the terminal; nothing elsewhere.") { [unowned host] picture, call in
+            host.frontEnd?.show(picture)
+            return call.returnsNothing()
+        }
+        cls.metamethod("__tostring") { picture, call in
+            let kilobytes = (picture.byteCount + 500) / 1000
+            let format = picture.format?.displayName ?? "picture"
+            return call.returns("\(picture.width)×\(picture.height) \(format), \(kilobytes) kB")
+        }
+        return cls
+    }
+
+    /// The world's refusals become nil and an error.
+    private static func attempt(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
+        do { return try body() } catch let error as ImageError {
+            if error.code == .badKey { throw call.refuse(error.path == nil ? 0 : 1, error.message) }
+            return call.returns(failure: error)
+        }
+    }
+
+    private func declareStore() {
+        let image = image
+        let key = LuaParameter("key", .text, "a file name of at most 255 bytes: an item's key, say")
+        images.method(
+            "setImage",
+            [
+                LuaParameter("image", .object("Image")), key,
+                LuaParameter("options", .optional(.options([LuaParameter("quality", .number, "0 to 1; 0.5 if not given")]))),
+            ], returns: [.boolean], "Stores a picture under a key, as JPEG; true, or nil and an error."
+        ) { store, call in
+            let quality = try call.option("quality", of: 2).numberValue ?? 0.5
+            guard (0...1).contains(quality) else { throw call.refuse(2, "option 'quality': 0 to 1 expected, got \(quality)") }
+            return try Self.keyed(call, 1) {
+                try store.setImage(try call.object(0, image), forKey: try call.text(1), quality: quality)
+                return call.returns(true)
+            }
+        }
+        images.method("image", [key], returns: [.optional(.object("Image"))], "The picture under a key, or nil.") { store, call in
+            try Self.keyed(call, 0) { call.returns(try store.image(forKey: try call.text(0)), image) }
+        }
+        images.method("deleteImage", [key], returns: [.boolean], "Removes the picture under a key; harmless when there is none.") {
+            store, call in
+            try Self.keyed(call, 0) {
+                try store.deleteImage(forKey: try call.text(0))
+                return call.returns(true)
+            }
+        }
+        images.method("imagePath", [key], returns: [.string], "Where the picture under a key is kept.") { store, call in
+            try Self.keyed(call, 0) { call.returns(try store.imagePath(forKey: try call.text(0))) }
+        }
+        images.method(
+            "thumbnail", [key, LuaParameter("size", .optional(.integer), "pixels a side; 40 if not given")],
+            returns: [.optional(.object("Image"))], "The picture in a small square, kept in Library/Caches."
+        ) { store, call in
+            let size = try call.optional(1, call.integer) ?? 40
+            guard (1...4096).contains(size) else { throw call.refuse(1, "a size from 1 to 4096 expected, got \(size)") }
+            return try Self.keyed(call, 0) { call.returns(try store.thumbnail(forKey: try call.text(0), size: Int(size)), image) }
+        }
+        images.method("keys", returns: [.array(.text)], "The keys of all pictures, sorted.") { store, call in
+            try Self.keyed(call, 0) {
+                let table = call.state.makeTable()
+                for (index, key) in try store.keys().enumerated() { table.rawSet(.integer(Int64(index + 1)), .text(key)) }
+                return call.returns(LuaValue.table(table))
+            }
+        }
+        images.method("clearCache", "Flushes the cache; the files stay.") { store, call in
+            store.clearCache()
+            return call.returnsNothing()
+        }
+        images.integer("cacheCount", "Pictures in the cache.", get: { Int64($0.cacheCount) })
+        images.integer("cacheCost", "Bytes in the cache.", get: { Int64($0.cacheCost) })
+        images.integer(
+            "cacheLimit", "Bytes that the cache may hold.", get: { Int64($0.cacheLimit) },
+            set: { $0.cacheLimit = Int(max($1, 0)) })
+        images.metamethod("__tostring") { store, call in call.returns("images (\((try? store.keys().count) ?? 0))") }
+    }
+
+    /// A key that can be none is the script's fault; other refusals are the world's.
+    private static func keyed(_ call: LuaCall, _ position: Int, _ body: () throws -> Int32) throws -> Int32 {
+        do { return try body() } catch let error as ImageError {
+            if error.code == .badKey { throw call.refuse(position, error.message) }
+            return call.returns(failure: error)
+        }
+    }
+
+    private func declareModule(_ host: ScriptHost) {
+        let image = image
+        module.function(
+            "open", [LuaParameter("path", .text)], returns: [.object("Image")],
+            "Reads a picture from a file; nil and an error when it can't be read."
+        ) { [unowned host] call in
+            let path = try call.text(0)
+            do {
+                try host.askConsent(path, .read)
+                return call.returns(try Image.open(path, limits: host.images.limits, using: host.fence.layer), image)
+            } catch let error as ImageError { return call.returns(failure: error) } catch let error as FileError {
+                return call.returns(failure: error)
+            }
+        }
+        module.function(
+            "fromData", [LuaParameter("bytes", .union([.string, .object("data")]))], returns: [.object("Image")],
+            "The picture of a file's bytes; nil and an error when they are none."
+        ) { [unowned host] call in
+            let bytes = try call.optionalObject(0, host.values.datas)?.bytes ?? call.bytes(0)
+            do { return call.returns(try Image(bytes: bytes, limits: host.images.limits), image) } catch let error as ImageError {
+                return call.returns(failure: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Logging
+import Lua
+import PropertyList
+import Stores
+
+/// An item in Lua: the fields of the domain as properties, any other name a custom field.
+final class ItemBinding {
+    private unowned let host: ScriptHost
+    private let images: ImageClasses
+    private var warned: Set<String> = []
+
+    init(_ host: ScriptHost, _ images: ImageClasses) {
+        self.host = host
+        self.images = images
+    }
+
+    func makeClass() -> LuaClass<Item> {
+        let values = host.values
+        let cls = LuaClass<Item>(
+            "Item", "A thing that is kept. Any name that is no property or method is a custom field.", in: host.state,
+            unknownMember: { item, name, call in
+                guard let value = try item.value(forField: name) else { return call.returns(LuaValue.nil) }
+                return call.returns(values.lua(value, readOnly: true))
+            },
+            assignUnknown: { [unowned self] item, call in
+                guard let name = call.value(0).textValue else {
+                    throw LuaError(.argument, "Item: a field's name is text, got a \(call.value(0).typeName)")
+                }
+                try checkName(name)
+                try item.setValue(try value(call.value(1), field: name), forField: name)
+            })
+        cls.text("name", "What it is.", get: { try $0.name }, set: { try $0.setName($1) })
+        cls.optionalText("serialNumber", "Its serial number, or nil.", get: { try $0.serialNumber }, set: { try $0.setSerialNumber($1) })
+        cls.integer("valueInDollars", "What it is worth, in whole dollars.", get: { try $0.valueInDollars }, set: { try $0.setValueInDollars($1) })
+        cls.property(
+            "dateCreated", .object("date"), "When it was recorded.",
+            set: { item, call in try item.setDateCreated(try call.object(0, values.dates).date) }
+        ) { item, call in call.returns(DateValue(try item.dateCreated), values.dates) }
+        cls.text("itemKey", "Its key, a UUID; the key of its image, too.", get: { try $0.itemKey })
+        return cls
+    }
+
+    /// The members that need the class itself.
+    func finish(_ cls: LuaClass<Item>) {
+        let images = images
+        cls.property(
+            "image", .optional(.object("Image")), "The image under its key; assigning stores one, nil removes it.",
+            set: { item, call in
+                let key = try item.itemKey
+                if call.isNil(0) { return try images.store.deleteImage(forKey: key) }
+                try images.store.setImage(try call.object(0, images.image), forKey: key)
+            }
+        ) { item, call in
+            let key = try item.itemKey
+            guard images.store.hasImage(forKey: key) else { return call.returns(LuaValue.nil) }
+            return call.returns(try images.store.image(forKey: key), images.image)
+        }
+        cls.method("copy", returns: [.object("Item")], "A deep copy with a new key, at the end of the store.") { item, call in
+            call.returns(try item.copy(), cls)
+        }
+        cls.method("fields", returns: [.array(.text)], "The names of the custom fields it has, sorted.") { item, call in
+            let table = call.state.makeTable()
+            for (index, name) in try item.customFieldNames.enumerated() { table.rawSet(.integer(Int64(index + 1)), .text(name)) }
+            return call.returns(LuaValue.table(table))
+        }
+        cls.metamethod("__tostring") { item, call in call.returns(item.description) }
+    }
+
+    /// A method's name is no field; a name one slip away from a field of the domain is stored, and warned about once.
+    func checkName(_ name: String) throws {
+        let declaration = host.state.declarations["Item"]
+        if let method = declaration?.functions.first(where: { $0.name == name }) {
+            throw LuaError(.argument, "Item.\(method.name) is a method and can be no field: choose another name")
+        }
+        guard !warned.contains(name), host.items.existingField(named: name) == nil else { return }
+        guard let near = NearestNames.find(for: name, among: ["name", "serialNumber", "valueInDollars", "dateCreated"]).first,
+            NearestNames.isOneSlip(name, near)
+        else { return }
+        warned.insert(name)
+        host.logger.warning("the new custom field '\(name)' is one slip away from '\(near)': was that meant?")
+    }
+
+    /// The value of a custom field; nil removes it.
+    func value(_ value: LuaValue, field: String) throws -> PropertyListValue? {
+        if value.isNil { return nil }
+        do throws(ValueBridge.Refusal) {
+            return try host.values.propertyList(value, path: field)
+        } catch {
+            throw LuaError(.argument, "Item.\(error.message)")
+        }
+    }
+
+    /// The fields for a new item from a table.
+    func fields(_ table: LuaTable) throws -> ItemFields {
+        var fields = ItemFields()
+        try table.forEach { key, value in
+            guard let name = key.textValue else {
+                throw LuaError(.argument, "a field's name is text, got \(host.state.describe(key))")
+            }
+            switch name {
+            case "name", "serialNumber", "itemKey", "valueInDollars", "dateCreated": break
+            default: try checkName(name)
+            }
+            guard let converted = try self.value(value, field: name) else { return true }
+            try fields.set(converted, forField: name)
+            return true
+        }
+        return fields
+    }
+}

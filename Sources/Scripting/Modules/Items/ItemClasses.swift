@@ -1,0 +1,39 @@
+import Application
+import Lua
+import PropertyList
+import Stores
+
+/// `items`, items and queries, which know of each other.
+final class ItemClasses {
+    unowned let host: ScriptHost
+    let items: LuaClass<ItemStore>
+    let item: LuaClass<Item>
+    let imageClasses: ImageClasses
+    let query: LuaClass<QueryValue>
+    let predicate: LuaClass<PredicateValue>
+    let hooks: HookBinding
+    let itemBinding: ItemBinding
+
+    var value: LuaValue { items.value(host.items) }
+
+    init(_ host: ScriptHost, _ hooks: HookBinding) {
+        self.host = host
+        self.hooks = hooks
+        let state = host.state
+        imageClasses = ImageClasses(host)
+        itemBinding = ItemBinding(host, imageClasses)
+        item = itemBinding.makeClass()
+        predicate = PredicateModule.makeClass(in: state)
+        let item = item
+        items = LuaClass<ItemStore>(
+            "items", "The item store: items in order, kept in the container.", in: state,
+            unknownKey: { store, call in
+                guard let position = call.value(0).integerValue else { return call.returns(LuaValue.nil) }
+                return call.returns(position > 0 ? store[Int(clamping: position - 1)] : nil, item)
+            })
+        query = QueryBinding.makeClass(in: state)
+        itemBinding.finish(item)
+        QueryBinding.declare(on: query, self)
+        ItemStoreBinding.declare(on: items, self)
+    }
+}

@@ -1,0 +1,176 @@
+import Lua
+import PropertyList
+import Stores
+
+/// `items`: creating, finding, ordering, keeping.
+enum ItemStoreBinding {
+    static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
+        let host = classes.host
+        reading(cls, classes)
+        changing(cls, classes)
+        keeping(cls, classes)
+        let hooks = classes.hooks
+        cls.method(
+            "on", HookBinding.onParameters, returns: [.object("Hook")],
+            "Calls a handler before or after items change; a will… handler may refuse with event:veto(reason)."
+        ) { [unowned host] _, call in
+            let results = try hooks.register(call, events: HookBinding.itemEvents, allowsUserEvents: false)
+            host.observeItems(as: classes.item)
+            return results
+        }
+    }
+
+    private static func reading(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
+        let item = classes.item
+        cls.metamethod("__len") { store, call in call.returns(store.count) }
+        cls.metamethod("__tostring") { store, call in call.returns("items (\(store.count))") }
+        cls.method(
+            "item", [LuaParameter("itemKey", .text)], returns: [.optional(.object("Item"))], "The item with a key, or nil."
+        ) { store, call in
+            let found = try call.withBytes(0) { raw in
+                store.item(forKeyUTF8: raw.bindMemory(to: UInt8.self))
+            }
+            return call.returns(found, item)
+        }
+        cls.property("allItems", .array(.object("Item")), "All items in order, as they are now: an array of its own.") { store, call in
+            let all = store.allItems
+            let table = call.state.makeTable(array: all.count)
+            for (index, each) in all.enumerated() { table.rawSet(.integer(Int64(index + 1)), item.value(each)) }
+            return call.returns(LuaValue.table(table))
+        }
+        cls.method(
+            "each", returns: [.function], "An iterator over positions and items, for `for`; changing the store meanwhile is safe."
+        ) { store, call in
+            let cursor = store.each()
+            var position: Int64 = 0
+            return call.returns(ownedFunction: { call in
+                guard let next = cursor.next() else { return call.returns(LuaValue.nil) }
+                position += 1
+                return call.returns(position) + call.returns(next, item)
+            })
+        }
+    }
+
+    private static func changing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
+        let item = classes.item
+        let host = classes.host
+        cls.method(
+            "createItem", [LuaParameter("fields", .optional(.table), "values by field name")], returns: [.object("Item")],
+            "A new item at the end of the store: empty, or with the fields given.",
+            example: "return items:createItem{ name = \"Lamp\", room = \"Study\" }.room"
+        ) { store, call in
+            guard case .table(let table) = call.value(0) else { return call.returns(try store.createItem(), item) }
+            return call.returns(try store.createItem(try classes.itemBinding.fields(table)), item)
+        }
+        cls.method("randomItem", returns: [.object("Item")], "A new item of an adjective and a noun.") { store, call in
+            call.returns(try store.randomItem(), item)
+        }
+        cls.method("removeItem", [LuaParameter("item", .object("Item"))], "Removes an item, with its image.") { [unowned host] store, call in
+            let removed = try call.object(0, item)
+            let key = try removed.itemKey
+            try store.removeItem(removed)
+            host.removedKeys.insert(key)
+            return call.returnsNothing()
+        }
+        cls.method(
+            "moveItem", [LuaParameter("from", .integer), LuaParameter("to", .integer)],
+            "Moves an item from one position to another, both from 1."
+        ) { store, call in
+            let count = Int64(store.count)
+            let positions = try [call.integer(0), call.integer(1)]
+            for (index, position) in positions.enumerated() where !(1...max(count, 1)).contains(position) || count == 0 {
+                throw call.refuse(index, "a position from 1 to \(count) expected, got \(position)")
+            }
+            try store.moveItem(from: Int(positions[0]) - 1, to: Int(positions[1]) - 1)
+            return call.returnsNothing()
+        }
+        cls.method(
+            "transaction", [LuaParameter("body", .callback("()"))], returns: [.variadic(.any)],
+            "Runs a function whose changes all happen or none; an error rolls back and is raised again."
+        ) { store, call in
+            let body = try call.function(0)
+            return try call.returns(values: store.transaction { try body.call() })
+        }
+        cls.method("undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.") { store, call in
+            call.returns(try store.undo())
+        }
+        cls.method("redo", returns: [.boolean], "Does again what undo took back.") { store, call in
+            call.returns(try store.redo())
+        }
+        cls.method(
+            "dryRun", [LuaParameter("body", .callback("()"))], returns: [.table],
+            "What a function would change: counts and entries; nothing is changed."
+        ) { store, call in
+            let body = try call.function(0)
+            let diff = try store.dryRun { _ = try body.call() }
+            return call.returns(LuaValue.table(classes.table(of: diff)))
+        }
+    }
+
+    private static func keeping(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
+        let host = classes.host
+        cls.method(
+            "saveChanges", returns: [.boolean], "Saves every item to Documents/items.archive; true, or nil and an error."
+        ) { [unowned host] store, call in
+            guard !store.isInTransaction else {
+                throw LuaError(.argument, "saveChanges is not possible inside a transaction: its changes are not committed yet")
+            }
+            if let error = host.save(.script, false, canBeRefused: true) { return call.returns(failure: error) }
+            return call.returns(true)
+        }
+        cls.property("hasChanges", .boolean, "Whether something changed since the last save.") { store, call in
+            call.returns(store.hasChanges)
+        }
+        cls.optionalText("archivePath", "Where the items are saved.", get: { $0.archivePath })
+    }
+}
+
+extension ItemClasses {
+    /// A dry run's outcome as a table that prints as its summary.
+    func table(of diff: ItemStoreDiff) -> LuaTable {
+        let state = host.state
+        let table = state.makeTable(fields: 4)
+        func list(_ name: String, _ values: [LuaValue]) {
+            let list = state.makeTable(array: values.count)
+            for (index, value) in values.enumerated() { list.rawSet(.integer(Int64(index + 1)), value) }
+            table.rawSet(.text(name), .table(list))
+        }
+        func entry(_ pairs: [(String, LuaValue)]) -> LuaValue {
+            let entry = state.makeTable(fields: pairs.count)
+            for (name, value) in pairs { entry.rawSet(.text(name), value) }
+            return .table(entry)
+        }
+        func lua(_ value: PropertyListValue?) -> LuaValue { value.map { host.values.lua($0, readOnly: true) } ?? .nil }
+        func brief(_ fields: ItemFields) -> LuaValue {
+            entry([("itemKey", fields.itemKey.map(LuaValue.text) ?? .nil), ("name", .text(fields.name))])
+        }
+        list("inserted", diff.inserted.map(brief))
+        list("removed", diff.removed.map(brief))
+        list(
+            "updated",
+            diff.updated.map {
+                entry([
+                    ("itemKey", .text($0.itemKey)), ("name", .text($0.name)), ("field", .text($0.field)),
+                    ("old", lua($0.old)), ("new", lua($0.new)),
+                ])
+            })
+        list(
+            "moved",
+            diff.moved.map {
+                entry([
+                    ("itemKey", .text($0.itemKey)), ("name", .text($0.name)), ("from", .integer(Int64($0.from + 1))),
+                    ("to", .integer(Int64($0.to + 1))),
+                ])
+            })
+        let metatable = state.makeTable(fields: 2)
+        let summary = diff.description
+        metatable.rawSet(
+            "__tostring",
+            .function(state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("…", .variadic(.any))])) { call in
+                call.returns(summary)
+            }))
+        metatable.rawSet("__name", "diff")
+        table.setMetatable(metatable)
+        return table
+    }
+}
