@@ -63,7 +63,8 @@ struct KeyedArchiverTests {
     func deterministic() throws {
         func archive() throws -> [UInt8] {
             let archiver = KeyedArchiver()
-            try archiver.encode(PropertyListValue.dictionary(["b": .integer(1), "a": .array([.string("x")])]), forKey: "root")
+            try archiver.encode(
+                PropertyListValue.dictionary(["b": .integer(1), "a": .array([.string("x")])]), forKey: "root")
             return try archiver.finishEncoding()
         }
         #expect(try archive() == archive())

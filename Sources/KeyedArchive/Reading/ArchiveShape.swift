@@ -27,6 +27,13 @@ public final class ArchiveShape: Sendable {
         self.storedSlots = storedSlots
     }
 
+    /// Whether the stored key at a slot is this ASCII text.
+    func holds(_ text: UnsafeRawBufferPointer, at slot: Int) -> Bool {
+        let key = storedKeys[slot].utf8
+        guard key.count == text.count else { return false }
+        return key.elementsEqual(text)
+    }
+
     /// The place of a key's value in the instances of this shape, or nil when they have no such key.
     public func slot(of key: String) -> Int? { slots[key] }
 

@@ -13,8 +13,9 @@ public final class KeyedArchiveReader {
     public let format: PropertyListFormat
     let objects: BinaryPropertyListContainer
     let top: [(key: String, number: Int)]
-    var lastShape: ArchiveShape?
-    private var lastShapeReferences: UnsafeRawBufferPointer?
+    private let shapeCache = ShapeCache()
+    private var recentShapes: [ArchiveShape] = []
+    private var nextRecent = 0
     private var shapes: [[String]: ArchiveShape] = [:]
     private var classes: [UInt32: ArchivedClass] = [:]
 
@@ -152,44 +153,46 @@ public final class KeyedArchiveReader {
     @inline(__always)
     private func shape(of container: BinaryPropertyListContainer) throws(ArchiveError) -> ArchiveShape {
         let references = propertyList.keyReferences(of: container)
-        if let lastShape, let last = lastShapeReferences, last.count == references.count,
-            last.elementsEqual(references)
-        {
-            return lastShape
-        }
-        return try findShape(of: container, references: references)
-    }
-
-    @inline(never)
-    private func findShape(
-        of container: BinaryPropertyListContainer, references: UnsafeRawBufferPointer
-    ) throws(ArchiveError) -> ArchiveShape {
-        let shape: ArchiveShape
-        if let lastShape, try matches(container, lastShape) {
-            shape = lastShape
-        } else {
-            var keys: [String] = []
-            keys.reserveCapacity(container.count)
-            for index in 0..<container.count {
-                let number = propertyList.reference(index, in: container)
-                guard let key = try lifted({ () throws(PropertyListError) in try propertyList.string(at: number) })
-                else { throw .corrupt("a key of an object is not a string") }
-                keys.append(key)
-            }
-            if let known = shapes[keys] {
-                shape = known
-            } else {
-                shape = ArchiveShape(storedKeys: keys)
-                // Archives have few shapes; one that has many keeps its memory to itself.
-                if shapes.count < 4096 { shapes[keys] = shape }
-            }
-        }
-        lastShape = shape
-        lastShapeReferences = references
+        if let shape = shapeCache.find(references) { return shape }
+        let shape = try findShape(of: container)
+        shapeCache.note(references, shape)
         return shape
     }
 
-    /// Whether the keys are those of a shape, by content: writers that don't share strings repeat them.
+    @inline(never)
+    private func findShape(of container: BinaryPropertyListContainer) throws(ArchiveError) -> ArchiveShape {
+        // Writers that don't share strings repeat the keys for each instance.
+        for shape in recentShapes where try matches(container, shape) { return shape }
+        var keys: [String] = []
+        keys.reserveCapacity(container.count)
+        for index in 0..<container.count {
+            let number = propertyList.reference(index, in: container)
+            guard let key = try lifted({ () throws(PropertyListError) in try propertyList.string(at: number) }) else {
+                throw .corrupt("a key of an object is not a string")
+            }
+            keys.append(key)
+        }
+        if let known = shapes[keys] {
+            recent(known)
+            return known
+        }
+        let shape = ArchiveShape(storedKeys: keys)
+        // Archives have few shapes; one that has many must not fill the memory with them.
+        if shapes.count < 4096 { shapes[keys] = shape }
+        recent(shape)
+        return shape
+    }
+
+    private func recent(_ shape: ArchiveShape) {
+        if recentShapes.count < 4 {
+            recentShapes.append(shape)
+        } else {
+            recentShapes[nextRecent] = shape
+            nextRecent = (nextRecent + 1) % 4
+        }
+    }
+
+    /// Whether the keys are those of a shape, by content.
     private func matches(
         _ container: BinaryPropertyListContainer, _ shape: ArchiveShape
     ) throws(ArchiveError) -> Bool {
@@ -197,7 +200,7 @@ public final class KeyedArchiveReader {
         for index in 0..<container.count {
             let number = propertyList.reference(index, in: container)
             guard let bytes = try lifted({ () throws(PropertyListError) in try propertyList.asciiString(at: number) }),
-                shape.storedKeys[index].utf8.elementsEqual(bytes)
+                shape.holds(bytes, at: index)
             else { return false }
         }
         return true

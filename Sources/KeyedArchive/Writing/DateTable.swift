@@ -1,45 +1,61 @@
+import PropertyList
+
 /// The UIDs of the dates already archived, by their bits. A table of its own, because every record has a date.
-struct DateTable {
+///
+/// No access to a property overlaps another, so the run-time check for that is left out.
+final class DateTable {
+    private struct Slot: BitwiseCopyable {
+        var bits: UInt64
+        /// 0 for a free slot.
+        var uid: UInt32
+    }
+
     private static let seed = UInt64.random(in: .min ... .max)
 
-    private var keys: [UInt64] = Array(repeating: 0, count: 64)
-    /// 0 for a free slot.
-    private var uids: [UInt32] = Array(repeating: 0, count: 64)
-    private var used = 0
+    @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Slot>
+    @exclusivity(unchecked) private var mask: Int
+    @exclusivity(unchecked) private var used = 0
 
-    /// The UID of the date with these bits, or nil.
-    @inline(__always)
-    func find(_ bits: UInt64) -> UInt32? {
-        let index = slot(bits)
-        return uids[index] == 0 ? nil : uids[index]
+    init() {
+        mask = 63
+        slots = Self.empty(64)
     }
 
-    /// Notes a date that `find` did not have.
-    mutating func insert(_ bits: UInt64, uid: UInt32) {
-        if used * 2 >= keys.count { grow() }
-        let index = slot(bits)
-        keys[index] = bits
-        uids[index] = uid
+    deinit {
+        PageMemory.free(slots, (mask + 1) * MemoryLayout<Slot>.stride)
+    }
+
+    private static func empty(_ count: Int) -> UnsafeMutablePointer<Slot> {
+        // Memory that is 0 is free slots.
+        PageMemory.allocate(count * MemoryLayout<Slot>.stride).bindMemory(to: Slot.self, capacity: count)
+    }
+
+    /// The UID of the date with these bits, or nil after noting `newUID` for them.
+    @inline(__always)
+    func find(_ bits: UInt64, newUID: UInt32) -> UInt32? {
+        let index = index(of: bits)
+        if slots[index].uid != 0 { return slots[index].uid }
+        slots[index] = Slot(bits: bits, uid: newUID)
         used += 1
+        if used * 2 > mask { grow() }
+        return nil
     }
 
     @inline(__always)
-    private func slot(_ bits: UInt64) -> Int {
-        let mask = keys.count - 1
+    private func index(of bits: UInt64) -> Int {
         let product = (bits ^ Self.seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         var index = Int(truncatingIfNeeded: product.high ^ product.low) & mask
-        while uids[index] != 0, keys[index] != bits { index = (index &+ 1) & mask }
+        while slots[index].uid != 0, slots[index].bits != bits { index = (index &+ 1) & mask }
         return index
     }
 
-    private mutating func grow() {
-        let (oldKeys, oldUIDs) = (keys, uids)
-        keys = Array(repeating: 0, count: oldKeys.count * 4)
-        uids = Array(repeating: 0, count: oldKeys.count * 4)
-        for index in oldKeys.indices where oldUIDs[index] != 0 {
-            let place = slot(oldKeys[index])
-            keys[place] = oldKeys[index]
-            uids[place] = oldUIDs[index]
-        }
+    @inline(never)
+    private func grow() {
+        let old = slots
+        let count = mask + 1
+        slots = Self.empty(count * 4)
+        mask = count * 4 - 1
+        for index in 0..<count where old[index].uid != 0 { slots[self.index(of: old[index].bits)] = old[index] }
+        PageMemory.free(old, count * MemoryLayout<Slot>.stride)
     }
 }

@@ -120,7 +120,6 @@ extension KeyedArchiver {
     @inline(__always)
     func uid(ofLeaf object: UInt32) -> UInt32 {
         let index = Int(object &- Self.usualHeadCount)
-        while index >= leafUIDs.count { leafUIDs.append(0) }
         let known = leafUIDs[index]
         if known != 0 { return known }
         let uid = newUID(object)
@@ -142,9 +141,8 @@ extension KeyedArchiver {
         let seconds = date.secondsSinceReferenceDate
         guard seconds.isFinite else { throw .invalid("a date that is not finite cannot be archived") }
         let bits = seconds.bitPattern
-        if let known = dateUIDs.find(bits) { return known }
+        if let known = dateUIDs.find(bits, newUID: UInt32(truncatingIfNeeded: entries.count)) { return known }
         let uid = newUID(Self.vacant)
-        dateUIDs.insert(bits, uid: uid)
         let number = dateClass
         var classUID = classUIDs[number]
         let isFirst = classUID == 0

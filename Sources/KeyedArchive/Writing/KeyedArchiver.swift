@@ -8,13 +8,16 @@ public import PropertyList
 ///
 /// The encoder goes straight into the object table of the binary form: what it holds in memory is close to the size of
 /// the file.
+///
+/// An archiver belongs to one thread. Its own accesses to the properties of the inner loop never overlap, so the
+/// run-time check for that is left out of them.
 public final class KeyedArchiver {
     /// The key of the object of a one-object archive.
     public static let rootKey = "root"
 
     let table: BinaryPropertyListWriter
     /// The number of each archived object in the table, by UID; `vacant` for one that is only spoken of.
-    var entries: [UInt32]
+    @exclusivity(unchecked) var entries: [UInt32]
     static let vacant = UInt32.max
     /// Stands for the number of an object that is queued.
     static let awaited = UInt32.max - 1
@@ -22,14 +25,14 @@ public final class KeyedArchiver {
     static let usualHeadCount: UInt32 = 11
 
     // The record being encoded.
-    var fields: [BinaryPropertyListField] = []
-    var isInRecord = false
-    var recordSerial: UInt32 = 0
+    @exclusivity(unchecked) var fields: [BinaryPropertyListField] = []
+    @exclusivity(unchecked) var isInRecord = false
+    @exclusivity(unchecked) var recordSerial: UInt32 = 0
     var unkeyedCount = 0
     /// The UIDs of the elements of the arrays of records that are open.
     var elementUIDs: [UInt32] = []
     /// By key number, the last record that used it.
-    var keyUses: [UInt32] = []
+    @exclusivity(unchecked) var keyUses: [UInt32] = []
 
     // The values outside any object.
     var topFields: [BinaryPropertyListField] = []
@@ -38,8 +41,8 @@ public final class KeyedArchiver {
 
     // Identity and uniquing.
     /// By number in the table, the UID of the leaf that is this object; 0 for none.
-    var leafUIDs: [UInt32] = []
-    var dateUIDs = DateTable()
+    let leafUIDs: LeafUIDs
+    let dateUIDs = DateTable()
     var identities: [ObjectIdentifier: UInt32] = [:]
     /// Keeps encoded objects alive, so that no other takes their address.
     var retained: [AnyObject] = []
@@ -53,7 +56,7 @@ public final class KeyedArchiver {
 
     // Classes.
     var classNumbers: [ArchivedClass: Int] = [:]
-    var classUIDs: [UInt32] = []
+    @exclusivity(unchecked) var classUIDs: [UInt32] = []
     var classes: [ArchivedClass] = []
     var lastClass: (ArchivedClass, Int)?
     var classNames: [String: String] = [:]
@@ -77,8 +80,12 @@ public final class KeyedArchiver {
     ///   - expectedObjects: how many objects to make room for at once; more may come.
     public init(requiresSecureCoding: Bool = false, expectedObjects: Int = 64) {
         self.requiresSecureCoding = requiresSecureCoding
+        // A record's object takes about two and a half objects of the property list, and fifty bytes.
+        let expected = max(64, expectedObjects)
         table = BinaryPropertyListWriter(
-            firstNumber: Self.usualHeadCount, expectedObjects: max(64, expectedObjects * 3))
+            firstNumber: Self.usualHeadCount, expectedObjects: expected * 5 / 2, expectedBytes: expected * 50,
+            expectedLeaves: expected * 4 / 5)
+        leafUIDs = LeafUIDs(capacity: expected * 5 / 2)
         escapedKeys = KeyCache()
         classKey = table.key("$class")
         timeKey = table.key("NS.time")

@@ -17,23 +17,31 @@ public final class BinaryPropertyListWriter {
     private let leaves: LeafTable
     private let uidObjects: GrowableBuffer<UInt32>
     private var keyTexts: [String] = []
-    private var keyObjects: [UInt32] = []
+    /// The objects of the registered keys' strings; no access overlaps another.
+    @exclusivity(unchecked) private var keyObjects: [UInt32] = []
     private var keyNumbers: [String: KeyNumber] = [:]
+    /// The objects of the integers below 1024, which are most.
+    private let smallIntegers = GrowableBuffer<UInt32>(capacity: 1024)
     /// The number of the first object: what stands before this table once it is joined to others.
     let firstNumber: UInt32
-    private(set) var isFull = false
+    @exclusivity(unchecked) private(set) var isFull = false
 
     static let none = UInt32.max
 
     /// - Parameters:
     ///   - firstNumber: the number that the first object gets.
     ///   - expectedObjects: how many objects to make room for at once; more may come.
-    public init(firstNumber: ObjectNumber = 0, expectedObjects: Int = 64) {
+    ///   - expectedBytes: how many bytes they take.
+    ///   - expectedLeaves: how many of them are shared leaves.
+    public init(
+        firstNumber: ObjectNumber = 0, expectedObjects: Int = 64, expectedBytes: Int = 1024, expectedLeaves: Int = 64
+    ) {
         self.firstNumber = firstNumber
-        body = GrowableBuffer(capacity: expectedObjects * 20)
+        body = GrowableBuffer(capacity: expectedBytes)
         offsets = GrowableBuffer(capacity: expectedObjects)
-        leaves = LeafTable(capacity: expectedObjects / 2)
-        uidObjects = GrowableBuffer(capacity: expectedObjects / 4)
+        leaves = LeafTable(capacity: expectedLeaves)
+        uidObjects = GrowableBuffer(capacity: expectedObjects / 2)
+        for _ in 0..<1024 { smallIntegers.append(Self.none) }
     }
 
     /// How many objects have been added.
@@ -81,6 +89,18 @@ public final class BinaryPropertyListWriter {
 
     /// Adds an integer in the fewest bytes: 1, 2 or 4 unsigned, else 8.
     public func integer(_ value: Int64) -> ObjectNumber {
+        if UInt64(bitPattern: value) < 1024 {
+            let index = Int(truncatingIfNeeded: value)
+            let known = smallIntegers[index]
+            if known != Self.none { return known }
+            let number = sharedInteger(value)
+            smallIntegers[index] = number
+            return number
+        }
+        return sharedInteger(value)
+    }
+
+    private func sharedInteger(_ value: Int64) -> ObjectNumber {
         body.ensure(16)
         let start = body.count
         appendInteger(value)

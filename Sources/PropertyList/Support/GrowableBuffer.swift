@@ -1,16 +1,22 @@
 /// A growing run of trivial values, without the uniqueness and bounds checks of `Array`, for the writer's inner loops.
+///
+/// No call hands out access to a property while another is under way, so the run-time check for that is left out.
 final class GrowableBuffer<Element: BitwiseCopyable> {
-    private(set) var base: UnsafeMutablePointer<Element>
-    private(set) var count = 0
-    private var capacity: Int
+    @exclusivity(unchecked) private(set) var base: UnsafeMutablePointer<Element>
+    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) private var capacity: Int
 
     init(capacity: Int = 64) {
         self.capacity = max(capacity, 8)
-        base = .allocate(capacity: self.capacity)
+        base = Self.memory(self.capacity)
     }
 
     deinit {
-        base.deallocate()
+        PageMemory.free(base, capacity * MemoryLayout<Element>.stride)
+    }
+
+    private static func memory(_ capacity: Int) -> UnsafeMutablePointer<Element> {
+        PageMemory.allocate(capacity * MemoryLayout<Element>.stride).bindMemory(to: Element.self, capacity: capacity)
     }
 
     /// Makes room for `extra` more values. Amortised O(1) a value.
@@ -22,9 +28,9 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     @inline(never)
     private func grow(_ extra: Int) {
         let wanted = max(capacity * 2, count + extra)
-        let larger = UnsafeMutablePointer<Element>.allocate(capacity: wanted)
+        let larger = Self.memory(wanted)
         larger.update(from: base, count: count)
-        base.deallocate()
+        PageMemory.free(base, capacity * MemoryLayout<Element>.stride)
         base = larger
         capacity = wanted
     }

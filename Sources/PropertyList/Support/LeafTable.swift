@@ -1,24 +1,28 @@
 /// Finds, among the leaves already written, the one with the same bytes.
 ///
 /// A slot is eight bytes: 32 bits of the hash and the object's number plus one, so that a lookup that finds nothing
-/// touches one cache line. The hash is seeded per process, because the content comes from outside.
+/// touches one cache line. The hash is seeded per process, because the content comes from outside. As in
+/// `GrowableBuffer`, no access to a property overlaps another, so the run-time check for that is left out.
 final class LeafTable {
     private static let seed = UInt64.random(in: .min ... .max) | 1
 
-    private var slots: UnsafeMutablePointer<UInt64>
-    private var mask: Int
-    private var used = 0
+    @exclusivity(unchecked) private var slots: UnsafeMutablePointer<UInt64>
+    @exclusivity(unchecked) private var mask: Int
+    @exclusivity(unchecked) private var used = 0
 
     init(capacity: Int = 64) {
         var size = 128
-        while size < capacity * 2 { size *= 2 }
+        while size * 5 < capacity * 8 { size *= 2 }
         mask = size - 1
-        slots = .allocate(capacity: size)
-        slots.initialize(repeating: 0, count: size)
+        slots = Self.zeroed(size)
     }
 
     deinit {
-        slots.deallocate()
+        PageMemory.free(slots, (mask + 1) * 8)
+    }
+
+    private static func zeroed(_ count: Int) -> UnsafeMutablePointer<UInt64> {
+        PageMemory.allocate(count * 8).bindMemory(to: UInt64.self, capacity: count)
     }
 
     /// The hash of some bytes: eight at a time, each folded by a wide multiplication.
@@ -74,14 +78,13 @@ final class LeafTable {
         let old = slots
         let oldCount = mask + 1
         let size = oldCount * 4
-        slots = .allocate(capacity: size)
-        slots.initialize(repeating: 0, count: size)
+        slots = Self.zeroed(size)
         mask = size - 1
         for position in 0..<oldCount where old[position] != 0 {
             var index = Int(UInt32(truncatingIfNeeded: old[position] >> 32)) & mask
             while slots[index] != 0 { index = (index &+ 1) & mask }
             slots[index] = old[position]
         }
-        old.deallocate()
+        PageMemory.free(old, oldCount * 8)
     }
 }
