@@ -36,7 +36,16 @@ public final class PresencePoller {
         timer = nil
     }
 
-    /// Looks now, as before each prompt and after a continuation; tells of a change.
+    /// Looks now and remembers, without telling: for whoever acts on the answer by itself. Call it after every continuation,
+    /// or a return to the foreground that follows would be no change.
+    ///
+    /// - Returns: the answer.
+    public func refresh() -> Terminal.Presence {
+        last = look()
+        return last
+    }
+
+    /// Looks now, as before each prompt, and tells of a change.
     ///
     /// - Returns: the answer.
     @discardableResult

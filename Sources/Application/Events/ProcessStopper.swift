@@ -5,7 +5,8 @@ public enum ProcessStopper {
     /// Stops the process by SIGTSTP's default action; returns when it was continued.
     ///
     /// Returns at once when nobody could continue the process: a session leader, a container, `ssh host cmd`. It never uses
-    /// SIGSTOP, which would leave such a process stuck for ever. Who was continued, and where to, `Terminal.presence` tells.
+    /// SIGSTOP, which would leave such a process stuck for ever. Whether it was continued in the foreground,
+    /// `PresencePoller.refresh()` tells.
     ///
     /// - Returns: false when the kernel refused.
     @discardableResult

@@ -1,0 +1,100 @@
+import Application
+import Foundation
+import PropertyList
+import Testing
+
+@Suite("Defaults")
+struct DefaultsTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    func defaults(_ layer: any FileLayer = PosixFileLayer()) -> Defaults {
+        Defaults(folder: scratch.path, domain: "test", using: layer)
+    }
+
+    @Test func setsOverRegisters() throws {
+        let defaults = defaults()
+        defaults.register(["a": .integer(1), "b": .integer(2)])
+        try defaults.set(.string("x"), forKey: "a")
+        #expect(defaults.value(forKey: "a") == .string("x"))
+        #expect(defaults.value(forKey: "b") == .integer(2))
+        #expect(defaults.value(forKey: "c") == nil)
+        #expect(defaults.dictionary == ["a": .string("x"), "b": .integer(2)])
+        try defaults.set(nil, forKey: "a")
+        #expect(defaults.value(forKey: "a") == .integer(1))
+        #expect(!defaults.hasChanges)
+    }
+
+    @Test func lasts() throws {
+        let first = defaults()
+        try first.set(.array([.boolean(true), .real(0.5)]), forKey: "list")
+        try first.set(.string("gone"), forKey: "old")
+        try first.synchronize()
+        first.removeValue(forKey: "old")
+        try first.synchronize()
+        #expect(scratch.names() == ["test.plist"])
+        #expect(defaults().dictionary == ["list": .array([.boolean(true), .real(0.5)])])
+    }
+
+    @Test func mergesWithAnotherProcess() throws {
+        let (one, other) = (defaults(), defaults())
+        try one.set(.integer(1), forKey: "one")
+        try other.set(.integer(2), forKey: "other")
+        try one.synchronize()
+        try other.synchronize()
+        #expect(one.dictionary == ["one": .integer(1), "other": .integer(2)])
+        #expect(other.dictionary == one.dictionary)
+    }
+
+    @Test func readsWhatSomebodyElseWroteAsXML() throws {
+        let xml = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict><key>name</key><string>Bär</string></dict></plist>
+            """
+        try Data(xml.utf8).write(to: URL(fileURLWithPath: scratch.file("test.plist")))
+        #expect(defaults().value(forKey: "name") == .string("Bär"))
+    }
+
+    @Test func keepsDamagedPreferencesAside() throws {
+        try Data("rubbish".utf8).write(to: URL(fileURLWithPath: scratch.file("test.plist")))
+        let defaults = defaults()
+        guard case .damaged = defaults.problem else {
+            Issue.record("\(String(describing: defaults.problem))")
+            return
+        }
+        try defaults.set(.integer(1), forKey: "a")
+        try defaults.synchronize()
+        #expect(defaults.problem == nil)
+        #expect(scratch.names() == ["test.plist", "test.plist.damaged"])
+        #expect(try String(contentsOfFile: scratch.file("test.plist.damaged"), encoding: .utf8) == "rubbish")
+    }
+
+    @Test func refusesWhatAPropertyListCannotHold() {
+        let bad = PropertyListValue.date(PropertyListDate(secondsSinceReferenceDate: .nan))
+        let error = #expect(throws: DefaultsError.self) { try defaults().set(bad, forKey: "when") }
+        #expect(error?.message.hasPrefix("the value for \"when\" cannot be kept: ") == true)
+    }
+
+    @Test func aFullDiskLosesNothing() throws {
+        let first = defaults()
+        try first.set(.integer(1), forKey: "a")
+        try first.synchronize()
+        // Every call but the looking, until one goes through.
+        for step in 1...40 {
+            let layer = FailingFileLayer(failAt: step)
+            let defaults = defaults(layer)
+            try? defaults.set(.integer(2), forKey: "b")
+            do {
+                try defaults.synchronize()
+            } catch {
+                #expect(defaults.hasChanges || layer.failedCall == "syncDirectory")
+            }
+            #expect(self.defaults().value(forKey: "a") == .integer(1))
+            let again = self.defaults()
+            again.removeValue(forKey: "b")
+            try again.synchronize(durable: false)
+        }
+        #expect(scratch.names() == ["test.plist"])
+    }
+}

@@ -1,0 +1,198 @@
+import Application
+import Glibc
+import Testing
+
+@Suite("EventLoop")
+struct EventLoopTests {
+    /// A pipe that closes itself.
+    final class Pipe {
+        let reading: Int32
+        private(set) var writing: Int32
+
+        init() {
+            var ends: [Int32] = [0, 0]
+            pipe(&ends)
+            (reading, writing) = (ends[0], ends[1])
+        }
+
+        func put(_ byte: UInt8) {
+            var byte = byte
+            write(writing, &byte, 1)
+        }
+
+        func get() -> UInt8? {
+            var byte: UInt8 = 0
+            return read(reading, &byte, 1) == 1 ? byte : nil
+        }
+
+        func closeWriting() {
+            if writing >= 0 { close(writing) }
+            writing = -1
+        }
+
+        deinit {
+            close(reading)
+            closeWriting()
+        }
+    }
+
+    @Test func timersFireInOrderAndOnce() throws {
+        let loop = try EventLoop()
+        var fired: [String] = []
+        loop.after(0.002) { fired.append("b") }
+        loop.after(0) { fired.append("a") }
+        loop.after(0.004) { fired.append("c") }
+        loop.after(0.003) { fired.append("never") }.cancel()
+        #expect(loop.hasWork)
+        loop.run { fired.count == 3 }
+        #expect(fired == ["a", "b", "c"])
+        #expect(!loop.hasWork)
+        #expect(!loop.runOnce(timeout: 0))
+    }
+
+    @Test func aTimerThatAddsTimersDoesNotHoldTheTurn() throws {
+        let loop = try EventLoop()
+        var count = 0
+        func again() {
+            count += 1
+            loop.after(0, handler: again)
+        }
+        loop.after(0, handler: again)
+        loop.runOnce(timeout: 0)
+        #expect(count == 1)
+    }
+
+    @Test func aRepeatingTimerEndsWhenItIsCancelled() throws {
+        let loop = try EventLoop()
+        var count = 0
+        var timer: LoopTimer?
+        timer = loop.every(0) {
+            count += 1
+            if count == 3 { timer?.cancel() }
+        }
+        loop.run { timer?.isCancelled == true }
+        loop.runOnce(timeout: 0.01)
+        #expect(count == 3)
+        #expect(!loop.hasWork)
+    }
+
+    @Test func aHandlerThatTurnsTheLoopIsNotEnteredAgain() throws {
+        let loop = try EventLoop()
+        var depth = 0
+        var deepest = 0
+        var other = 0
+        let timer = loop.every(0.001) {
+            depth += 1
+            deepest = max(deepest, depth)
+            let target = other + 3
+            loop.run { other >= target }
+            depth -= 1
+        }
+        loop.every(0.001) { other += 1 }
+        loop.run { other >= 9 }
+        timer.cancel()
+        #expect(deepest == 1)
+    }
+
+    @Test func watchesDescriptors() throws {
+        let loop = try EventLoop()
+        let pipe = Pipe()
+        var got: [UInt8] = []
+        var ended = false
+        let watch = loop.watch(pipe.reading) { ready in
+            if ready.contains(.readable), let byte = pipe.get() {
+                got.append(byte)
+            } else {
+                ended = ready.contains(.hangUp)
+            }
+        }
+        #expect(!loop.runOnce(timeout: 0))
+        pipe.put(1)
+        pipe.put(2)
+        loop.run { got.count == 2 }
+        watch.events = []
+        pipe.put(3)
+        #expect(!loop.runOnce(timeout: 0))
+        watch.events = .readable
+        loop.run { got.count == 3 }
+        pipe.closeWriting()
+        loop.run { ended }
+        watch.cancel()
+        #expect(!loop.runOnce(timeout: 0))
+        #expect(got == [1, 2, 3])
+    }
+
+    @Test func aWatchThatAnotherCancelsInTheSameTurnIsNotCalled() throws {
+        let loop = try EventLoop()
+        let (first, second) = (Pipe(), Pipe())
+        var calls: [String] = []
+        var watches: [LoopWatch] = []
+        for (name, pipe) in [("first", first), ("second", second)] {
+            watches.append(
+                loop.watch(pipe.reading) { _ in
+                    calls.append(name)
+                    for watch in watches { watch.cancel() }
+                })
+            pipe.put(1)
+        }
+        loop.runOnce(timeout: 0)
+        #expect(calls == ["first"])
+    }
+
+    @Test func aClosedDescriptorIsAnErrorAndNoSpin() throws {
+        let loop = try EventLoop()
+        let descriptor = dup(0)
+        close(descriptor)
+        var seen: ReadyEvents = []
+        var watch: LoopWatch?
+        watch = loop.watch(descriptor) { ready in
+            seen = ready
+            watch?.cancel()
+        }
+        loop.runOnce(timeout: 0)
+        #expect(seen.contains(.error))
+    }
+
+    @Test func otherThreadsReply() async throws {
+        let loop = try EventLoop()
+        var answers: [Int] = []
+        let reply: EventReply<Int> = loop.reply { answers.append($0) }
+        #expect(loop.hasWork)
+        let box = Unmanaged.passRetained(reply)
+        var thread = pthread_t()
+        pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                let reply = Unmanaged<EventReply<Int>>.fromOpaque(argument).takeRetainedValue()
+                reply.send(42)
+                reply.send(43)
+                return nil
+            }, box.toOpaque())
+        loop.run { !answers.isEmpty }
+        pthread_join(thread, nil)
+        loop.runOnce(timeout: 0)
+        #expect(answers == [42])
+        #expect(!loop.hasWork)
+    }
+
+    @Test func drainsWhatIsPostedAndNothingElse() throws {
+        let loop = try EventLoop()
+        let pipe = Pipe()
+        var signals: [UnixSignal] = []
+        var others = 0
+        loop.onSignal = { signals.append($0) }
+        loop.after(0) { others += 1 }
+        loop.watch(pipe.reading) { _ in others += 1 }
+        pipe.put(1)
+        #expect(!loop.drainPending())
+        for signal: UnixSignal in [.windowChange, .interrupt, .windowChange, .interrupt, .terminate] {
+            loop.poster.post(signal)
+        }
+        #expect(loop.drainPending())
+        #expect(signals == [.windowChange, .interrupt, .interrupt, .terminate])
+        #expect(others == 0)
+        loop.poster.wake()
+        #expect(loop.runOnce(timeout: nil))
+    }
+}

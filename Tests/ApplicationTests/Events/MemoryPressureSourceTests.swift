@@ -1,0 +1,54 @@
+import Application
+import Foundation
+import Testing
+
+@Suite("MemoryPressureSource")
+struct MemoryPressureSourceTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    func find(_ variables: [String: String]) -> MemoryPressureSource? {
+        MemoryPressureSource.find(environment: { variables[$0] }, root: scratch.path)
+    }
+
+    @Test func theServiceManagerComesFirst() throws {
+        mkfifo(scratch.file("pressure"), 0o600)
+        // "hello", written to the pipe as the service manager asks.
+        let source = try #require(
+            find(["MEMORY_PRESSURE_WATCH": scratch.file("pressure"), "MEMORY_PRESSURE_WRITE": "aGVsbG8="]))
+        #expect(source.origin == .serviceManager)
+        let loop = try EventLoop()
+        var count = 0
+        source.start(on: loop) { count += 1 }
+        loop.runOnce(timeout: 1)
+        #expect(count == 1)
+        #expect(!loop.runOnce(timeout: 0))
+        source.stop()
+    }
+
+    @Test func theServiceManagerMayTurnItOff() {
+        #expect(find(["MEMORY_PRESSURE_WATCH": "/dev/null"]) == nil)
+    }
+
+    @Test func theOwnGroupComesBeforeTheSystem() throws {
+        let files = FileManager.default
+        try files.createDirectory(atPath: scratch.file("proc/self"), withIntermediateDirectories: true)
+        try files.createDirectory(atPath: scratch.file("proc/pressure"), withIntermediateDirectories: true)
+        try files.createDirectory(atPath: scratch.file("sys/fs/cgroup/a/b"), withIntermediateDirectories: true)
+        #expect(find([:]) == nil)
+        try Data().write(to: URL(fileURLWithPath: scratch.file("proc/pressure/memory")))
+        #expect(find([:])?.origin == .system)
+        let trigger = try Data(contentsOf: URL(fileURLWithPath: scratch.file("proc/pressure/memory")))
+        #expect(trigger == Data("some 150000 2000000\0".utf8))
+        try Data("1:cpu:/\n0::/a/b\n".utf8).write(to: URL(fileURLWithPath: scratch.file("proc/self/cgroup")))
+        #expect(find([:])?.origin == .system)
+        try Data().write(to: URL(fileURLWithPath: scratch.file("sys/fs/cgroup/a/b/memory.pressure")))
+        #expect(find([:])?.origin == .controlGroup)
+    }
+
+    @Test(.enabled(if: access("/proc/pressure/memory", W_OK) == 0, "needs a kernel with pressure stall information"))
+    func theKernelTakesTheTrigger() {
+        #expect(MemoryPressureSource.find(environment: { _ in nil }) != nil)
+    }
+}

@@ -1,0 +1,34 @@
+import Application
+import Synchronization
+import Testing
+
+@Suite("SignalSource")
+struct SignalSourceTests {
+    @Test(
+        "Posts to the loop, then calls the interrupter",
+        arguments: [
+            UnixSignal.interrupt, .stop, .resume, .terminate, .hangUp, .windowChange,
+        ])
+    func posts(signal: UnixSignal) throws {
+        let loop = try EventLoop()
+        let interrupted = Mutex<[UnixSignal]>([])
+        let source = try SignalSource(poster: loop.poster)
+        source.setInterrupter { signal in interrupted.withLock { $0.append(signal) } }
+        var seen: [UnixSignal] = []
+        loop.onSignal = { seen.append($0) }
+        source.simulate(signal)
+        loop.run { !seen.isEmpty }
+        source.stop()
+        source.stop()
+        #expect(seen == [signal])
+        #expect(interrupted.withLock { $0 } == [signal])
+    }
+
+    @Test func knowsItsCauses() {
+        #expect(UnixSignal.stop.cause == .sigtstp)
+        #expect(UnixSignal.windowChange.cause == nil)
+        for signal: UnixSignal in [.interrupt, .stop, .resume, .terminate, .hangUp] {
+            #expect(signal.cause?.rawValue == signal.description)
+        }
+    }
+}
