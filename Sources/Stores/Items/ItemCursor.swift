@@ -12,11 +12,7 @@ public final class ItemCursor: Sequence, IteratorProtocol {
     }
 
     deinit {
-        store.cursorCount -= 1
-        if store.cursorCount == 0 {
-            for row in store.rowsToFree { store.table.freeRow(row) }
-            store.rowsToFree = []
-        }
+        store.unpinRows()
     }
 
     public func next() -> Item? {

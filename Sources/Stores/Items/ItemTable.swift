@@ -29,6 +29,8 @@ struct ItemTable: ~Copyable {
     /// The one `Item` of each row, not retained: its end clears the slot.
     var handles = Column<Unmanaged<Item>?>()
     private var freeRows: [UInt32] = []
+    /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
+    private var customKinds: [UInt16] = []
 
     deinit {
         for row in 0..<custom.count { custom.base[row].release() }
@@ -100,15 +102,39 @@ struct ItemTable: ~Copyable {
 
     /// Sets a field to a cell of a kind that the field takes.
     @inline(__always)
-    func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
+    mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
         switch field {
         case .name: names[row] = cell
         case .serialNumber: serials[row] = cell
         case .valueInDollars: values[row] = cell.integerValue
         case .dateCreated: dates[row] = cell.realValue
         case .itemKey: break
-        default: custom.base[Int(row)].set(field.rawValue, cell)
+        default:
+            custom.base[Int(row)].set(field.rawValue, cell)
+            note(cell, in: Int(field.rawValue))
         }
+    }
+
+    @inline(__always)
+    private mutating func note(_ cell: Cell, in field: Int) {
+        while customKinds.count <= field { customKinds.append(0) }
+        if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
+    }
+
+    /// What a custom field holds wherever it holds anything.
+    enum SoleKind {
+        case text, integer, date, mixed
+    }
+
+    func soleKind(_ field: UInt32) -> SoleKind {
+        guard Int(field) < customKinds.count else { return .mixed }
+        let kinds = customKinds[Int(field)]
+        func only(_ allowed: Cell.Kind...) -> Bool {
+            kinds != 0 && allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
+        }
+        if only(.shortText, .longText) { return .text }
+        if only(.integer) { return .integer }
+        return only(.date) ? .date : .mixed
     }
 
     /// The key's text.

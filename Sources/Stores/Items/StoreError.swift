@@ -9,6 +9,8 @@ public struct StoreError: Error, CustomStringConvertible {
         case invalidValue(field: String)
         /// The field can be read and never assigned.
         case readOnlyField(field: String)
+        /// A query names a field that no item has.
+        case unknownField(String)
         /// An item with this `itemKey` is in the store already.
         case duplicateKey(String)
         /// The item has been removed from its store.
@@ -39,6 +41,7 @@ public struct StoreError: Error, CustomStringConvertible {
             switch self {
             case .invalidValue: "invalidValue"
             case .readOnlyField: "readOnlyField"
+            case .unknownField: "unknownField"
             case .duplicateKey: "duplicateKey"
             case .itemRemoved: "itemRemoved"
             case .foreignItem: "foreignItem"

@@ -1,0 +1,158 @@
+import PropertyList
+
+extension ItemQuery {
+    /// The rows of the answer, in order.
+    func rows() throws -> [UInt32] {
+        guard !sortKeys.isEmpty else {
+            var rows: [UInt32] = []
+            try visit { row in
+                rows.append(row)
+                return true
+            }
+            return rows
+        }
+        var unlimited = self
+        (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
+        let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
+        var sorter = ItemSorter(store, sortKeys, keeping: wanted.flatMap { $0.overflow ? nil : $0.partialValue })
+        try unlimited.visit { row in
+            sorter.add(row)
+            return true
+        }
+        let sorted = sorter.finish()
+        return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
+    }
+
+    /// Calls a body with the rows that satisfy the conditions, in the store's order, between offset and limit, until it
+    /// says false.
+    func visit(_ body: (UInt32) throws -> Bool) throws {
+        var toSkip = offsetCount
+        var left = limitCount ?? .max
+        if left == 0 { return }
+        @inline(__always) func deliver(_ row: UInt32) throws -> Bool {
+            if toSkip > 0 {
+                toSkip -= 1
+                return true
+            }
+            left -= 1
+            return try body(row) && left > 0
+        }
+        try store.pinningRows {
+            let tests = conditions.map(test)
+            if let candidates = candidates() {
+                for row in candidates where try tests.allSatisfy({ try $0(row) }) {
+                    if try !deliver(row) { return }
+                }
+                return
+            }
+            // The order as it is now; it is copied only if someone changes it meanwhile.
+            let slots = store.order.slots
+            for row in slots where row != ItemOrder.hole && store.table.state(row) == .live {
+                var holds = true
+                for test in tests where try !test(row) {
+                    holds = false
+                    break
+                }
+                if holds, try !deliver(row) { return }
+            }
+        }
+    }
+
+    private func test(_ condition: Condition) -> (UInt32) throws -> Bool {
+        switch condition {
+        case .predicate(let predicate):
+            return predicate.compiled { field in accessor(field) }
+        case .function(let isIncluded):
+            let store = store
+            return { row in
+                // An earlier function may have removed it.
+                guard store.table.state(row) == .live else { return false }
+                return try isIncluded(store.item(row: row)) && store.table.state(row) == .live
+            }
+        }
+    }
+
+    /// How a predicate reads a field, in the type that the store keeps it in.
+    private func accessor(_ name: String) -> PredicateAccessor<UInt32> {
+        let store = store
+        if name == PredicateKeyPath.selfKey {
+            return .value { row in .dictionary(store.dictionary(of: row)) }
+        }
+        guard let field = store.fields.existing(name) else { return .absent }
+        switch field {
+        case .name:
+            return .utf8 { row, body in body(Cell.text(at: store.table.names.base + Int(row))) }
+        case .serialNumber:
+            return .utf8 { row, body in
+                let pointer = store.table.serials.base + Int(row)
+                return pointer.pointee.isAbsent ? body(nil) : body(Cell.text(at: pointer))
+            }
+        case .valueInDollars: return .integer { row in store.table.values[row] }
+        case .dateCreated:
+            return .date { row in PropertyListDate(secondsSinceReferenceDate: store.table.dates[row]) }
+        case .itemKey: return .utf8 { row, body in store.table.withKey(row) { body($0) } }
+        default: return customAccessor(field.rawValue)
+        }
+    }
+
+    private func customAccessor(_ field: UInt32) -> PredicateAccessor<UInt32> {
+        let store = store
+        switch store.table.soleKind(field) {
+        case .text:
+            return .utf8 { row, body in
+                guard let pointer = store.table.custom[row].pointer(field) else { return body(nil) }
+                return body(Cell.text(at: pointer))
+            }
+        case .integer:
+            return .integer { row in store.table.custom[row].pointer(field)?.pointee.integerValue }
+        case .date:
+            return .date { row in
+                store.table.custom[row].pointer(field).map {
+                    PropertyListDate(secondsSinceReferenceDate: $0.pointee.realValue)
+                }
+            }
+        case .mixed:
+            return .value { row in store.heap.value(store.table.custom[row][field]) }
+        }
+    }
+
+    // MARK: Without a scan
+
+    /// The rows that a condition on the key leaves, in the store's order; nil when there is no such condition.
+    func candidates() -> [UInt32]? {
+        guard let keys = keyConstraint() else { return nil }
+        var rows: [UInt32] = []
+        for var key in Set(keys) {
+            if let row = key.withUTF8({ store.row(forKey: $0) }) { rows.append(row) }
+        }
+        return rows.count < 2 ? rows : rows.sorted { store.order.position(of: $0) < store.order.position(of: $1) }
+    }
+
+    private func keyConstraint() -> [String]? {
+        for case .predicate(let predicate) in conditions {
+            for constraint in predicate.indexableConstraints where constraint.field == "itemKey" {
+                switch constraint.relation {
+                case .equal(.string(let key)): return [key]
+                case .among(let values):
+                    return values.compactMap { value in
+                        if case .string(let key) = value { key } else { nil }
+                    }
+                default: continue
+                }
+            }
+        }
+        return nil
+    }
+}
+
+extension ItemStore {
+    /// An item as a dictionary, for `SELF`.
+    func dictionary(of row: UInt32) -> [String: PropertyListValue] {
+        let record = fields(of: row)
+        var result = record.custom
+        for field in ItemField.domain {
+            if let value = value(row, field) { result[name(of: field)] = value }
+        }
+        return result
+    }
+}

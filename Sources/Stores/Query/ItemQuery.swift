@@ -1,0 +1,146 @@
+/// A question about a store's items: a value that is refined step by step, and answered when it is asked.
+///
+///     let dear = try store.query(Predicate(format: "valueInDollars > 500")).sorted("name").limit(10).all()
+///
+/// Each answer looks at the store as it is then. A condition that is a function may change the store; the items that
+/// were there when the answer began are looked at once each, as long as they are there.
+public struct ItemQuery {
+    enum Condition {
+        case predicate(Predicate)
+        case function((Item) throws -> Bool)
+    }
+
+    public let store: ItemStore
+    var conditions: [Condition] = []
+    var sortKeys: [ItemSortKey] = []
+    var limitCount: Int?
+    var offsetCount = 0
+
+    init(_ store: ItemStore) {
+        self.store = store
+    }
+
+    /// Only items that satisfy a predicate, too.
+    ///
+    /// - Throws: `PredicateError` for a field that no item has, with the nearest names, and for a comparison that can
+    ///   never hold.
+    public func filter(_ predicate: Predicate) throws(PredicateError) -> ItemQuery {
+        try predicate.check(knownFields: store.knownFields)
+        try predicate.check(kinds: ItemStore.domainKinds)
+        var query = self
+        query.conditions.append(.predicate(predicate))
+        return query
+    }
+
+    /// Only items for which a function says yes, too.
+    public func filter(_ isIncluded: @escaping (Item) throws -> Bool) -> ItemQuery {
+        var query = self
+        query.conditions.append(.function(isIncluded))
+        return query
+    }
+
+    /// In the order of a field: text in byte order, numbers by value, absent values first. A second call adds a lesser
+    /// key. Items that are equal keep the store's order.
+    ///
+    /// - Throws: ``StoreError`` for a field that no item has.
+    public func sorted(_ field: String, descending: Bool = false) throws(StoreError) -> ItemQuery {
+        var query = self
+        query.sortKeys.append(ItemSortKey(field: try store.queriedField(field), isDescending: descending))
+        return query
+    }
+
+    /// At most so many items. A negative number counts as 0.
+    public func limit(_ count: Int) -> ItemQuery {
+        var query = self
+        query.limitCount = Swift.max(0, count)
+        return query
+    }
+
+    /// Without the first items of the answer. A negative number counts as 0.
+    public func offset(_ count: Int) -> ItemQuery {
+        var query = self
+        query.offsetCount = Swift.max(0, count)
+        return query
+    }
+
+    // MARK: Answers
+
+    /// The items, in order.
+    ///
+    /// - Throws: what a condition that is a function throws.
+    public func all() throws -> [Item] {
+        try rows().map(store.item(row:))
+    }
+
+    /// The first item, nil when there is none.
+    public func first() throws -> Item? {
+        var query = self
+        query.limitCount = Swift.min(1, limitCount ?? 1)
+        return try query.rows().first.map(store.item(row:))
+    }
+
+    /// The number of items.
+    public func count() throws -> Int {
+        var query = self
+        query.sortKeys = []
+        var count = 0
+        try query.visit { _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    /// Calls a function with each item, in order; those that it removes before their turn are left out. The function
+    /// returns false to stop.
+    public func each(_ body: (Item) throws -> Bool) throws {
+        try store.pinningRows {
+            if sortKeys.isEmpty {
+                try visit { try body(store.item(row: $0)) }
+                return
+            }
+            for row in try rows() where store.table.state(row) == .live {
+                if try !body(store.item(row: row)) { return }
+            }
+        }
+    }
+}
+
+extension ItemStore {
+    /// A query of all items.
+    public func query() -> ItemQuery { ItemQuery(self) }
+
+    /// A query of the items that satisfy a predicate; see ``ItemQuery/filter(_:)-(Predicate)``.
+    public func query(_ predicate: Predicate) throws(PredicateError) -> ItemQuery {
+        try ItemQuery(self).filter(predicate)
+    }
+
+    static let domainKinds: [String: PredicateKind] = [
+        "name": .string, "serialNumber": .string, "valueInDollars": .number, "dateCreated": .date, "itemKey": .string,
+    ]
+
+    /// The fields that some item has had.
+    var knownFields: Set<String> { Set(fields.names) }
+
+    /// The field that a query names.
+    func queriedField(_ name: String) throws(StoreError) -> ItemField {
+        if let field = fields.existing(name) { return field }
+        let nearest = NearestNames.nearest(to: name, among: fields.names)
+        let hint = nearest.isEmpty ? "" : ": did you mean \(nearest.joined(separator: " or "))?"
+        throw StoreError(.unknownField(name), "no item has a field \(name)\(hint)")
+    }
+
+    /// Runs a body during which no row of a removed item is given to a new one.
+    func pinningRows<Result>(_ body: () throws -> Result) rethrows -> Result {
+        cursorCount += 1
+        defer { unpinRows() }
+        return try body()
+    }
+
+    func unpinRows() {
+        cursorCount -= 1
+        guard cursorCount == 0 else { return }
+        for row in rowsToFree { table.freeRow(row) }
+        rowsToFree = []
+    }
+}

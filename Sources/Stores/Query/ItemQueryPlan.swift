@@ -1,0 +1,39 @@
+/// How a query is answered: whether an index serves, and how many items are looked at.
+public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
+    /// The index that gives the items to look at; nil for a scan of the store.
+    public var index: String?
+    /// The items that are looked at.
+    public var examined: Int
+    /// The items that satisfy the conditions.
+    public var matched: Int
+    /// The fields that the answer is sorted by, `-` in front of descending ones.
+    public var sortFields: [String]
+    /// How many of the sorted items are kept; nil for all.
+    public var kept: Int?
+
+    /// `scan: 100000 items examined, 17 match; sorted by -valueInDollars, the first 10 kept`.
+    public var description: String {
+        var text = index.map { "index \($0)" } ?? "scan"
+        text +=
+            ": \(examined) \(examined == 1 ? "item" : "items") examined, \(matched) \(matched == 1 ? "matches" : "match")"
+        if !sortFields.isEmpty {
+            text += "; sorted by \(sortFields.joined(separator: ", "))"
+            if let kept { text += ", the first \(kept) kept" }
+        }
+        return text
+    }
+}
+
+extension ItemQuery {
+    /// How the query is answered. Runs its conditions.
+    public func explain() throws -> ItemQueryPlan {
+        let candidates = candidates()
+        var whole = self
+        (whole.limitCount, whole.offsetCount, whole.sortKeys) = (nil, 0, [])
+        return ItemQueryPlan(
+            index: candidates == nil ? nil : "itemKey", examined: candidates?.count ?? store.count,
+            matched: try whole.count(),
+            sortFields: sortKeys.map { ($0.isDescending ? "-" : "") + store.name(of: $0.field) },
+            kept: limitCount.map { $0.addingReportingOverflow(offsetCount).partialValue })
+    }
+}
