@@ -77,24 +77,37 @@ struct PseudoTerminalTests {
         #expect(try terminal.waitForExit() == .signaled(SIGTERM))
     }
 
+    /// Named, so that a test's report does not send the sequences to the reader's terminal.
+    struct Escapes: CustomTestStringConvertible {
+        var testDescription: String
+        var input: String
+        var plain: String
+
+        init(_ name: String, _ input: String, _ plain: String) {
+            testDescription = name
+            self.input = input
+            self.plain = plain
+        }
+    }
+
     @Test(
         "escape sequences go, text stays",
         arguments: [
-            ("plain\r\n", "plain\n"),
-            ("\u{1b}[1;31mred\u{1b}[0m\u{1b}[K", "red"),
-            ("\u{1b}]0;title\u{7}a\u{1b}]8;;x\u{1b}\\b", "ab"),
-            ("\u{1b}(B\u{1b}=x\u{1b}[?2004h>", "x>"),
-            ("\u{1b}Pq#0;2;0;0;0\u{1b}\\picture \u{1b}_Gf=24;AAAA\u{1b}\\end", "picture end"),
+            Escapes("line ends", "plain\r\n", "plain\n"),
+            Escapes("colours", "\u{1b}[1;31mred\u{1b}[0m\u{1b}[K", "red"),
+            Escapes("title and link", "\u{1b}]0;title\u{7}a\u{1b}]8;;x\u{1b}\\b", "ab"),
+            Escapes("modes", "\u{1b}(B\u{1b}=x\u{1b}[?2004h>", "x>"),
+            Escapes("pictures", "\u{1b}Pq#0;2;0;0;0\u{1b}\\picture \u{1b}_Gf=24;AAAA\u{1b}\\end", "picture end"),
         ])
-    func stripping(input: String, expected: String) {
+    func stripping(escapes: Escapes) {
         for piece in [1, 2, 3, 100] {
             var stripper = EscapeStripper()
             var plain: [UInt8] = []
-            let bytes = Array(input.utf8)
+            let bytes = Array(escapes.input.utf8)
             for start in stride(from: 0, to: bytes.count, by: piece) {
                 stripper.strip(bytes[start..<min(start + piece, bytes.count)], into: &plain)
             }
-            #expect(String(decoding: plain, as: UTF8.self) == expected)
+            #expect(String(decoding: plain, as: UTF8.self) == escapes.plain)
         }
     }
 }

@@ -14,6 +14,11 @@
 /* Writes the text of an error number, always terminated, into `buffer`. */
 void cubby_error_text(int error, char *buffer, size_t capacity);
 
+/* memory.c: malloc.h is not among the headers that Swift's Glibc shows. */
+
+/* Gives memory that was freed back to the system. */
+void cubby_return_free_memory(void);
+
 /* threads.c */
 
 /* The kernel's id of the calling thread; the C library declares it for GNU sources only. */

@@ -36,7 +36,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public init(_ code: Code, _ message: String, path: String? = nil, fileError: FileError? = nil) {
         self.code = code
-        self.message = path.map { "\($0): \(message)" } ?? message
+        self.message = path.map { "\(DisplayPath.abbreviate($0)): \(message)" } ?? message
         self.path = path
         self.fileError = fileError
     }

@@ -154,6 +154,36 @@ struct ImageStoreTests {
         #expect((store.cacheCount, store.cacheCost) == (0, 0))
     }
 
+    @Test("a flush gives the memory of many pictures back to the system")
+    func memory() throws {
+        // A small picture with 120 kB of comments: as large as a photograph, and below what malloc maps by itself.
+        let jpeg = try image().jpegData()
+        let comment = [0xff, 0xfe, 0xea, 0x62] + [UInt8](repeating: 0x20, count: 60000)
+        let count = 1600
+        for key in 0..<count {
+            try directory.write(jpeg[..<2] + comment + comment + jpeg[2...], to: "Documents/\(key)")
+        }
+        store.cacheLimit = 1 << 30
+        // What else a program makes meanwhile lies between the pictures.
+        var others: [[UInt8]] = []
+        for key in 0..<count {
+            _ = try store.image(forKey: String(key))
+            others.append([UInt8](repeating: 1, count: 3000))
+        }
+        #expect(store.cacheCount == count)
+        let full = try residentBytes()
+        let cost = store.cacheCost
+        store.clearCache()
+        // Other tests run beside this one.
+        #expect(try residentBytes() < full - cost / 2)
+        #expect(others.count == count)
+    }
+
+    private func residentBytes() throws -> Int {
+        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        return try #require(Int(fields[1])) * 4096
+    }
+
     @Test("replacing a picture costs once")
     func replacing() throws {
         for side in [40, 20, 30] { try store.setImage(image(side: side), forKey: "a") }

@@ -22,18 +22,20 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
         } else if first.starts(with: [0x49, 0x49, 0x2a, 0]) || first.starts(with: [0x4d, 0x4d, 0, 0x2a]) {
             self = .tiff
         } else if has("ftyp", at: 4) {
-            guard let format = Self.format(ofBrand: first.dropFirst(8).prefix(4)) else { return nil }
+            guard let format = Self.format(ofBrands: first.dropFirst(8)) else { return nil }
             self = format
         } else {
             return nil
         }
     }
 
-    /// The major brand of the ISO base media format.
-    private static func format(ofBrand brand: some Collection<UInt8>) -> ImageFormat? {
-        switch String(decoding: brand, as: UTF8.self) {
-        case "heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1": .heic
+    /// By the major brand of the ISO base media format; the general ones are told apart by the compatible brands, which
+    /// follow after a version.
+    private static func format(ofBrands bytes: ArraySlice<UInt8>) -> ImageFormat? {
+        switch String(decoding: bytes.prefix(4), as: UTF8.self) {
+        case "heic", "heix", "hevc", "hevx", "heim", "heis": .heic
         case "avif", "avis": .avif
+        case "mif1", "msf1": String(decoding: bytes.dropFirst(8), as: UTF8.self).contains("avi") ? .avif : .heic
         default: nil
         }
     }

@@ -1,4 +1,5 @@
 public import Application
+import CPlatform
 public import Logging
 
 /// The pictures of an application: each a JPEG file under its key in the documents folder, with a cache before them.
@@ -167,9 +168,12 @@ public final class ImageStore {
         set { cache.limit = newValue }
     }
 
-    /// Lets go of all pictures in memory, after saying how many; their files stay. For memory warnings.
+    /// Lets go of all pictures in memory, after saying how many, and gives the memory back to the system; their files
+    /// stay. For memory warnings.
     public func clearCache() {
         logger.info("flushing \(cacheCount) images out of the cache")
         cache.removeAll()
+        // The C library keeps what is freed between things that are not, and the system would see no difference.
+        cubby_return_free_memory()
     }
 }
