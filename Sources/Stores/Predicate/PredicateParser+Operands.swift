@@ -125,14 +125,13 @@ extension PredicateParser {
             return Parsed(content: .expression(.keyPath(PredicateKeyPath(word))), start: start, height: 1)
         case .sign("("):
             advance()
-            var inner = try parse(.or)
+            let inner = try parse(.or)
             if token.kind == .end { throw error("this ( is never closed", at: start) }
             if !token.isSign(")") {
                 _ = try condition(inner)
                 throw error(") is missing before \(token.named)", at: token.start)
             }
             advance()
-            inner.isParenthesised = true
             return inner
         case .sign("{"):
             return try aggregate()

@@ -17,7 +17,6 @@ struct PredicateParser {
         var content: Content
         var start: Int
         var height: Int
-        var isParenthesised = false
     }
 
     let source: String

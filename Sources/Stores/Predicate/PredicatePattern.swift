@@ -10,7 +10,7 @@ final class PredicatePattern: Sendable {
     private let expression: Mutex<Regex<AnyRegexOutput>>
 
     /// Longer and deeper ones could exhaust the stack of the expression's parser.
-    private static let lengthLimit = 10_000
+    private static let lengthLimit = 4096
     private static let depthLimit = 50
 
     /// Why a text is no regular expression.
@@ -40,8 +40,12 @@ final class PredicatePattern: Sendable {
 
     private static func checkLimits(_ text: String) throws(Failure) {
         guard text.utf8.count <= lengthLimit else { throw Failure(reason: "it is longer than \(lengthLimit) bytes") }
-        var (depth, deepest) = (0, 0)
+        var (depth, deepest, setOperators) = (0, 0, 0)
+        var previous: UInt8 = 0
         for byte in text.utf8 {
+            // Each operator in a character class, as in [a-z&&[^x]], nests what is before it.
+            if byte == previous && "&-~".utf8.contains(byte) { setOperators += 1 }
+            previous = byte
             switch byte {
             case UInt8(ascii: "("), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: ")"), UInt8(ascii: "]"): depth -= 1
@@ -49,6 +53,8 @@ final class PredicatePattern: Sendable {
             }
             deepest = max(deepest, depth)
         }
-        guard deepest <= depthLimit else { throw Failure(reason: "it is nested deeper than \(depthLimit) levels") }
+        guard deepest <= depthLimit, setOperators <= depthLimit else {
+            throw Failure(reason: "it is nested deeper than \(depthLimit) levels")
+        }
     }
 }
