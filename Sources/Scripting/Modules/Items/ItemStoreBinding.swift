@@ -1,3 +1,4 @@
+import Application
 import Lua
 import PropertyList
 import Stores

@@ -1,0 +1,223 @@
+import Lua
+import PropertyList
+import Stores
+
+/// A query as scripts hold it: refined by methods that give a new one each.
+final class QueryValue {
+    let query: ItemQuery
+    init(_ query: ItemQuery) { self.query = query }
+}
+
+/// A group of a query's items as scripts hold it.
+final class GroupValue {
+    let group: ItemGroup
+    init(_ group: ItemGroup) { self.group = group }
+}
+
+/// Queries: where, sorted, limit, and the ways to answer.
+enum QueryBinding {
+    static func makeClass(in state: LuaState) -> LuaClass<QueryValue> {
+        LuaClass<QueryValue>("Query", "A question about the items; it is answered when it is asked.", in: state, kind: .box)
+    }
+
+    private static let condition = LuaType.union([.text, .callback("(item) → boolean"), .object("Predicate")])
+
+    static func declare(on cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+        refining(cls, classes)
+        answering(cls, classes)
+        aggregating(cls, classes)
+        changing(cls, classes)
+    }
+
+    // MARK: Refining
+
+    private static func refining(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+        let parameters = [
+            LuaParameter("predicate", .optional(condition), "a format, a compiled predicate, or a function of the item"),
+            LuaParameter("variables", .optional(.table), "values for $names"),
+        ]
+        classes.items.method(
+            "query", parameters, returns: [.object("Query")], "A query of all items, or of those that satisfy a predicate.",
+            example: "return items:query(\"valueInDollars > $least\", { least = 500 }):count()"
+        ) { [unowned classes] store, call in
+            call.returns(QueryValue(try filtered(store.query(), call, classes)), cls)
+        }
+        cls.method(
+            "where", parameters, returns: [.object("Query")], "Only items that satisfy this, too.",
+            example: "return items:query():where(function(item) return item.name ~= \"\" end):count()"
+        ) { [unowned classes] value, call in
+            call.returns(QueryValue(try filtered(value.query, call, classes)), cls)
+        }
+        cls.method(
+            "sorted", [LuaParameter("field", .text), LuaParameter("order", .optional(.choice(["ascending", "descending"])))],
+            returns: [.object("Query")], "In the order of a field; a second call adds a lesser key."
+        ) { value, call in
+            let descending = try call.optional(1, call.text) == "descending"
+            return call.returns(QueryValue(try value.query.sorted(try call.text(0), descending: descending)), cls)
+        }
+        for (name, documentation) in [("limit", "At most so many items."), ("offset", "Without the first so many items.")] {
+            cls.method(name, [LuaParameter("count", .integer)], returns: [.object("Query")], documentation) { value, call in
+                let count = try call.integer(0)
+                guard count >= 0 else { throw call.refuse(0, "a number from 0 expected, got \(count)") }
+                let number = Int(clamping: count)
+                return call.returns(QueryValue(name == "limit" ? value.query.limit(number) : value.query.offset(number)), cls)
+            }
+        }
+    }
+
+    private static func filtered(_ query: ItemQuery, _ call: LuaCall, _ classes: ItemClasses) throws -> ItemQuery {
+        switch call.value(0) {
+        case .nil: return query
+        case .function(let function):
+            let item = classes.item
+            return query.filter { try function.call(item.value($0)).first?.isTruthy ?? false }
+        case .userdata: return try query.filter(try call.object(0, classes.predicate).predicate)
+        default: return try query.filter(try PredicateModule.compile(call, 0, classes.host.values))
+        }
+    }
+
+    // MARK: Answering
+
+    private static func answering(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+        let item = classes.item
+        cls.method("all", returns: [.array(.object("Item"))], "The items, as an array.") { value, call in
+            let found = try value.query.all()
+            let table = call.state.makeTable(array: found.count)
+            for (index, each) in found.enumerated() { table.rawSet(.integer(Int64(index + 1)), item.value(each)) }
+            return call.returns(LuaValue.table(table))
+        }
+        cls.method("first", returns: [.optional(.object("Item"))], "The first item, or nil.") { value, call in
+            call.returns(try value.query.first(), item)
+        }
+        cls.method("count", returns: [.integer], "How many there are.") { value, call in call.returns(try value.query.count()) }
+        cls.metamethod("__len") { value, call in call.returns(try value.query.count()) }
+        cls.method("each", returns: [.function], "An iterator over numbers and items, for `for`.") { value, call in
+            let found = try value.query.all()
+            var next = 0
+            return call.returns(ownedFunction: { call in
+                while next < found.count, found[next].isRemoved { next += 1 }
+                guard next < found.count else { return call.returns(LuaValue.nil) }
+                next += 1
+                return call.returns(next) + call.returns(found[next - 1], item)
+            })
+        }
+        cls.method("explain", returns: [.string], "How the answer is found: the index, and how many items were looked at.") {
+            value, call in call.returns(try value.query.explain().description)
+        }
+        cls.metamethod("__tostring") { value, call in call.returns("query (\(try value.query.count()) items)") }
+    }
+
+    // MARK: Aggregates
+
+    private static func aggregating(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+        let values = classes.host.values
+        func give(_ value: PropertyListValue?, _ call: LuaCall) -> Int32 {
+            call.returns(value.map { values.lua($0, readOnly: true) } ?? .nil)
+        }
+        let field = [LuaParameter("field", .text)]
+        cls.method("sum", field, returns: [.number], "The sum of a field; an integer when all values are.") { value, call in
+            give(try value.query.sum(try call.text(0)), call)
+        }
+        cls.method("average", field, returns: [.optional(.number)], "The mean of a field; nil without items.") { value, call in
+            give(try value.query.average(try call.text(0)).map(PropertyListValue.real), call)
+        }
+        cls.method("min", field, returns: [.any], "The least value of a field; nil without items.") { value, call in
+            give(try value.query.min(try call.text(0)), call)
+        }
+        cls.method("max", field, returns: [.any], "The greatest value of a field; nil without items.") { value, call in
+            give(try value.query.max(try call.text(0)), call)
+        }
+        cls.method("distinct", field, returns: [.array(.any)], "The different values of a field, in order.") { value, call in
+            let found = try value.query.distinct(try call.text(0))
+            let table = call.state.makeTable(array: found.count)
+            for (index, each) in found.enumerated() { table.rawSet(.integer(Int64(index + 1)), values.lua(each, readOnly: true)) }
+            return call.returns(LuaValue.table(table))
+        }
+        let group = makeGroupClass(classes)
+        cls.method(
+            "groupBy", [LuaParameter("field", .union([.text, .callback("(item) → any")]), "a field, or a function of the item")],
+            returns: [.array(.object("Group"))], "The items in groups: an array in the order of the keys, which finds a group by its key, too.",
+            example: "for _, group in ipairs(items:query():groupBy(\"room\")) do print(group.key, group.count) end"
+        ) { [unowned classes] value, call in
+            let groups: [ItemGroup]
+            if case .function(let function) = call.value(0) {
+                let item = classes.item
+                groups = try value.query.groupBy { each -> PropertyListValue? in
+                    let key = try function.call(item.value(each)).first ?? .nil
+                    if key.isNil { return nil }
+                    do throws(ValueBridge.Refusal) { return try values.propertyList(key) } catch {
+                        throw call.refuse(0, "the function gave no key: \(error.message)")
+                    }
+                }
+            } else {
+                groups = try value.query.groupBy(try call.text(0))
+            }
+            let table = call.state.makeTable(array: groups.count)
+            let byKey = call.state.makeTable(fields: groups.count)
+            for (index, each) in groups.enumerated() {
+                let handle = group.value(GroupValue(each))
+                table.rawSet(.integer(Int64(index + 1)), handle)
+                if let key = each.key, case .string = key { byKey.rawSet(values.lua(key, readOnly: true), handle) }
+            }
+            let metatable = call.state.makeTable(fields: 2)
+            metatable.rawSet("__index", .table(byKey))
+            metatable.rawSet("__name", "groups")
+            table.setMetatable(metatable)
+            return call.returns(LuaValue.table(table))
+        }
+    }
+
+    private static func makeGroupClass(_ classes: ItemClasses) -> LuaClass<GroupValue> {
+        let values = classes.host.values
+        let item = classes.item
+        let cls = LuaClass<GroupValue>("Group", "Items that have a key in common.", in: classes.host.state, kind: .box)
+        cls.property("key", .any, "What they have in common; nil when they have none.") { value, call in
+            call.returns(value.group.key.map { values.lua($0, readOnly: true) } ?? .nil)
+        }
+        cls.integer("count", "How many there are.", get: { Int64($0.group.count) })
+        cls.property("items", .array(.object("Item")), "The items.") { value, call in
+            let table = call.state.makeTable(array: value.group.count)
+            for (index, each) in value.group.items.enumerated() { table.rawSet(.integer(Int64(index + 1)), item.value(each)) }
+            return call.returns(LuaValue.table(table))
+        }
+        let field = [LuaParameter("field", .optional(.text), "valueInDollars if not given")]
+        let aggregates: [(String, (ItemGroup, String) throws -> PropertyListValue?)] = [
+            ("sum", { try $0.sum($1) }), ("average", { try $0.average($1).map(PropertyListValue.real) }),
+            ("min", { try $0.min($1) }), ("max", { try $0.max($1) }),
+        ]
+        for (name, aggregate) in aggregates {
+            cls.method(name, field, returns: [.any], "The \(name) of a field over the group.") { value, call in
+                let result = try aggregate(value.group, try call.optional(0, call.text) ?? "valueInDollars")
+                return call.returns(result.map { values.lua($0, readOnly: true) } ?? .nil)
+            }
+        }
+        cls.metamethod("__tostring") { value, call in
+            let key = value.group.key.map { call.state.describe(values.lua($0, readOnly: true)).description } ?? "nil"
+            return call.returns("\(key): \(value.group.count)")
+        }
+        return cls
+    }
+
+    // MARK: Changing
+
+    private static func changing(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
+        cls.method("update", [LuaParameter("fields", .table)], returns: [.integer], "Sets fields of all the items; how many were changed.") {
+            [unowned classes] value, call in
+            var fields: [String: PropertyListValue?] = [:]
+            try call.table(0).forEach { key, each in
+                guard let name = key.textValue else { throw call.refuse(0, "a field's name is text") }
+                try classes.itemBinding.checkName(name)
+                fields[name] = .some(try classes.itemBinding.value(each, field: name))
+                return true
+            }
+            return call.returns(try value.query.update(fields))
+        }
+        cls.method("remove", returns: [.integer], "Removes all the items, with their images; how many there were.") {
+            [unowned classes] value, call in
+            let keys = try value.query.all().map { try $0.itemKey }
+            let count = try value.query.remove()
+            classes.host.removedKeys.formUnion(keys)
+            return call.returns(count)
+        }
+    }
+}
