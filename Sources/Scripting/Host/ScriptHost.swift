@@ -38,6 +38,13 @@ public final class ScriptHost {
     private let lock: ContainerLock?
     private var signals: SignalSource?
     private var itemEvents: ItemEvents?
+    private var itemClasses: ItemClasses?
+
+    /// The classes of items and pictures; there from the end of the initializer on.
+    var classes: ItemClasses {
+        guard let itemClasses else { preconditionFailure("the host's modules are not installed yet") }
+        return itemClasses
+    }
 
     /// Who shows the host's text and answers its questions.
     public weak var frontEnd: (any HostFrontEnd)? {
@@ -78,8 +85,10 @@ public final class ScriptHost {
         hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
 
         for notice in items.loadReport.notices { logger.warning("\(notice)") }
-        try wire()
-        try StandardModules.install(in: self)
+        wire()
+        let classes = ItemClasses(self, HookBinding(self))
+        itemClasses = classes
+        StandardModules.install(in: self, classes)
         if options.handlesSignals { try takeSignals() }
     }
 
@@ -89,7 +98,7 @@ public final class ScriptHost {
         lock?.release()
     }
 
-    private func wire() throws {
+    private func wire() {
         scheduler.isEnding = { [unowned self] in exitCode != nil }
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }

@@ -2,18 +2,16 @@ import Lua
 
 /// All modules of a host, as globals and as what `require "cubby"` gives.
 enum StandardModules {
-    static func install(in host: ScriptHost) throws {
+    static func install(in host: ScriptHost, _ itemClasses: ItemClasses) {
         let state = host.state
         var modules: [(String, LuaValue)] = []
         func add(_ module: LuaModule) { modules.append((module.name, .table(module.table))) }
 
-        let hooks = HookBinding(host)
-        let itemClasses = ItemClasses(host, hooks)
         add(DateModule.install(host.values))
         add(DataModule.install(host.values))
         add(UUIDModule.install(in: state))
         modules.append(("null", host.values.nulls.value(NullValue.shared)))
-        modules.append(("app", AppModule.install(in: host, hooks)))
+        modules.append(("app", AppModule.install(in: host, itemClasses.hooks)))
         modules.append(("items", itemClasses.value))
         modules.append(("images", itemClasses.imageClasses.storeValue))
         add(itemClasses.imageClasses.module)
@@ -24,6 +22,7 @@ enum StandardModules {
         add(TimerModule.install(in: host))
         add(LogModule.install(in: host))
         BaseModule.install(in: host, modules: modules)
+        state.globals.rawSet("help", HelpModule.install(in: host))
         for (name, value) in modules { state.globals.rawSet(.text(name), value) }
         StrictGlobals.install(in: host)
     }

@@ -1,0 +1,118 @@
+import LineEditor
+import PropertyList
+import Stores
+
+/// Items as a table with aligned columns, as many as fit.
+struct ItemTable {
+    private let items: [Item]
+    private let fields: [String]
+    private let columns: Int
+    private let rows: Int
+
+    /// - Parameters:
+    ///   - items: all of them; those that don't fit are counted.
+    ///   - fields: custom fields that were asked about: they come before others.
+    ///   - columns: the width of the screen.
+    ///   - rows: its height.
+    init(_ items: [Item], fields: [String], columns: Int, rows: Int) {
+        self.items = items
+        self.fields = fields
+        self.columns = columns
+        self.rows = rows
+    }
+
+    func text(seconds: Double) -> String {
+        let time = Self.duration(seconds)
+        guard !items.isEmpty else { return "no items · \(time)" }
+        let shown = Array(items.prefix(max(5, min(rows - 5, 40))))
+        var table: [(title: String, cells: [String], isNumber: Bool)] = [
+            ("#", (1...shown.count).map(String.init), true)
+        ]
+        var width = 2 + String(shown.count).count
+        for title in titles(shown) {
+            let values = shown.map { (try? $0.value(forField: title)) ?? nil }
+            guard values.contains(where: { $0 != nil && $0 != .string("") }) || title == "name" else { continue }
+            let isNumber = values.allSatisfy { if case .integer = $0 { true } else if case .real = $0 { true } else { $0 == nil } }
+            let limit = title == "name" ? 48 : 30
+            let cells = values.map { Self.cut(Self.cell($0, isMoney: title == "valueInDollars"), to: limit) }
+            let needed = max(DisplayWidth.of(title), cells.map { DisplayWidth.of($0) }.max() ?? 0) + 2
+            // The fields asked about are shown even where the rest of the line has to go.
+            guard width + needed <= columns || table.count < 2 else { continue }
+            width += needed
+            table.append((title, cells, isNumber))
+        }
+        let widths = table.map { column in max(DisplayWidth.of(column.title), column.cells.map { DisplayWidth.of($0) }.max() ?? 0) }
+        var lines = [line(table.enumerated().map { (0, $1.title, $1.isNumber, widths[$0]) })]
+        for row in shown.indices {
+            lines.append(line(table.enumerated().map { (row, $1.cells[row], $1.isNumber, widths[$0]) }))
+        }
+        let total = ValuePrinter.grouped(items.count)
+        if shown.count < items.count { lines.append(" …") }
+        lines.append("\(total) \(items.count == 1 ? "row" : "rows") · \(time)")
+        return lines.joined(separator: "\n")
+    }
+
+    /// The fields to show, the most telling first: the domain's, then those asked about, then the rest by name.
+    private func titles(_ shown: [Item]) -> [String] {
+        var titles = ["name", "serialNumber"]
+        if shown.contains(where: { ((try? $0.valueInDollars) ?? 0) != 0 }) { titles.append("valueInDollars") }
+        titles.append("dateCreated")
+        var custom: Set<String> = []
+        for item in shown { custom.formUnion((try? item.customFieldNames) ?? []) }
+        let asked = fields.filter { custom.contains($0) }
+        return titles + asked + custom.subtracting(asked).sorted()
+    }
+
+    private func line(_ cells: [(Int, String, Bool, Int)]) -> String {
+        var text = ""
+        for (_, cell, isNumber, width) in cells {
+            let padding = String(repeating: " ", count: max(0, width - DisplayWidth.of(cell)))
+            text += (text.isEmpty ? " " : "  ") + (isNumber ? padding + cell : cell + padding)
+        }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    private static func cell(_ value: PropertyListValue?, isMoney: Bool) -> String {
+        switch value {
+        case nil, .null: ""
+        case .string(let text): text
+        case .integer(let number): isMoney ? "$" + ValuePrinter.grouped(Int(number)) : String(number)
+        case .real(let number): "\(number)"
+        case .boolean(let flag): flag ? "true" : "false"
+        case .date(let date): Self.short(date)
+        case .data(let bytes): "\(bytes.count) bytes"
+        case .array(let elements): elements.map { cell($0, isMoney: false) }.joined(separator: ", ")
+        case .dictionary(let entries): "{\(entries.count) fields}"
+        default: "…"
+        }
+    }
+
+    /// A day without its time when that is midnight.
+    private static func short(_ date: PropertyListDate) -> String {
+        let text = date.text
+        return text.hasSuffix(" 00:00:00 +0000") ? String(text.prefix(10)) : String(text.prefix(16))
+    }
+
+    private static func cut(_ text: String, to width: Int) -> String {
+        let line = text.contains(where: \.isNewline) ? String(text.map { $0.isNewline ? " " : $0 }) : text
+        guard DisplayWidth.of(line) > width else { return line }
+        var result = ""
+        var used = 0
+        for character in line {
+            let next = DisplayWidth.of(character)
+            guard used + next < width else { break }
+            result.append(character)
+            used += next
+        }
+        return result + "…"
+    }
+
+    /// Seconds as people say them.
+    static func duration(_ seconds: Double) -> String {
+        if seconds < 0.000_95 { return "\(Int((seconds * 1e6).rounded())) µs" }
+        if seconds < 0.995 { return "\(Int((seconds * 1000).rounded())) ms" }
+        let tenths = Int((seconds * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+}

@@ -1,0 +1,14 @@
+import Scripting
+
+/// The lines that greet.
+enum Banner {
+    static func text(_ host: ScriptHost) -> String {
+        let count = host.items.count
+        let items = "\(ValuePrinter.grouped(count)) \(count == 1 ? "item" : "items")"
+        return """
+            Cubby \(host.options.applicationVersion) · Lua 5.4 · container \(host.container.displayPath) · \(items) · sandbox: \(host.sandboxDescription)\(host.options.isReadOnly ? " · read-only" : "")
+            Type help() for help, Ctrl-Z to go to the background, Ctrl-D to leave.
+
+            """
+    }
+}

@@ -1,0 +1,46 @@
+public import Lua
+public import PropertyList
+public import Stores
+
+/// What a Lua value is to a person who looks at it.
+public enum Inspection {
+    case item(Item)
+    case items([Item])
+    /// A question, not answered yet, and the fields that it speaks of.
+    case query(ItemQuery)
+    case image(Image)
+    case date(PropertyListDate)
+    /// A read-only array or dictionary of an item.
+    case contents(LuaTable)
+    case other
+}
+
+extension ScriptHost {
+    /// Sees through a value's handle to what stands behind it.
+    public func inspect(_ value: LuaValue) -> Inspection {
+        switch value {
+        case .userdata:
+            if let item = classes.item.object(of: value) { return .item(item) }
+            if let query = classes.query.object(of: value) { return .query(query.query) }
+            if let image = classes.imageClasses.image.object(of: value) { return .image(image) }
+            if let date = values.dates.object(of: value) { return .date(date.date) }
+            return .other
+        case .table(let table):
+            if let contents = (try? ReadOnlyTable.contents(of: value)) ?? nil { return .contents(contents) }
+            return items(in: table).map(Inspection.items) ?? .other
+        default: return .other
+        }
+    }
+
+    /// The items of an array that holds nothing else.
+    private func items(in table: LuaTable) -> [Item]? {
+        let count = table.rawCount
+        guard count > 0, classes.item.object(of: table.rawGet(1)) != nil else { return nil }
+        var items: [Item] = []
+        for index in 1...count {
+            guard let item = classes.item.object(of: table.rawGet(.integer(Int64(index)))) else { return nil }
+            items.append(item)
+        }
+        return items
+    }
+}

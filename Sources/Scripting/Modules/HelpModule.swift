@@ -1,0 +1,94 @@
+import Lua
+
+/// `help()`: what the declarations say.
+enum HelpModule {
+    static func install(in host: ScriptHost) -> LuaValue {
+        let declaration = LuaFunctionDeclaration(
+            "help", [LuaParameter("subject", .optional(.any), "a module, an object, or a name")],
+            "Shows what there is, or what is known of something.")
+        return .function(host.state.makeFunction(declaration) { [unowned host] call in
+            let declarations = call.state.declarations
+            let text: String
+            if call.count == 0 {
+                text = overview(declarations)
+            } else if let subject = name(of: call.value(0), host), let found = lookUp(subject, declarations) {
+                text = found
+            } else {
+                let subject = call.value(0).textValue ?? call.state.describe(call.value(0)).description
+                text = "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name)))\n"
+            }
+            host.output.write(Array(text.utf8))
+            return call.returnsNothing()
+        })
+    }
+
+    private static func overview(_ declarations: LuaDeclarations) -> String {
+        let shown = declarations.all.filter { $0.name.first?.isLowercase == true }.sorted { $0.name < $1.name }
+        let width = shown.map(\.name.count).max() ?? 0
+        let lines = shown.map { "  \(pad($0.name, width))  \($0.documentation)" }
+        return "What a script has beside Lua's own library; help(items) shows more of one.\n\n" + lines.joined(separator: "\n")
+            + "\n\nTry: items:randomItem()    items:query(\"valueInDollars > 50\")    help(app)    help(\"items.createItem\")\n"
+    }
+
+    private static func pad(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    /// What to look up for a value: a text is a name itself.
+    private static func name(of value: LuaValue, _ host: ScriptHost) -> String? {
+        switch value {
+        case .string(let text): return text.text
+        case .userdata(let userdata): return userdata.className
+        case .table(let table): return table.metatable?.rawGet("__name").textValue
+        default: return nil
+        }
+    }
+
+    /// `items`, `items.createItem`, `items:createItem`, or just `createItem`.
+    static func lookUp(_ subject: String, _ declarations: LuaDeclarations) -> String? {
+        if let declaration = declarations[subject] { return describe(declaration) }
+        let parts = subject.split(whereSeparator: { $0 == "." || $0 == ":" }).map(String.init)
+        guard let member = parts.last else { return nil }
+        let found = declarations.all.filter { parts.count == 1 || $0.name == parts[0] }.compactMap { owner -> String? in
+            if let function = owner.functions.first(where: { $0.name == member }) { return describe(function, of: owner) }
+            guard let property = owner.properties.first(where: { $0.name == member }) else { return nil }
+            return describe(property, of: owner)
+        }
+        return found.isEmpty ? nil : found.joined(separator: "\n")
+    }
+
+    private static func describe(_ declaration: LuaDeclaration) -> String {
+        var text = "\(declaration.name): \(declaration.documentation)\n"
+        if !declaration.properties.isEmpty {
+            text += "\nproperties\n"
+            for property in declaration.properties.sorted(by: { $0.name < $1.name }) {
+                text += "  .\(property.name)  \(property.type.name)\(property.isReadOnly ? ", read-only" : "")\n      \(property.documentation)\n"
+            }
+        }
+        if !declaration.functions.isEmpty {
+            text += "\nfunctions\n"
+            for function in declaration.functions.sorted(by: { $0.name < $1.name }) {
+                let owner = function.name.isEmpty ? declaration.name : declaration.name + declaration.separator
+                text += "  \(function.signature(owner: owner))\n      \(function.documentation)\n"
+            }
+        }
+        return text
+    }
+
+    private static func describe(_ function: LuaFunctionDeclaration, of owner: LuaDeclaration) -> String {
+        var text = "\(function.signature(owner: owner.name + owner.separator))\n  \(function.documentation)\n"
+        for parameter in function.parameters where !parameter.documentation.isEmpty || parameter.type != .any {
+            text += "  \(parameter.name): \(parameter.type.name)\(parameter.documentation.isEmpty ? "" : ", " + parameter.documentation)\n"
+            var type = parameter.type
+            while case .optional(let inner) = type { type = inner }
+            guard case .options(let options) = type else { continue }
+            for option in options { text += "    \(option.name): \(option.type.name), \(option.documentation)\n" }
+        }
+        if !function.example.isEmpty { text += "  example: \(function.example)\n" }
+        return text
+    }
+
+    private static func describe(_ property: LuaPropertyDeclaration, of owner: LuaDeclaration) -> String {
+        "\(owner.name).\(property.name): \(property.type.name)\(property.isReadOnly ? ", read-only" : "")\n  \(property.documentation)\n"
+    }
+}
