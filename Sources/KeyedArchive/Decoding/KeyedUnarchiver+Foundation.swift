@@ -40,6 +40,21 @@ extension KeyedUnarchiver {
         }
     }
 
+    /// Whether an instance is written back with the same class and the same keys.
+    func holdsItsForm(_ record: ArchiveRecord, _ archived: ArchivedClass, _ builtin: FoundationClass) -> Bool {
+        guard archived == builtin.archivedClass else { return false }
+        switch builtin {
+        case .array, .mutableArray, .set, .mutableSet: return record.keys == ["NS.objects"]
+        case .dictionary, .mutableDictionary: return record.keys.sorted() == ["NS.keys", "NS.objects"]
+        case .orderedSet, .mutableOrderedSet: return !record.containsValue(forKey: "NS.objects")
+        case .countedSet, .null: return true
+        case .date: return record.keys == ["NS.time"]
+        case .mutableString: return record.keys == ["NS.string"]
+        case .mutableData: return record.keys == ["NS.data"]
+        default: return false
+        }
+    }
+
     private func collection(
         _ kind: ArchivedCollection.Kind, _ isMutable: Bool, _ record: ArchiveRecord
     ) -> ArchiveValue {
@@ -85,7 +100,7 @@ extension KeyedUnarchiver {
 
     private func value(_ record: ArchiveRecord) throws(ArchiveError) -> FoundationValue? {
         // A value of any other C type: its type and its value, without keys.
-        if record.containsValue(forKey: "$0"), !record.containsValue(forKey: "NS.special") { return nil }
+        if record.shape.slot(ofStored: "$0") != nil, !record.containsValue(forKey: "NS.special") { return nil }
         switch try integer("NS.special", of: record) {
         case 1:
             let numbers = try numbers(2, "NS.pointval", of: record)

@@ -11,6 +11,7 @@ extension KeyedUnarchiver {
     /// The object at a UID; collections may still wait for their contents.
     func object(of uid: UInt32) throws(ArchiveError) -> ArchiveValue? {
         if uid == 0 { return nil }
+        visited?.insert(uid)
         switch state[uid] {
         case .done(let value):
             try checkAgain(value, uid)
@@ -45,7 +46,7 @@ extension KeyedUnarchiver {
     private func instance(_ record: ArchiveRecord, _ archived: ArchivedClass) throws(ArchiveError) -> ArchiveValue {
         for name in [archived.name] + archived.hints {
             if let binding = bindings[name] { return try decode(record, with: binding) }
-            if readsFoundationClasses, let builtin = FoundationClass(name: name) {
+            if let builtin = FoundationClass(name: name), !keepsForm || holdsItsForm(record, archived, builtin) {
                 try check(builtin.archivedClass)
                 if let value = try decode(record, as: builtin) { return value }
             }
@@ -221,7 +222,7 @@ extension KeyedUnarchiver {
     private func fill(_ object: ArchivedObject, from record: ArchiveRecord) throws(ArchiveError) {
         let list = reader.propertyList
         for slot in record.shape.storedKeys.indices where slot != record.shape.classSlot {
-            let key = ArchiveShape.given(record.shape.storedKeys[slot])
+            let key = ArchiveKey.given(record.shape.storedKeys[slot])
             let number = record.number(at: slot)
             let value: ArchivedObject.FieldValue
             if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {

@@ -26,8 +26,11 @@ public final class KeyedUnarchiver {
     var unfilled: [Unfilled] = []
     /// The classes that the current call allows; nil for all.
     var allowed: AllowedClasses?
-    /// Whether Foundation's classes become Swift values; an archive opened as a graph keeps them as they are.
-    var readsFoundationClasses = true
+    /// Whether only those of Foundation's instances become Swift values that are written back exactly as they were, as a
+    /// graph wants it.
+    var keepsForm = false
+    /// The objects met, when someone wants to know.
+    var visited: Set<UInt32>?
 
     enum Decoded {
         case inProgress
@@ -113,6 +116,17 @@ public final class KeyedUnarchiver {
     func number(forKey key: String) -> Int? {
         guard let frame = frames.last else { return reader.topNumber(forKey: key) }
         return frame.record.shape.slot(of: key).map(frame.record.number(at:))
+    }
+
+    /// The number in the property list of the next value without a key, nil when there is none.
+    func nextUnkeyed() -> Int? {
+        guard let last = frames.indices.last else {
+            defer { topUnkeyedCount += 1 }
+            return reader.topNumber(forStoredKey: "$\(topUnkeyedCount)")
+        }
+        defer { frames[last].unkeyedCount += 1 }
+        let record = frames[last].record
+        return record.shape.slot(ofStored: "$\(frames[last].unkeyedCount)").map(record.number(at:))
     }
 
     /// Runs a decoding, turning its error into what the policy says.

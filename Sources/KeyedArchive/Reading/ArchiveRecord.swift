@@ -247,6 +247,6 @@ public struct ArchiveRecord {
     }
 
     private func mismatch(_ slot: Int, _ wanted: String) -> ArchiveError {
-        .corrupt("the value of “\(ArchiveShape.given(shape.storedKeys[slot]))” in object \(uid) is not \(wanted)")
+        .corrupt("the value of “\(ArchiveKey.given(shape.storedKeys[slot]))” in object \(uid) is not \(wanted)")
     }
 }

@@ -1,29 +1,23 @@
 /// The keys of an instance, in order. Instances with the same keys share one shape, so that a caller that has found its
 /// slots for one can use them for all.
 public final class ArchiveShape: Sendable {
-    /// The keys as the program gave them, without the escape for `$`.
+    /// The keys without the escape for `$`; `$0`, `$1` and so on are those of values encoded without a key.
     public let keys: [String]
     /// The keys as they are stored, `$class` included.
     let storedKeys: [String]
-    let slots: [String: Int]
-    let storedSlots: [String: Int]
+    private let storedSlots: [String: Int]
     let classSlot: Int?
 
     init(storedKeys: [String]) {
         self.storedKeys = storedKeys
         classSlot = storedKeys.firstIndex(of: "$class")
         var keys: [String] = []
-        var slots: [String: Int] = [:]
         var storedSlots: [String: Int] = [:]
         for (slot, stored) in storedKeys.enumerated() {
             if storedSlots[stored] == nil { storedSlots[stored] = slot }
-            guard slot != classSlot else { continue }
-            let key = Self.given(stored)
-            keys.append(key)
-            if slots[key] == nil { slots[key] = slot }
+            if slot != classSlot { keys.append(ArchiveKey.given(stored)) }
         }
         self.keys = keys
-        self.slots = slots
         self.storedSlots = storedSlots
     }
 
@@ -35,10 +29,8 @@ public final class ArchiveShape: Sendable {
     }
 
     /// The place of a key's value in the instances of this shape, or nil when they have no such key.
-    public func slot(of key: String) -> Int? { slots[key] }
+    public func slot(of key: String) -> Int? { storedSlots[ArchiveKey.escaped(key)] }
 
-    /// The key that the program gave for a stored one.
-    static func given(_ stored: String) -> String {
-        stored.hasPrefix("$$") ? String(stored.dropFirst()) : stored
-    }
+    /// The place of the value of a key as it is stored.
+    func slot(ofStored key: String) -> Int? { storedSlots[key] }
 }

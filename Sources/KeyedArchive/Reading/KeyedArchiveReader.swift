@@ -99,7 +99,7 @@ public final class KeyedArchiveReader {
     public var objectCount: Int { objects.count }
 
     /// The keys encoded outside any object, in the archive's order.
-    public var topKeys: [String] { top.map { ArchiveShape.given($0.key) } }
+    public var topKeys: [String] { top.map { ArchiveKey.given($0.key) } }
 
     /// The UID that a top-level key refers to: 0 for nil, nil when the key is absent or holds a scalar.
     public func uid(forTopKey key: String) throws(ArchiveError) -> UInt32? {
@@ -108,7 +108,11 @@ public final class KeyedArchiveReader {
     }
 
     func topNumber(forKey key: String) -> Int? {
-        top.first { ArchiveShape.given($0.key) == key }?.number
+        topNumber(forStoredKey: ArchiveKey.escaped(key))
+    }
+
+    func topNumber(forStoredKey key: String) -> Int? {
+        top.first { $0.key == key }?.number
     }
 
     /// The UID of the object under `root`, or under the only key when there is one alone; nil when it is nil or absent.

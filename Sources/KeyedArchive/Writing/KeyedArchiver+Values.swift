@@ -227,7 +227,7 @@ extension KeyedArchiver {
         beginRecord()
         var nextInline = inlines.startIndex
         for (index, field) in prepared.enumerated() {
-            let number = table.key(Self.stored(field.key))
+            let number = table.key(ArchiveKey.stored(field.key))
             if nextInline < inlines.endIndex, inlines[nextInline].index == index {
                 try encodeInline(inlines[nextInline].value, rawKey: number)
                 nextInline += 1
@@ -236,13 +236,5 @@ extension KeyedArchiver {
             }
         }
         endRecord(uid: uid, class: classNumber(object.archivedClass))
-    }
-
-    /// A key as it is stored: one that begins with `$` gets another, except the numbers of values without a key.
-    static func stored(_ key: String) -> String {
-        guard key.utf8.first == UInt8(ascii: "$") else { return key }
-        let digits = key.utf8.dropFirst()
-        let isNumber = !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
-        return isNumber ? key : "$" + key
     }
 }

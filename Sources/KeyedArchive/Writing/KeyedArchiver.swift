@@ -101,7 +101,7 @@ public final class KeyedArchiver {
     /// Registers a key. Encoding with the result is faster than with its text.
     public func key(_ text: String) -> ArchiveKey {
         if let known = escapedKeys.numbers[text] { return known }
-        let key = ArchiveKey(number: table.key(text.utf8.first == UInt8(ascii: "$") ? "$" + text : text))
+        let key = ArchiveKey(number: table.key(ArchiveKey.escaped(text)))
         escapedKeys.numbers[text] = key
         return key
     }

@@ -69,3 +69,11 @@ enum PropertyListDateText {
         return era * 146097 + dayOfEra - 719468
     }
 }
+
+extension PropertyListValue {
+    /// A date's text of the form `2026-11-21T04:13:00Z`, cut to whole seconds; nil for other kinds and for dates outside
+    /// the years 0 to 9999.
+    public var dateText: String? {
+        if case .date(let date) = self { PropertyListDateText.format(date) } else { nil }
+    }
+}
