@@ -167,19 +167,35 @@ struct Frame: Sendable {
         return first
     }
 
-    /// The row that the cursor comes to when the terminal itself wraps the rows anew for another width.
-    func cursorRow(reflowedTo newColumns: Int) -> Int {
+    /// Wraps the rows anew for another width, as the terminal itself does when its width changes. The rows get to be as
+    /// many as they are then, and the cursor in the right one; what they hold is of no more use.
+    mutating func reflow(to newColumns: Int) {
         let width = max(2, newColumns)
         var total = 0
-        var length = 0
+        var column = 0
+        var newCursorRow = 0
         for (index, row) in rows.enumerated() {
-            if index == cursorRow { return total + (length + min(cursorColumn, max(columns - 1, 0))) / width }
-            length += row.cells.count
+            var hasCursor = index == cursorRow
+            for (place, cell) in row.cells.enumerated() where cell.width > 0 {
+                if column + Int(cell.width) > width {
+                    total += 1
+                    column = 0
+                }
+                if hasCursor, place >= cursorColumn {
+                    newCursorRow = total
+                    hasCursor = false
+                }
+                column += Int(cell.width)
+            }
+            // The row behind a full one, to which the cursor moved on, stays a row if the one before is full again.
+            if hasCursor { newCursorRow = total + (row.cells.isEmpty && column >= width ? 1 : 0) }
             if !row.wraps {
-                total += max(1, (length + width - 1) / width)
-                length = 0
+                total += 1
+                column = 0
             }
         }
-        return total
+        cursorRow = newCursorRow
+        cursorColumn = 0
+        rows = Array(repeating: Row(), count: max(total, newCursorRow + 1))
     }
 }

@@ -61,7 +61,10 @@ public struct Renderer: Sendable {
         guard let frame = last else { return [] }
         last = nil
         scroll = 0
-        return Array("\r".utf8) + TerminalOutput.up(frame.cursorRow) + Array("\u{1B}[J".utf8)
+        // Not all of it by ESC [ J from the first row: at the top of the screen tmux would take that for a wish to clear
+        // the screen, and keep what is cleared in its history.
+        let below = frame.rows.count > 1 ? "\u{1B}[B\u{1B}[J\u{1B}[A" : ""
+        return Array("\r".utf8) + TerminalOutput.up(frame.cursorRow) + Array(("\u{1B}[K" + below).utf8)
     }
 
     /// Forgets what is shown: the next scene is drawn at the cursor.
@@ -78,7 +81,7 @@ public struct Renderer: Sendable {
         let newRows = max(1, rows)
         guard newColumns != self.columns || newRows != self.rows else { return [] }
         if var frame = last {
-            if newColumns != self.columns, reflows { frame.cursorRow = frame.cursorRow(reflowedTo: newColumns) }
+            if newColumns != self.columns, reflows { frame.reflow(to: newColumns) }
             // What is above the screen's top is out of reach.
             frame.cursorRow = min(frame.cursorRow, newRows - 1)
             last = frame

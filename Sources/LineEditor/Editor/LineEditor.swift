@@ -64,6 +64,12 @@ public final class LineEditor {
         set { renderer.palette = newValue }
     }
 
+    /// The columns of the terminal.
+    public var columns: Int { renderer.columns }
+
+    /// The rows of the terminal.
+    public var rows: Int { renderer.rows }
+
     // MARK: A line's life
 
     /// Begins a line. Keys that came since the last one was submitted are typed into it at once.

@@ -93,7 +93,8 @@ public struct HistoryFile: Sendable {
         return line
     }
 
-    static func decode(_ line: some Sequence<UInt8>) -> String {
+    static func decode(_ line: some Collection<UInt8>) -> String {
+        guard line.contains(0x5C) else { return String(decoding: line, as: UTF8.self) }
         var bytes: [UInt8] = []
         var isEscaped = false
         for byte in line {

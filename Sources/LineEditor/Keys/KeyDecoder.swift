@@ -24,6 +24,7 @@ public struct KeyDecoder: Sendable {
     public mutating func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
         pending.append(contentsOf: bytes)
         var keys: [Key] = []
+        abortPaste(into: &keys)
         run(flushing: false, into: &keys)
         return keys
     }
@@ -66,6 +67,13 @@ public struct KeyDecoder: Sendable {
     // MARK: Paste
 
     private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
+
+    /// A Control-C that comes alone ends a paste whose own end was lost, so that the keyboard isn't lost with it.
+    private mutating func abortPaste(into keys: inout [Key]) {
+        guard let text = paste, pending == [0x03] else { return }
+        keys.append(.paste(String(decoding: text, as: UTF8.self)))
+        paste = nil
+    }
 
     /// Moves bytes to the paste; false if its end has not come yet.
     private mutating func takePaste(into keys: inout [Key]) -> Bool {

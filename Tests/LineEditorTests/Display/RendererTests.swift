@@ -124,15 +124,15 @@ struct RendererTests {
         var renderer = Renderer(columns: 20, rows: 10)
         _ = renderer.render(Self.scene("abcdefghijklmnop\nxyz"))
         // Twelve columns: the first line takes two rows, so the cursor is in the third.
-        #expect(renderer.resize(columns: 12, rows: 10) == Array("\r\u{1B}[2A\u{1B}[J".utf8))
+        #expect(renderer.resize(columns: 12, rows: 10) == Array("\r\u{1B}[2A\u{1B}[K\u{1B}[B\u{1B}[J\u{1B}[A".utf8))
         var other = Renderer(columns: 20, rows: 10)
         other.reflows = false
         _ = other.render(Self.scene("abcdefghijklmnop\nxyz"))
-        #expect(other.resize(columns: 12, rows: 10) == Array("\r\u{1B}[1A\u{1B}[J".utf8))
+        #expect(other.resize(columns: 12, rows: 10) == Array("\r\u{1B}[1A\u{1B}[K\u{1B}[B\u{1B}[J\u{1B}[A".utf8))
         // A line that wraps is one line again when there is room.
         var wide = Renderer(columns: 10, rows: 10)
         _ = wide.render(Self.scene("abcdefghijklmnop"))
-        #expect(wide.resize(columns: 40, rows: 10) == Array("\r\u{1B}[J".utf8))
+        #expect(wide.resize(columns: 40, rows: 10) == Array("\r\u{1B}[K".utf8))
     }
 
     @Test("Any way from one scene to another shows the other", arguments: 0..<120)

@@ -104,6 +104,14 @@ struct KeyDecoderTests {
         #expect(decoder.decode(Array("[201~".utf8)) == [.paste("ab")])
     }
 
+    @Test("A paste whose end was lost is ended by Control-C")
+    func lostPaste() {
+        var decoder = KeyDecoder()
+        #expect(decoder.decode(Array("\u{1B}[200~ab\u{3}c".utf8)) == [])
+        #expect(decoder.decode([0x03]) == [.paste("ab\u{3}c"), .control("c")])
+        #expect(decoder.decode([0x61]) == [.press(.character("a"))])
+    }
+
     @Test(
         "Bytes that are no UTF-8 become one replacement character each",
         arguments: [
