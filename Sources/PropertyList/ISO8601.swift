@@ -51,7 +51,9 @@ public struct ISO8601 {
         case 2 where extended, 4 where !extended:
             guard let month = digits(2), (1...12).contains(month) else { return nil }
             if extended, !take("-") { return CalendarDate.daysSince1970(year: year, month: month, day: 1) }
-            guard let day = digits(2), (1...CalendarDate.days(inMonth: month, of: year)).contains(day) else { return nil }
+            guard let day = digits(2), (1...CalendarDate.days(inMonth: month, of: year)).contains(day) else {
+                return nil
+            }
             return CalendarDate.daysSince1970(year: year, month: month, day: day)
         default: return nil
         }

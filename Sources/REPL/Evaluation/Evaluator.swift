@@ -1,4 +1,4 @@
-import LineEditor
+public import LineEditor
 public import Lua
 public import Scripting
 

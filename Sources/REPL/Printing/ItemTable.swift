@@ -32,7 +32,9 @@ struct ItemTable {
         for title in titles(shown) {
             let values = shown.map { (try? $0.value(forField: title)) ?? nil }
             guard values.contains(where: { $0 != nil && $0 != .string("") }) || title == "name" else { continue }
-            let isNumber = values.allSatisfy { if case .integer = $0 { true } else if case .real = $0 { true } else { $0 == nil } }
+            let isNumber = values.allSatisfy {
+                if case .integer = $0 { true } else if case .real = $0 { true } else { $0 == nil }
+            }
             let limit = title == "name" ? 48 : 30
             let cells = values.map { Self.cut(Self.cell($0, isMoney: title == "valueInDollars"), to: limit) }
             let needed = max(DisplayWidth.of(title), cells.map { DisplayWidth.of($0) }.max() ?? 0) + 2
@@ -41,7 +43,9 @@ struct ItemTable {
             width += needed
             table.append((title, cells, isNumber))
         }
-        let widths = table.map { column in max(DisplayWidth.of(column.title), column.cells.map { DisplayWidth.of($0) }.max() ?? 0) }
+        let widths = table.map { column in
+            max(DisplayWidth.of(column.title), column.cells.map { DisplayWidth.of($0) }.max() ?? 0)
+        }
         var lines = [line(table.enumerated().map { (0, $1.title, $1.isNumber, widths[$0]) })]
         for row in shown.indices {
             lines.append(line(table.enumerated().map { (row, $1.cells[row], $1.isNumber, widths[$0]) }))

@@ -2,7 +2,7 @@ import LineEditor
 public import Lua
 import PropertyList
 public import Scripting
-import Stores
+public import Stores
 
 /// Values as a prompt shows them: read at a glance, cut where they would fill the screen.
 public struct ValuePrinter {
@@ -29,7 +29,9 @@ public struct ValuePrinter {
                 lines.append(ItemTable(items, fields: [], columns: columns, rows: rows).text(seconds: seconds))
             case .query(let query):
                 do {
-                    lines.append(ItemTable(try query.all(), fields: query.fields, columns: columns, rows: rows).text(seconds: seconds))
+                    lines.append(
+                        ItemTable(try query.all(), fields: query.fields, columns: columns, rows: rows).text(
+                            seconds: seconds))
                 } catch { lines.append("query: \(error)") }
             case .image(let image): lines.append(picture(image, value))
             default: lines.append(describe(value))
@@ -109,7 +111,8 @@ public struct ValuePrinter {
     private func label(_ key: LuaValue) -> String {
         guard let text = key.textValue else { return "[\(host.state.describe(key))]" }
         let isName = text.first.map { $0.isASCII && ($0.isLetter || $0 == "_") } ?? false
-        return isName && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } ? text : "[\(Self.quoted(LuaString(text)))]"
+        return isName && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+            ? text : "[\(Self.quoted(LuaString(text)))]"
     }
 
     /// A string as Lua would write it; text stays text.

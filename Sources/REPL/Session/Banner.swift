@@ -1,4 +1,6 @@
+import Application
 import Scripting
+import Stores
 
 /// The lines that greet.
 enum Banner {

@@ -1,7 +1,7 @@
 import Application
 import Glibc
 import LineEditor
-public import Lua
+import Lua
 public import Scripting
 public import Stores
 
@@ -17,8 +17,8 @@ public final class REPL: HostFrontEnd {
     private let historyFile: HistoryFile
     private var watch: LoopWatch?
     private var escapeTimer: LoopTimer?
-    /// An answer that a question waits for.
-    private var answer: ((String) -> Void)?
+    /// An entry runs: the terminal is the script's.
+    private var isRunningEntry = false
     private let terminal = Terminal()
     private let palette: Palette
     private static let prompt: StyledText = StyledText("> ", .prompt)
@@ -49,7 +49,7 @@ public final class REPL: HostFrontEnd {
         printer.rows = size.rows
         if !palette.isEmpty {
             let term = Environment.value("COLORTERM") ?? ""
-            printer.colors = term == "truecolor" || term == "24bit" ? .trueColor : .indexed256
+            printer.colors = term == "truecolor" || term == "24bit" ? .trueColor : .palette256
         }
     }
 
@@ -97,10 +97,6 @@ public final class REPL: HostFrontEnd {
             }
             return
         }
-        if let answer {
-            self.answer = nil
-            return answer(String(decoding: buffer[..<count], as: UTF8.self))
-        }
         perform(isEditing ? editor.feed(buffer[..<count]) : plain.feed(buffer[..<count]))
         guard isEditing, editor.isWaiting else { return }
         escapeTimer?.cancel()
@@ -116,7 +112,9 @@ public final class REPL: HostFrontEnd {
             case .endOfInput:
                 if isEditing { put(Array("\n".utf8)) }
                 host.terminate(cause: .eof, explicitly: true)
-            case .suspend: host.handle(.suspend, cause: .sigtstp)
+            case .suspend:
+                leaveEditing()
+                host.handle(.suspend, cause: .sigtstp)
             case .focus, .report: break
             }
         }
@@ -139,12 +137,14 @@ public final class REPL: HostFrontEnd {
         leaveEditing()
         let trimmed = text.trimmed
         if trimmed.isEmpty { return beginEntry() }
-        if isEditing, editor.history.entries.last == text { try? historyFile.append(text) }
+        if isEditing, editor.history.accepts(text) { try? historyFile.append(text) }
         if [":quit", ":q", ":exit"].contains(trimmed) {
             return host.terminate(cause: .script, explicitly: true)
         }
         pause()
+        isRunningEntry = true
         evaluate(trimmed == ":help" ? "help()" : text)
+        isRunningEntry = false
         watch?.events = .readable
         beginEntry()
     }
@@ -202,6 +202,7 @@ public final class REPL: HostFrontEnd {
     }
 
     public func applicationDidEnterForeground() {
+        guard !isRunningEntry else { return }
         watch?.events = .readable
         guard isEditing else { return }
         resized()
@@ -217,7 +218,7 @@ public final class REPL: HostFrontEnd {
     }
 
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
-        guard isEditing, editor.isActive, mode.isEntered, answer == nil else { return false }
+        guard isEditing, editor.isActive, mode.isEntered else { return false }
         perform(editor.interruptedBy(output: bytes))
         return true
     }
@@ -229,15 +230,13 @@ public final class REPL: HostFrontEnd {
         let verb = access == .reading ? "Allow reading" : "Allow writing"
         put(Array("\(verb) \(DisplayPath.abbreviate(path))? [y]es, its whole [f]older, [n]o: ".utf8))
         var reply: String?
-        answer = { reply = $0 }
-        let before = watch?.events ?? []
-        watch?.events = .readable
-        watch?.isReentrant = true
-        defer {
-            answer = nil
-            watch?.isReentrant = false
-            watch?.events = before
+        // The prompt's own watch is in the middle of the entry that asks.
+        let question = host.loop.watch(STDIN_FILENO) { _ in
+            var buffer = [UInt8](repeating: 0, count: 1024)
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            reply = count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
         }
+        defer { question.cancel() }
         while reply == nil, host.exitCode == nil, !host.isCancelRequested { host.loop.runOnce() }
         switch reply?.trimmed.lowercased().first {
         case "y": return .yes

@@ -5,7 +5,9 @@ struct HookBinding {
     private unowned let host: ScriptHost
     private let hookClass: LuaClass<Hook>
 
-    static let itemEvents = ["willInsert", "didInsert", "willUpdate", "didUpdate", "willRemove", "didRemove", "didChangeMany"]
+    static let itemEvents = [
+        "willInsert", "didInsert", "willUpdate", "didUpdate", "willRemove", "didRemove", "didChangeMany",
+    ]
 
     private static let options: [LuaParameter] = [
         LuaParameter("id", .text, "a registration with the same id on the same event replaces this one"),
@@ -19,7 +21,9 @@ struct HookBinding {
     init(_ host: ScriptHost) {
         self.host = host
         let hooks = host.hooks
-        let cls = LuaClass<Hook>("Hook", "A registration of a handler. The host keeps it: dropping this object changes nothing.", in: host.state)
+        let cls = LuaClass<Hook>(
+            "Hook", "A registration of a handler. The host keeps it: dropping this object changes nothing.",
+            in: host.state)
         cls.method("off", "Removes the registration.") { hook, call in
             hooks.remove(hook)
             return call.returnsNothing()
@@ -54,7 +58,8 @@ struct HookBinding {
         }
         hookClass = cls
         // The host's own save, visible among the others and removed by nobody.
-        _ = hooks.add("willSave", Hook.Options(id: "host.save", priority: 90, description: "the host saves the items"), nil)
+        _ = hooks.add(
+            "willSave", Hook.Options(id: "host.save", priority: 90, description: "the host saves the items"), nil)
     }
 
     static let onParameters = [
@@ -79,7 +84,9 @@ struct HookBinding {
             options.once = try options.once || call.option("once", of: 1).isTruthy
             if let budget = try call.option("budget", of: 1).numberValue { options.budget = budget }
             if let priority = try call.option("priority", of: 1).integerValue {
-                guard (0...100).contains(priority) else { throw call.refuse(1, "option 'priority': 0 to 100 expected, got \(priority)") }
+                guard (0...100).contains(priority) else {
+                    throw call.refuse(1, "option 'priority': 0 to 100 expected, got \(priority)")
+                }
                 options.priority = priority
             }
         }
@@ -94,15 +101,24 @@ struct HookBinding {
         let hooks = host.hooks
         let hookClass = hookClass
         let binding = self
-        cls.method("on", Self.onParameters, returns: [.object("Hook")], "Calls a handler whenever an event of the application's life comes.",
-            example: "app:on(\"didEnterBackground\", function(event) log.info(event.cause) end)") { _, call in
+        cls.method(
+            "on", Self.onParameters, returns: [.object("Hook")],
+            "Calls a handler whenever an event of the application's life comes.",
+            example: "app:on(\"didEnterBackground\", function(event) log.info(event.cause) end)"
+        ) { _, call in
             try binding.register(call, events: AppModule.events, allowsUserEvents: true)
         }
-        cls.method("once", Self.onParameters, returns: [.object("Hook")], "The same for the next time only.") { _, call in
+        cls.method("once", Self.onParameters, returns: [.object("Hook")], "The same for the next time only.") {
+            _, call in
             try binding.register(call, events: AppModule.events, allowsUserEvents: true, once: true)
         }
         cls.method(
-            "off", [LuaParameter("which", .union([.text, .object("Hook"), .options([LuaParameter("group", .text)])]), "an id, a hook, or a group")],
+            "off",
+            [
+                LuaParameter(
+                    "which", .union([.text, .object("Hook"), .options([LuaParameter("group", .text)])]),
+                    "an id, a hook, or a group")
+            ],
             returns: [.integer], "Removes registrations; gives how many."
         ) { _, call in
             if let hook = call.optionalObject(0, hookClass) {
@@ -129,7 +145,15 @@ struct HookBinding {
             return call.returnsNothing()
         }
         cls.method(
-            "hooks", [LuaParameter("filter", .optional(.options([LuaParameter("event", .text), LuaParameter("group", .text), LuaParameter("id", .text)])))],
+            "hooks",
+            [
+                LuaParameter(
+                    "filter",
+                    .optional(
+                        .options([
+                            LuaParameter("event", .text), LuaParameter("group", .text), LuaParameter("id", .text),
+                        ])))
+            ],
             returns: [.array(.object("Hook"))], "What is registered, the host's own save among it."
         ) { _, call in
             let event = try call.option("event", of: 0).textValue
@@ -143,7 +167,8 @@ struct HookBinding {
             for (index, hook) in found.enumerated() { table.rawSet(.integer(Int64(index + 1)), hookClass.value(hook)) }
             return call.returns(LuaValue.table(table))
         }
-        cls.method("errors", returns: [.array(.table)], "The latest errors of handlers and timers, newest first.") { _, call in
+        cls.method("errors", returns: [.array(.table)], "The latest errors of handlers and timers, newest first.") {
+            _, call in
             let table = call.state.makeTable()
             for (index, failure) in hooks.failures.enumerated() {
                 let entry = call.state.makeTable(fields: 5)
@@ -157,11 +182,14 @@ struct HookBinding {
             return call.returns(LuaValue.table(table))
         }
         cls.method(
-            "emit", [LuaParameter("event", .text, "a name that begins with user."), LuaParameter("info", .optional(.table))],
+            "emit",
+            [LuaParameter("event", .text, "a name that begins with user."), LuaParameter("info", .optional(.table))],
             "Delivers a script's own event."
         ) { host, call in
             let name = try call.text(0)
-            guard name.hasPrefix("user.") else { throw call.refuse(0, "a script's own events begin with 'user.', got '\(name)'") }
+            guard name.hasPrefix("user.") else {
+                throw call.refuse(0, "a script's own events begin with 'user.', got '\(name)'")
+            }
             host.emit(name, info: call.value(1))
             return call.returnsNothing()
         }

@@ -104,7 +104,8 @@ final class HookCenter {
         }
         guard chain.count < Self.nestingLimit else {
             let error = LuaError(
-                .runtime, "events are nested more than \(Self.nestingLimit) deep: \((chain + [name]).joined(separator: " → "))")
+                .runtime,
+                "events are nested more than \(Self.nestingLimit) deep: \((chain + [name]).joined(separator: " → "))")
             record(HookFailure(title: name, event: name, error: error, time: event.event.time))
             return error
         }
@@ -133,7 +134,8 @@ final class HookCenter {
         let left = event.deadline.map { $0.seconds(since: .now()) } ?? .infinity
         let budget = min(hook.options.budget > 0 ? hook.options.budget : .infinity, left)
         guard budget > 0 else {
-            let error = LuaError(.deadline, "not run: the time for \(event.event.name) was used up by the handlers before it")
+            let error = LuaError(
+                .deadline, "not run: the time for \(event.event.name) was used up by the handlers before it")
             record(HookFailure(title: hook.title, event: hook.event, error: error, time: event.event.time))
             return error
         }
@@ -170,7 +172,9 @@ final class HookCenter {
             !hook.isPaused
         {
             hook.isPaused = true
-            warn("the handler \(hook.title) failed \(Self.failuresBeforePause) times in a row and is paused: hook:resume() takes it up again")
+            warn(
+                "the handler \(hook.title) failed \(Self.failuresBeforePause) times in a row and is paused: hook:resume() takes it up again"
+            )
         }
     }
 

@@ -43,7 +43,9 @@ final class ItemEvents: ItemStoreObserver {
     ) throws {
         guard host.hooks.hasHooks(for: "willUpdate") else { return }
         let given = lua(new)
-        guard let event = try ask("willUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": given])
+        guard
+            let event = try ask(
+                "willUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": given])
         else { return }
         let rewritten = event.details["new"] ?? .nil
         new = rewritten.isNil ? nil : try host.values.propertyList(rewritten, path: field)
@@ -63,7 +65,9 @@ final class ItemEvents: ItemStoreObserver {
 
     func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields) {
         guard host.hooks.hasHooks(for: "didRemove") else { return }
-        tell("didRemove", ["item": value(item), "itemKey": fields.itemKey.map(LuaValue.text) ?? .nil, "name": .text(fields.name)])
+        tell(
+            "didRemove",
+            ["item": value(item), "itemKey": fields.itemKey.map(LuaValue.text) ?? .nil, "name": .text(fields.name)])
     }
 
     func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) {

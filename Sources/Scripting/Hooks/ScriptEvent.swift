@@ -29,7 +29,9 @@ final class ScriptEvent {
             },
             assignUnknown: { event, call in
                 guard call.value(0).textValue == "new", event.details["new"] != nil else {
-                    throw LuaError(.argument, "Event.\(call.value(0).textValue ?? "?") cannot be assigned (event.new can, in willUpdate)")
+                    throw LuaError(
+                        .argument,
+                        "Event.\(call.value(0).textValue ?? "?") cannot be assigned (event.new can, in willUpdate)")
                 }
                 event.details["new"] = call.value(1)
             })
@@ -39,14 +41,19 @@ final class ScriptEvent {
             call.returns(event.event.simulated)
         }
         cls.property("time", .number, "Seconds since 1970.") { event, call in call.returns(event.event.time) }
-        cls.method("remaining", returns: [.number], "Seconds left for all handlers of this event; math.huge when nothing limits them.") {
+        cls.method(
+            "remaining", returns: [.number],
+            "Seconds left for all handlers of this event; math.huge when nothing limits them."
+        ) {
             event, call in
             call.returns(event.deadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity)
         }
-        cls.method("veto", [LuaParameter("reason", .optional(.text), "what the caller is told")], "Refuses the change.") {
+        cls.method("veto", [LuaParameter("reason", .optional(.text), "what the caller is told")], "Refuses the change.")
+        {
             event, call in
             guard event.allowsVeto else {
-                throw LuaError(.argument, "\(event.event.name) cannot be refused: it has happened, or the system is going away")
+                throw LuaError(
+                    .argument, "\(event.event.name) cannot be refused: it has happened, or the system is going away")
             }
             event.refuse(try call.optional(0, call.text) ?? "no reason given")
             return call.returnsNothing()

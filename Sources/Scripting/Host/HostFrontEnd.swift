@@ -4,8 +4,10 @@ public import Stores
 public protocol HostFrontEnd: AnyObject {
     /// The process is about to stop: the terminal goes back as it was.
     func applicationWillStop()
-    /// The process goes on in the foreground.
-    func applicationDidContinue()
+    /// The process has the terminal again.
+    func applicationDidEnterForeground()
+    /// The process runs on without the terminal.
+    func applicationWillEnterBackground()
     /// Text for standard output or standard error; true when the front end has written it itself.
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool
     /// Draws a picture where the user looks.
@@ -16,7 +18,8 @@ public protocol HostFrontEnd: AnyObject {
 
 extension HostFrontEnd {
     public func applicationWillStop() {}
-    public func applicationDidContinue() {}
+    public func applicationDidEnterForeground() {}
+    public func applicationWillEnterBackground() {}
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
     public func show(_ image: Image) {}
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }

@@ -15,7 +15,8 @@ extension ScriptHost {
         handle(.launch(inBackground: inBackground), cause: .launch)
         guard options.handlesSignals else { return }
         let terminal = lifeCycle.terminal
-        let poller = PresencePoller(look: { terminal.presence }) { [unowned self] presence in presenceChanged(presence) }
+        let poller = PresencePoller(look: { terminal.presence }) { [unowned self] presence in presenceChanged(presence)
+        }
         poller.start(on: loop)
         lifeCycle.poller = poller
     }
@@ -27,7 +28,8 @@ extension ScriptHost {
         let name = DisplayPath.abbreviate(path)
         sources.remember(String(decoding: source, as: UTF8.self), as: name)
         if case .failure(let error) = run(source, name: "@" + name) {
-            output.writeError("\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)\n")
+            output.writeError(
+                "\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)\n")
         }
     }
 
@@ -91,6 +93,17 @@ extension ScriptHost {
             // What can't happen in this state, an event that came late, changes nothing.
             guard let actions = try? machine.handle(next.event) else { continue }
             for action in actions { perform(action, next.cause, next.simulated) }
+            tellFrontEnd(next.event)
+        }
+    }
+
+    /// The terminal is the front end's while the process is in front of it, and nobody's else.
+    private func tellFrontEnd(_ event: ApplicationEvent) {
+        guard case .resume(let inForeground) = event, exitCode == nil else { return }
+        if inForeground {
+            frontEnd?.applicationDidEnterForeground()
+        } else {
+            frontEnd?.applicationWillEnterBackground()
         }
     }
 
@@ -137,7 +150,9 @@ extension ScriptHost {
             guard case .function(let function) = (try? delegate.get(.text(selector))) ?? .nil else { continue }
             let task = scheduler.start(function, [lifeCycle.applicationValue], seconds: 2)
             if case .failure(let error) = scheduler.finish(task) {
-                hooks.record(HookFailure(title: "delegate.\(selector)", event: event.event.name, error: error, time: event.event.time))
+                hooks.record(
+                    HookFailure(
+                        title: "delegate.\(selector)", event: event.event.name, error: error, time: event.event.time))
             }
             commit()
         }
@@ -176,7 +191,8 @@ extension ScriptHost {
             "seconds": .number(MonotonicTime.now().seconds(since: start)),
             "error": failure.map { .text("\($0)") } ?? .nil,
         ]
-        hooks.deliver(ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details))
+        hooks.deliver(
+            ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details))
         commit()
         return failure
     }
@@ -199,7 +215,8 @@ extension ScriptHost {
             guard let function = task.onExpire else { continue }
             let run = scheduler.start(function, [], seconds: 1)
             if case .failure(let error) = scheduler.finish(run) {
-                hooks.record(HookFailure(title: task.name, event: "expiration", error: error, time: LifeCycleEvent.now()))
+                hooks.record(
+                    HookFailure(title: task.name, event: "expiration", error: error, time: LifeCycleEvent.now()))
             }
         }
         lifeCycle.queue.removeAll { $0.event == .suspend }
@@ -210,7 +227,6 @@ extension ScriptHost {
         output.flush()
         frontEnd?.applicationWillStop()
         ProcessStopper.stopUntilContinued()
-        frontEnd?.applicationDidContinue()
         // First of what is queued: whatever came while the process was stopped finds it awake.
         lifeCycle.queue.insert((.resume(inForeground: isInForeground), .sigcont, false), at: 0)
     }

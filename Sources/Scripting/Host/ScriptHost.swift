@@ -205,6 +205,22 @@ public final class ScriptHost {
         scheduler.interruptWaiting(foreground)
     }
 
+    /// Whether Ctrl-C came while a script runs, and has not stopped it yet.
+    public var isCancelRequested: Bool { lifeCycle.cancelRequested }
+
+    // MARK: Text
+
+    /// Writes text where scripts' text goes.
+    public func write(_ bytes: [UInt8], toStandardError: Bool = false) {
+        if toStandardError { output.writeError(bytes) } else { output.write(bytes) }
+    }
+
+    /// Writes out what is held back.
+    public func flushOutput() { output.flush() }
+
+    /// Which fences stand, for people.
+    public var sandboxDescription: String { "paths" }
+
     private func report(_ failure: HookFailure) {
         let text = ErrorText.describe(failure.error, sources: sources)
         output.writeError("error in the handler \(failure.title): \(text)\n")

@@ -11,8 +11,9 @@ final class ScriptOutput: @unchecked Sendable {
         bytes.withUnsafeBytes { cubby_write_output($0.baseAddress, $0.count) }
     }
 
-    func writeError(_ text: String) {
-        let bytes = Array(text.utf8)
+    func writeError(_ text: String) { writeError(Array(text.utf8)) }
+
+    func writeError(_ bytes: [UInt8]) {
         if frontEnd?.write(bytes, toStandardError: true) == true { return }
         cubby_flush_output()
         bytes.withUnsafeBytes { cubby_write_error($0.baseAddress, $0.count) }

@@ -23,5 +23,7 @@ public final class ScriptTask {
     public var isFinished: Bool { if case .finished = progress { true } else { false } }
 
     /// What it came to; nil while it runs or waits.
-    public var result: Result<[LuaValue], LuaError>? { if case .finished(let result) = progress { result } else { nil } }
+    public var result: Result<[LuaValue], LuaError>? {
+        if case .finished(let result) = progress { result } else { nil }
+    }
 }

@@ -10,16 +10,19 @@ enum BaseModule {
         let globals = state.globals
         let variadic = [LuaParameter("…", .variadic(.any))]
 
-        globals.rawSet("print", .function(state.makeFunction(LuaFunctionDeclaration("print", variadic)) { [unowned host] call in
-            var line: [UInt8] = []
-            for (index, value) in call.allValues.enumerated() {
-                if index > 0 { line.append(UInt8(ascii: "\t")) }
-                line += try text(of: value, in: call.state)
-            }
-            line.append(UInt8(ascii: "\n"))
-            host.output.write(line)
-            return 0
-        }))
+        globals.rawSet(
+            "print",
+            .function(
+                state.makeFunction(LuaFunctionDeclaration("print", variadic)) { [unowned host] call in
+                    var line: [UInt8] = []
+                    for (index, value) in call.allValues.enumerated() {
+                        if index > 0 { line.append(UInt8(ascii: "\t")) }
+                        line += try text(of: value, in: call.state)
+                    }
+                    line.append(UInt8(ascii: "\n"))
+                    host.output.write(line)
+                    return 0
+                }))
 
         installRequire(in: host, modules: modules)
         if case .table(let io) = globals.rawGet("io") { installIO(io, in: host) }
@@ -74,7 +77,8 @@ enum BaseModule {
                     host.sources.remember(String(decoding: source, as: UTF8.self), as: shown)
                     let chunk = try call.state.load(ScriptHost.withoutShebang(source), name: "@" + shown)
                     let result = try chunk.call(.text(name), .text(shown)).first ?? .nil
-                    let value = result.isNil ? (loaded.rawGet(.text(name)).isNil ? true : loaded.rawGet(.text(name))) : result
+                    let value =
+                        result.isNil ? (loaded.rawGet(.text(name)).isNil ? true : loaded.rawGet(.text(name))) : result
                     loaded.rawSet(.text(name), value)
                     return try call.returns(values: [value, .text(shown)])
                 }
@@ -96,16 +100,22 @@ enum BaseModule {
             io.rawSet(.text(name), .function(state.makeFunction(declaration, owner: "io.", body: body)))
         }
         let path = LuaParameter("path", .text, "a path that the sandbox grants")
-        define("open", [path, LuaParameter("mode", .optional(.text), "as C's fopen; \"r\" if not given")], [.any],
-            "Opens a file; nil and an error when it can't be.") { [unowned host] call in
+        define(
+            "open", [path, LuaParameter("mode", .optional(.text), "as C's fopen; \"r\" if not given")], [.any],
+            "Opens a file; nil and an error when it can't be."
+        ) { [unowned host] call in
             let mode = try call.optional(1, call.text) ?? "r"
             guard let access = FileMode(mode) else { throw call.refuse(1, "invalid mode '\(mode)'") }
-            do { return call.returns(try open(call, try call.text(0), access, mode, host)) } catch let error as FileError {
+            do { return call.returns(try open(call, try call.text(0), access, mode, host)) } catch let error
+                as FileError
+            {
                 return call.returns(failure: error)
             }
         }
-        define("lines", [path, LuaParameter("…", .variadic(.any), "formats, as for file:read")], [.function],
-            "An iterator over a file's lines; raises when the file can't be opened.") { [unowned host] call in
+        define(
+            "lines", [path, LuaParameter("…", .variadic(.any), "formats, as for file:read")], [.function],
+            "An iterator over a file's lines; raises when the file can't be opened."
+        ) { [unowned host] call in
             let formats = call.values(from: 1)
             let file: LuaValue
             do { file = try open(call, try call.text(0), .read, "r", host) } catch let error as FileError {
@@ -114,8 +124,10 @@ enum BaseModule {
             guard case .function(let lines) = try call.state.field("lines", of: file) else { return 0 }
             return try call.returns(values: lines.call(arguments: [file] + formats))
         }
-        define("write", [LuaParameter("…", .variadic(.any), "strings and numbers")], [.any],
-            "Writes to standard output.") { [unowned host] call in
+        define(
+            "write", [LuaParameter("…", .variadic(.any), "strings and numbers")], [.any],
+            "Writes to standard output."
+        ) { [unowned host] call in
             for (position, value) in call.allValues.enumerated() {
                 switch value {
                 case .string, .integer, .number: host.output.write(call.state.describe(value).bytes)
@@ -145,7 +157,12 @@ enum BaseModule {
     private static func open(
         _ call: LuaCall, _ path: String, _ mode: FileMode, _ text: String, _ host: ScriptHost
     ) throws -> LuaValue {
-        let access: FileAccess = switch mode { case .read: .read; case .write: .update; case .append: .append }
+        let access: FileAccess =
+            switch mode {
+            case .read: .read;
+            case .write: .update;
+            case .append: .append
+            }
         try host.askConsent(path, mode == .read ? .read : .readWrite)
         let layer = host.fence.layer
         if text.hasPrefix("r+"), try layer.status(path) == nil { throw FileError(.open, path, code: ENOENT) }
@@ -169,8 +186,14 @@ enum BaseModule {
             let declaration = LuaFunctionDeclaration(name, parameters, returns: [.any], documentation)
             os.rawSet(.text(name), .function(state.makeFunction(declaration, owner: "os.", body: body)))
         }
-        define("exit", [LuaParameter("code", .optional(.union([.boolean, .integer]))), LuaParameter("close", .optional(.boolean))],
-            "Ends the application in order: the items are saved first.") { [unowned host] call in
+        define(
+            "exit",
+            [
+                LuaParameter("code", .optional(.union([.boolean, .integer]))),
+                LuaParameter("close", .optional(.boolean)),
+            ],
+            "Ends the application in order: the items are saved first."
+        ) { [unowned host] call in
             var code: Int32 = 0
             switch call.value(0) {
             case .boolean(false): code = 1
@@ -180,15 +203,25 @@ enum BaseModule {
             host.terminate(code, cause: .script, explicitly: true)
             throw LuaError(.cancelled, "the application has ended")
         }
-        define("remove", [LuaParameter("path", .text)], "Removes a file, or an empty folder; nil and an error when it can't.") {
+        define(
+            "remove", [LuaParameter("path", .text)],
+            "Removes a file, or an empty folder; nil and an error when it can't."
+        ) {
             [unowned host] call in
             let path = try call.text(0)
             return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
-                if try layer.status(path)?.kind == .directory { try layer.removeDirectory(path) } else { try layer.remove(path) }
+                if try layer.status(path)?.kind == .directory {
+                    try layer.removeDirectory(path)
+                } else {
+                    try layer.remove(path)
+                }
                 return call.returns(true)
             }
         }
-        define("rename", [LuaParameter("from", .text), LuaParameter("to", .text)], "Renames a file; nil and an error when it can't.") {
+        define(
+            "rename", [LuaParameter("from", .text), LuaParameter("to", .text)],
+            "Renames a file; nil and an error when it can't."
+        ) {
             [unowned host] call in
             let (from, to) = (try call.text(0), try call.text(1))
             return try FileSystemModule.attempt(call, host, from, .readWrite) { layer in

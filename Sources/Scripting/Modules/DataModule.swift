@@ -4,7 +4,8 @@ import Lua
 /// `data`: bytes that are no text.
 enum DataModule {
     static func makeClass(in state: LuaState) -> LuaClass<DataValue> {
-        let cls = LuaClass<DataValue>("data", "Bytes, compared by content. `#d` is their number.", in: state, kind: .box)
+        let cls = LuaClass<DataValue>(
+            "data", "Bytes, compared by content. `#d` is their number.", in: state, kind: .box)
         cls.method("bytes", returns: [.string], "The bytes, as a Lua string.", example: "return data(\"ab\"):bytes()") {
             value, call in call.returns(LuaString(value.bytes))
         }

@@ -6,7 +6,8 @@ import PropertyList
 enum DateModule {
     static func makeClass(in state: LuaState) -> LuaClass<DateValue> {
         let cls = LuaClass<DateValue>(
-            inline: "date", "A moment in time. Dates are compared with == and <, `d - e` is in seconds, `d + seconds` a date.",
+            inline: "date",
+            "A moment in time. Dates are compared with == and <, `d - e` is in seconds, `d + seconds` a date.",
             in: state)
         let parts: [(String, String, (CalendarDate) -> Int)] = [
             ("year", "The year, in UTC.", { $0.year }), ("month", "The month, 1 to 12, in UTC.", { $0.month }),
@@ -63,17 +64,23 @@ enum DateModule {
     static func install(_ bridge: ValueBridge) -> LuaModule {
         let module = LuaModule("date", "Moments in time.", in: bridge.state)
         module.callable(
-            [LuaParameter("moment", .optional(.union([.number, .string, .object("date")])),
-                "seconds since 1970, or ISO 8601 text; now if not given")],
-            returns: [.object("date")], "A date: now, from seconds since 1970, or from text; nil and an error when the text is none.",
+            [
+                LuaParameter(
+                    "moment", .optional(.union([.number, .string, .object("date")])),
+                    "seconds since 1970, or ISO 8601 text; now if not given")
+            ],
+            returns: [.object("date")],
+            "A date: now, from seconds since 1970, or from text; nil and an error when the text is none.",
             example: "return date(\"1906-10-17\").year"
         ) { call in
             switch call.value(0) {
             case .nil: return call.returns(DateValue(now()), bridge.dates)
             case .string(let text):
                 guard let date = text.text.flatMap(ISO8601.parse) else {
-                    return call.returns(failure: ScriptError(
-                        "invalidDate", "'\(text)' is no date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"))
+                    return call.returns(
+                        failure: ScriptError(
+                            "invalidDate",
+                            "'\(text)' is no date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"))
                 }
                 return call.returns(DateValue(date), bridge.dates)
             case .userdata: return call.returns(try call.object(0, bridge.dates), bridge.dates)

@@ -6,27 +6,30 @@ enum HelpModule {
         let declaration = LuaFunctionDeclaration(
             "help", [LuaParameter("subject", .optional(.any), "a module, an object, or a name")],
             "Shows what there is, or what is known of something.")
-        return .function(host.state.makeFunction(declaration) { [unowned host] call in
-            let declarations = call.state.declarations
-            let text: String
-            if call.count == 0 {
-                text = overview(declarations)
-            } else if let subject = name(of: call.value(0), host), let found = lookUp(subject, declarations) {
-                text = found
-            } else {
-                let subject = call.value(0).textValue ?? call.state.describe(call.value(0)).description
-                text = "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name)))\n"
-            }
-            host.output.write(Array(text.utf8))
-            return call.returnsNothing()
-        })
+        return .function(
+            host.state.makeFunction(declaration) { [unowned host] call in
+                let declarations = call.state.declarations
+                let text: String
+                if call.count == 0 {
+                    text = overview(declarations)
+                } else if let subject = name(of: call.value(0), host), let found = lookUp(subject, declarations) {
+                    text = found
+                } else {
+                    let subject = call.value(0).textValue ?? call.state.describe(call.value(0)).description
+                    text =
+                        "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name)))\n"
+                }
+                host.output.write(Array(text.utf8))
+                return call.returnsNothing()
+            })
     }
 
     private static func overview(_ declarations: LuaDeclarations) -> String {
         let shown = declarations.all.filter { $0.name.first?.isLowercase == true }.sorted { $0.name < $1.name }
         let width = shown.map(\.name.count).max() ?? 0
         let lines = shown.map { "  \(pad($0.name, width))  \($0.documentation)" }
-        return "What a script has beside Lua's own library; help(items) shows more of one.\n\n" + lines.joined(separator: "\n")
+        return "What a script has beside Lua's own library; help(items) shows more of one.\n\n"
+            + lines.joined(separator: "\n")
             + "\n\nTry: items:randomItem()    items:query(\"valueInDollars > 50\")    help(app)    help(\"items.createItem\")\n"
     }
 
@@ -50,7 +53,9 @@ enum HelpModule {
         let parts = subject.split(whereSeparator: { $0 == "." || $0 == ":" }).map(String.init)
         guard let member = parts.last else { return nil }
         let found = declarations.all.filter { parts.count == 1 || $0.name == parts[0] }.compactMap { owner -> String? in
-            if let function = owner.functions.first(where: { $0.name == member }) { return describe(function, of: owner) }
+            if let function = owner.functions.first(where: { $0.name == member }) {
+                return describe(function, of: owner)
+            }
             guard let property = owner.properties.first(where: { $0.name == member }) else { return nil }
             return describe(property, of: owner)
         }
@@ -62,7 +67,8 @@ enum HelpModule {
         if !declaration.properties.isEmpty {
             text += "\nproperties\n"
             for property in declaration.properties.sorted(by: { $0.name < $1.name }) {
-                text += "  .\(property.name)  \(property.type.name)\(property.isReadOnly ? ", read-only" : "")\n      \(property.documentation)\n"
+                text +=
+                    "  .\(property.name)  \(property.type.name)\(property.isReadOnly ? ", read-only" : "")\n      \(property.documentation)\n"
             }
         }
         if !declaration.functions.isEmpty {
@@ -78,7 +84,8 @@ enum HelpModule {
     private static func describe(_ function: LuaFunctionDeclaration, of owner: LuaDeclaration) -> String {
         var text = "\(function.signature(owner: owner.name + owner.separator))\n  \(function.documentation)\n"
         for parameter in function.parameters where !parameter.documentation.isEmpty || parameter.type != .any {
-            text += "  \(parameter.name): \(parameter.type.name)\(parameter.documentation.isEmpty ? "" : ", " + parameter.documentation)\n"
+            text +=
+                "  \(parameter.name): \(parameter.type.name)\(parameter.documentation.isEmpty ? "" : ", " + parameter.documentation)\n"
             var type = parameter.type
             while case .optional(let inner) = type { type = inner }
             guard case .options(let options) = type else { continue }

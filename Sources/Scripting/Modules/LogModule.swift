@@ -11,7 +11,9 @@ enum LogModule {
             ("warning", "What may be wrong."), ("error", "What is wrong."),
         ] {
             module.function(name, parameters, documentation) { [unowned host] call in
-                let texts = try call.allValues.map { String(decoding: try BaseModule.text(of: $0, in: call.state), as: UTF8.self) }
+                let texts = try call.allValues.map {
+                    String(decoding: try BaseModule.text(of: $0, in: call.state), as: UTF8.self)
+                }
                 let text = texts.joined(separator: "\t")
                 switch name {
                 case "debug": host.logger.debug("\(text)")

@@ -27,7 +27,8 @@ struct ReadOnlyTable {
         }
         refusal = state.makeFunction(LuaFunctionDeclaration("assignment", variadic)) { _ in
             throw LuaError(
-                .argument, "this value is read-only: assign a new table to the item's field (or copy it with {table.unpack(t)})")
+                .argument,
+                "this value is read-only: assign a new table to the item's field (or copy it with {table.unpack(t)})")
         }
         dictionaryMark = state.makeTable(fields: 2)
         dictionaryMark.rawSet(Self.shapeKey, .text(Shape.dictionary.rawValue))
@@ -56,7 +57,9 @@ struct ReadOnlyTable {
     /// The table behind a read-only one; nil for any other value.
     static func contents(of value: LuaValue) throws -> LuaTable? {
         guard case .table(let table) = value else { return nil }
-        guard let metatable = table.metatable, case .table(let contents) = metatable.rawGet(contentsKey) else { return nil }
+        guard let metatable = table.metatable, case .table(let contents) = metatable.rawGet(contentsKey) else {
+            return nil
+        }
         return contents
     }
 

@@ -81,14 +81,17 @@ final class ValueBridge {
             if nulls.object(of: value) != nil { return .null }
         case .table(let table):
             guard depth < Self.depthLimit else {
-                throw Refusal(path: path, reason: "the table is nested deeper than \(Self.depthLimit) levels, or contains itself")
+                throw Refusal(
+                    path: path, reason: "the table is nested deeper than \(Self.depthLimit) levels, or contains itself")
             }
             return try tableValue(table, path: path, depth: depth)
         case .function, .thread: break
         }
         throw Refusal(
             path: path,
-            reason: "a \(name(of: value)) is no property-list value (string, number, boolean, date, data, array, dictionary)")
+            reason:
+                "a \(name(of: value)) is no property-list value (string, number, boolean, date, data, array, dictionary)"
+        )
     }
 
     private func name(of value: LuaValue) -> String {
@@ -120,7 +123,8 @@ final class ValueBridge {
                 return false
             }
             do throws(Refusal) {
-                entries[name] = try propertyList(element, path: path.isEmpty ? name : "\(path).\(name)", depth: depth + 1)
+                entries[name] = try propertyList(
+                    element, path: path.isEmpty ? name : "\(path).\(name)", depth: depth + 1)
                 return true
             } catch {
                 failure = error

@@ -49,6 +49,15 @@ public struct ItemQuery {
         return query
     }
 
+    /// The fields that its predicates and its order speak of, each once, predicates' first.
+    public var fields: [String] {
+        var names: [String] = []
+        for case .predicate(let predicate) in conditions { names += predicate.fields.sorted() }
+        names += sortKeys.map { store.name(of: $0.field) }
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+
     /// At most so many items. A negative number counts as 0.
     public func limit(_ count: Int) -> ItemQuery {
         var query = self

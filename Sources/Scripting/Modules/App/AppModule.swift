@@ -10,11 +10,13 @@ enum AppModule {
     static func install(in host: ScriptHost, _ hooks: HookBinding) -> LuaValue {
         let state = host.state
         let cls = LuaClass<ScriptHost>("app", "The application.", in: state)
-        cls.text("state", "notRunning, inactive, active, background or suspended.", get: { $0.applicationState.rawValue })
+        cls.text(
+            "state", "notRunning, inactive, active, background or suspended.", get: { $0.applicationState.rawValue })
         cls.text("name", "The application's name.", get: { $0.options.applicationName })
         cls.text("version", "The application's version.", get: { $0.options.applicationVersion })
         let container = ContainerBinding.makeValue(host)
-        cls.property("container", .object("container"), "The container's folders.") { _, call in call.returns(container) }
+        cls.property("container", .object("container"), "The container's folders.") { _, call in call.returns(container)
+        }
         cls.property(
             "delegate", .optional(.table), "A table of functions under Cocoa's names, called before the handlers.",
             set: { host, call in host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0) }
@@ -26,7 +28,8 @@ enum AppModule {
             "terminate", [LuaParameter("code", .optional(.integer), "the exit status; 0 if not given")],
             "The orderly way out: the handlers run and the items are saved."
         ) { host, call in
-            host.terminate(Int32(truncatingIfNeeded: try call.optional(0, call.integer) ?? 0), cause: .script, explicitly: true)
+            host.terminate(
+                Int32(truncatingIfNeeded: try call.optional(0, call.integer) ?? 0), cause: .script, explicitly: true)
             throw LuaError(.cancelled, "the application has ended")
         }
         cls.method("run", "Stays, serving events and timers, until the application is terminated.") { host, call in
@@ -58,7 +61,9 @@ enum AppModule {
                 return call.returnsNothing()
             }
         }
-        cls.method("interrupt", [LuaParameter("reason", .optional(.text))], "A call comes in: the application is inactive.") {
+        cls.method(
+            "interrupt", [LuaParameter("reason", .optional(.text))], "A call comes in: the application is inactive."
+        ) {
             host, call in
             try simulate(.interrupt, on: host)
             return call.returnsNothing()
@@ -75,8 +80,12 @@ enum AppModule {
     private static func backgroundTasks(_ cls: LuaClass<ScriptHost>) {
         cls.method(
             "beginBackgroundTask",
-            [LuaParameter("name", .text), LuaParameter("onExpire", .optional(.callback("()")), "called when time runs out")],
-            returns: [.integer], "Asks for time to finish something before the process stops; end it with endBackgroundTask."
+            [
+                LuaParameter("name", .text),
+                LuaParameter("onExpire", .optional(.callback("()")), "called when time runs out"),
+            ],
+            returns: [.integer],
+            "Asks for time to finish something before the process stops; end it with endBackgroundTask."
         ) { host, call in
             host.lifeCycle.lastBackgroundTask += 1
             let number = host.lifeCycle.lastBackgroundTask

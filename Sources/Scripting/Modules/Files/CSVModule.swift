@@ -10,10 +10,14 @@ enum CSVModule {
             "rows",
             [
                 LuaParameter("path", .text),
-                LuaParameter("options", .optional(.options([
-                    LuaParameter("header", .boolean, "whether the first row names the columns; true if not given"),
-                    LuaParameter("delimiter", .text, "one character; a comma if not given"),
-                ]))),
+                LuaParameter(
+                    "options",
+                    .optional(
+                        .options([
+                            LuaParameter(
+                                "header", .boolean, "whether the first row names the columns; true if not given"),
+                            LuaParameter("delimiter", .text, "one character; a comma if not given"),
+                        ]))),
             ], returns: [.function],
             "An iterator over a file's rows: tables by the header's names, or arrays without a header; cells are strings."
         ) { [unowned host] call in try rows(call, host) }
@@ -21,10 +25,15 @@ enum CSVModule {
             "write",
             [
                 LuaParameter("path", .text), LuaParameter("rows", .table, "an array of tables"),
-                LuaParameter("options", .optional(.options([
-                    LuaParameter("columns", .array(.text), "which columns, in this order; all names, sorted, if not given"),
-                    LuaParameter("delimiter", .text, "one character; a comma if not given"),
-                ]))),
+                LuaParameter(
+                    "options",
+                    .optional(
+                        .options([
+                            LuaParameter(
+                                "columns", .array(.text),
+                                "which columns, in this order; all names, sorted, if not given"),
+                            LuaParameter("delimiter", .text, "one character; a comma if not given"),
+                        ]))),
             ], returns: [.boolean], "Writes rows with a header; nil and an error when the file can't be written."
         ) { [unowned host] call in try write(call, host) }
         return module

@@ -6,7 +6,9 @@ enum FileSystemModule {
     static let readLimit = 1 << 30
 
     static func install(in host: ScriptHost) -> LuaModule {
-        let module = LuaModule("fs", "Files inside of what the sandbox grants: the container, and what was named or allowed.", in: host.state)
+        let module = LuaModule(
+            "fs", "Files inside of what the sandbox grants: the container, and what was named or allowed.",
+            in: host.state)
         let path = LuaParameter("path", .text, "relative paths begin at the working folder")
         module.function("read", [path], returns: [.string], "A file's bytes; nil and an error when it can't be read.") {
             [unowned host] call in
@@ -26,7 +28,8 @@ enum FileSystemModule {
                 return call.returns(true)
             }
         }
-        module.function("list", [path], returns: [.array(.string)], "The names in a folder, sorted.") { [unowned host] call in
+        module.function("list", [path], returns: [.array(.string)], "The names in a folder, sorted.") {
+            [unowned host] call in
             let path = try call.text(0)
             return try attempt(call, host, path, .read) { layer in
                 let names = try layer.list(path).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -35,19 +38,29 @@ enum FileSystemModule {
                 return call.returns(LuaValue.table(table))
             }
         }
-        module.function("exists", [path], returns: [.boolean], "Whether there is a file or folder that the sandbox grants.") {
+        module.function(
+            "exists", [path], returns: [.boolean], "Whether there is a file or folder that the sandbox grants."
+        ) {
             [unowned host] call in
             call.returns(((try? host.fence.layer.status(try call.text(0))) ?? nil) != nil)
         }
-        module.function("remove", [path], returns: [.boolean], "Removes a file or an empty folder; nil and an error when it can't.") {
+        module.function(
+            "remove", [path], returns: [.boolean], "Removes a file or an empty folder; nil and an error when it can't."
+        ) {
             [unowned host] call in
             let path = try call.text(0)
             return try attempt(call, host, path, .readWrite) { layer in
-                if try layer.status(path)?.kind == .directory { try layer.removeDirectory(path) } else { try layer.remove(path) }
+                if try layer.status(path)?.kind == .directory {
+                    try layer.removeDirectory(path)
+                } else {
+                    try layer.remove(path)
+                }
                 return call.returns(true)
             }
         }
-        module.function("makeDirectory", [path], returns: [.boolean], "Makes a folder, and those above it that are missing.") {
+        module.function(
+            "makeDirectory", [path], returns: [.boolean], "Makes a folder, and those above it that are missing."
+        ) {
             [unowned host] call in
             let path = try call.text(0)
             return try attempt(call, host, path, .readWrite) { layer in
@@ -75,7 +88,9 @@ enum FileSystemModule {
 extension ScriptHost {
     /// Asks the person at the prompt, once a path, before it is touched; what was granted needs no question.
     func askConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
-        guard options.isInteractive, let frontEnd, case .notGranted(let absolute) = fence.verdict(path, access) else { return }
+        guard options.isInteractive, let frontEnd, case .notGranted(let absolute) = fence.verdict(path, access) else {
+            return
+        }
         switch frontEnd.consent(to: access == .read ? .reading : .writing, path: absolute) {
         case .yes: try fence.grant(access == .read ? absolute : PathText.parent(of: absolute), access)
         case .folder: try fence.grant(PathText.parent(of: absolute), access)

@@ -48,17 +48,21 @@ enum JSONModule {
     }
 
     static func install(_ bridge: ValueBridge) -> LuaModule {
-        let module = LuaModule("json", "JSON. null stands for null; dates are written as ISO 8601, data as Base64.", in: bridge.state)
+        let module = LuaModule(
+            "json", "JSON. null stands for null; dates are written as ISO 8601, data as Base64.", in: bridge.state)
         module.function(
             "encode",
             [
                 LuaParameter("value", .any),
-                LuaParameter("options", .optional(.options([LuaParameter("pretty", .boolean, "indented, keys in order")]))),
+                LuaParameter(
+                    "options", .optional(.options([LuaParameter("pretty", .boolean, "indented, keys in order")]))),
             ], returns: [.string], "A value as JSON; keys are sorted. Raises when it is no JSON value.",
             example: "return json.encode({ name = \"Bear\", tags = { \"gift\" } })"
         ) { call in
             let value: PropertyListValue
-            do throws(ValueBridge.Refusal) { value = try bridge.propertyList(call.value(0)) } catch { throw call.refuse(0, error.message) }
+            do throws(ValueBridge.Refusal) { value = try bridge.propertyList(call.value(0)) } catch {
+                throw call.refuse(0, error.message)
+            }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             if try call.option("pretty", of: 1).isTruthy { encoder.outputFormatting.insert(.prettyPrinted) }
@@ -70,7 +74,8 @@ enum JSONModule {
         }
         module.function(
             "decode", [LuaParameter("text", .string)], returns: [.any],
-            "The value of a JSON text; nil and an error when it is none.", example: "return json.decode('[1, 2.5, null]')[2]"
+            "The value of a JSON text; nil and an error when it is none.",
+            example: "return json.decode('[1, 2.5, null]')[2]"
         ) { call in
             do {
                 let value = try JSONDecoder().decode(Value.self, from: Data(try call.bytes(0)))

@@ -31,7 +31,9 @@ final class ImageClasses {
             "The picture as a JPEG file's bytes."
         ) { picture, call in
             let quality = try call.optional(0, call.number) ?? 0.5
-            guard (0...1).contains(quality) else { throw call.refuse(0, "a quality from 0 to 1 expected, got \(quality)") }
+            guard (0...1).contains(quality) else {
+                throw call.refuse(0, "a quality from 0 to 1 expected, got \(quality)")
+            }
             return try attempt(call) { call.returns(LuaString(try picture.jpegData(quality: quality))) }
         }
         cls.method("pngData", returns: [.string], "The picture as a PNG file's bytes.") { picture, call in
@@ -74,20 +76,26 @@ final class ImageClasses {
             "setImage",
             [
                 LuaParameter("image", .object("Image")), key,
-                LuaParameter("options", .optional(.options([LuaParameter("quality", .number, "0 to 1; 0.5 if not given")]))),
+                LuaParameter(
+                    "options", .optional(.options([LuaParameter("quality", .number, "0 to 1; 0.5 if not given")]))),
             ], returns: [.boolean], "Stores a picture under a key, as JPEG; true, or nil and an error."
         ) { store, call in
             let quality = try call.option("quality", of: 2).numberValue ?? 0.5
-            guard (0...1).contains(quality) else { throw call.refuse(2, "option 'quality': 0 to 1 expected, got \(quality)") }
+            guard (0...1).contains(quality) else {
+                throw call.refuse(2, "option 'quality': 0 to 1 expected, got \(quality)")
+            }
             return try Self.keyed(call, 1) {
                 try store.setImage(try call.object(0, image), forKey: try call.text(1), quality: quality)
                 return call.returns(true)
             }
         }
-        images.method("image", [key], returns: [.optional(.object("Image"))], "The picture under a key, or nil.") { store, call in
+        images.method("image", [key], returns: [.optional(.object("Image"))], "The picture under a key, or nil.") {
+            store, call in
             try Self.keyed(call, 0) { call.returns(try store.image(forKey: try call.text(0)), image) }
         }
-        images.method("deleteImage", [key], returns: [.boolean], "Removes the picture under a key; harmless when there is none.") {
+        images.method(
+            "deleteImage", [key], returns: [.boolean], "Removes the picture under a key; harmless when there is none."
+        ) {
             store, call in
             try Self.keyed(call, 0) {
                 try store.deleteImage(forKey: try call.text(0))
@@ -103,12 +111,16 @@ final class ImageClasses {
         ) { store, call in
             let size = try call.optional(1, call.integer) ?? 40
             guard (1...4096).contains(size) else { throw call.refuse(1, "a size from 1 to 4096 expected, got \(size)") }
-            return try Self.keyed(call, 0) { call.returns(try store.thumbnail(forKey: try call.text(0), size: Int(size)), image) }
+            return try Self.keyed(call, 0) {
+                call.returns(try store.thumbnail(forKey: try call.text(0), size: Int(size)), image)
+            }
         }
         images.method("keys", returns: [.array(.text)], "The keys of all pictures, sorted.") { store, call in
             try Self.keyed(call, 0) {
                 let table = call.state.makeTable()
-                for (index, key) in try store.keys().enumerated() { table.rawSet(.integer(Int64(index + 1)), .text(key)) }
+                for (index, key) in try store.keys().enumerated() {
+                    table.rawSet(.integer(Int64(index + 1)), .text(key))
+                }
                 return call.returns(LuaValue.table(table))
             }
         }
@@ -151,7 +163,9 @@ final class ImageClasses {
             "The picture of a file's bytes; nil and an error when they are none."
         ) { [unowned host] call in
             let bytes = try call.optionalObject(0, host.values.datas)?.bytes ?? call.bytes(0)
-            do { return call.returns(try Image(bytes: bytes, limits: host.images.limits), image) } catch let error as ImageError {
+            do { return call.returns(try Image(bytes: bytes, limits: host.images.limits), image) } catch let error
+                as ImageError
+            {
                 return call.returns(failure: error)
             }
         }

@@ -30,8 +30,12 @@ final class ItemBinding {
                 try item.setValue(try value(call.value(1), field: name), forField: name)
             })
         cls.text("name", "What it is.", get: { try $0.name }, set: { try $0.setName($1) })
-        cls.optionalText("serialNumber", "Its serial number, or nil.", get: { try $0.serialNumber }, set: { try $0.setSerialNumber($1) })
-        cls.integer("valueInDollars", "What it is worth, in whole dollars.", get: { try $0.valueInDollars }, set: { try $0.setValueInDollars($1) })
+        cls.optionalText(
+            "serialNumber", "Its serial number, or nil.", get: { try $0.serialNumber },
+            set: { try $0.setSerialNumber($1) })
+        cls.integer(
+            "valueInDollars", "What it is worth, in whole dollars.", get: { try $0.valueInDollars },
+            set: { try $0.setValueInDollars($1) })
         cls.property(
             "dateCreated", .object("date"), "When it was recorded.",
             set: { item, call in try item.setDateCreated(try call.object(0, values.dates).date) }
@@ -55,12 +59,15 @@ final class ItemBinding {
             guard images.store.hasImage(forKey: key) else { return call.returns(LuaValue.nil) }
             return call.returns(try images.store.image(forKey: key), images.image)
         }
-        cls.method("copy", returns: [.object("Item")], "A deep copy with a new key, at the end of the store.") { item, call in
+        cls.method("copy", returns: [.object("Item")], "A deep copy with a new key, at the end of the store.") {
+            item, call in
             call.returns(try item.copy(), cls)
         }
         cls.method("fields", returns: [.array(.text)], "The names of the custom fields it has, sorted.") { item, call in
             let table = call.state.makeTable()
-            for (index, name) in try item.customFieldNames.enumerated() { table.rawSet(.integer(Int64(index + 1)), .text(name)) }
+            for (index, name) in try item.customFieldNames.enumerated() {
+                table.rawSet(.integer(Int64(index + 1)), .text(name))
+            }
             return call.returns(LuaValue.table(table))
         }
         cls.metamethod("__tostring") { item, call in call.returns(item.description) }
@@ -73,7 +80,9 @@ final class ItemBinding {
             throw LuaError(.argument, "Item.\(method.name) is a method and can be no field: choose another name")
         }
         guard !warned.contains(name), host.items.existingField(named: name) == nil else { return }
-        guard let near = NearestNames.find(for: name, among: ["name", "serialNumber", "valueInDollars", "dateCreated"]).first,
+        guard
+            let near = NearestNames.find(for: name, among: ["name", "serialNumber", "valueInDollars", "dateCreated"])
+                .first,
             NearestNames.isOneSlip(name, near)
         else { return }
         warned.insert(name)

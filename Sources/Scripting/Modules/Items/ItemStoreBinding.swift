@@ -26,21 +26,24 @@ enum ItemStoreBinding {
         cls.metamethod("__len") { store, call in call.returns(store.count) }
         cls.metamethod("__tostring") { store, call in call.returns("items (\(store.count))") }
         cls.method(
-            "item", [LuaParameter("itemKey", .text)], returns: [.optional(.object("Item"))], "The item with a key, or nil."
+            "item", [LuaParameter("itemKey", .text)], returns: [.optional(.object("Item"))],
+            "The item with a key, or nil."
         ) { store, call in
             let found = try call.withBytes(0) { raw in
                 store.item(forKeyUTF8: raw.bindMemory(to: UInt8.self))
             }
             return call.returns(found, item)
         }
-        cls.property("allItems", .array(.object("Item")), "All items in order, as they are now: an array of its own.") { store, call in
+        cls.property("allItems", .array(.object("Item")), "All items in order, as they are now: an array of its own.") {
+            store, call in
             let all = store.allItems
             let table = call.state.makeTable(array: all.count)
             for (index, each) in all.enumerated() { table.rawSet(.integer(Int64(index + 1)), item.value(each)) }
             return call.returns(LuaValue.table(table))
         }
         cls.method(
-            "each", returns: [.function], "An iterator over positions and items, for `for`; changing the store meanwhile is safe."
+            "each", returns: [.function],
+            "An iterator over positions and items, for `for`; changing the store meanwhile is safe."
         ) { store, call in
             let cursor = store.each()
             var position: Int64 = 0
@@ -56,7 +59,8 @@ enum ItemStoreBinding {
         let item = classes.item
         let host = classes.host
         cls.method(
-            "createItem", [LuaParameter("fields", .optional(.table), "values by field name")], returns: [.object("Item")],
+            "createItem", [LuaParameter("fields", .optional(.table), "values by field name")],
+            returns: [.object("Item")],
             "A new item at the end of the store: empty, or with the fields given.",
             example: "return items:createItem{ name = \"Lamp\", room = \"Study\" }.room"
         ) { store, call in
@@ -66,7 +70,8 @@ enum ItemStoreBinding {
         cls.method("randomItem", returns: [.object("Item")], "A new item of an adjective and a noun.") { store, call in
             call.returns(try store.randomItem(), item)
         }
-        cls.method("removeItem", [LuaParameter("item", .object("Item"))], "Removes an item, with its image.") { [unowned host] store, call in
+        cls.method("removeItem", [LuaParameter("item", .object("Item"))], "Removes an item, with its image.") {
+            [unowned host] store, call in
             let removed = try call.object(0, item)
             let key = try removed.itemKey
             try store.removeItem(removed)
@@ -79,7 +84,8 @@ enum ItemStoreBinding {
         ) { store, call in
             let count = Int64(store.count)
             let positions = try [call.integer(0), call.integer(1)]
-            for (index, position) in positions.enumerated() where !(1...max(count, 1)).contains(position) || count == 0 {
+            for (index, position) in positions.enumerated() where !(1...max(count, 1)).contains(position) || count == 0
+            {
                 throw call.refuse(index, "a position from 1 to \(count) expected, got \(position)")
             }
             try store.moveItem(from: Int(positions[0]) - 1, to: Int(positions[1]) - 1)
@@ -92,7 +98,8 @@ enum ItemStoreBinding {
             let body = try call.function(0)
             return try call.returns(values: store.transaction { try body.call() })
         }
-        cls.method("undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.") { store, call in
+        cls.method("undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.")
+        { store, call in
             call.returns(try store.undo())
         }
         cls.method("redo", returns: [.boolean], "Does again what undo took back.") { store, call in
@@ -111,10 +118,12 @@ enum ItemStoreBinding {
     private static func keeping(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let host = classes.host
         cls.method(
-            "saveChanges", returns: [.boolean], "Saves every item to Documents/items.archive; true, or nil and an error."
+            "saveChanges", returns: [.boolean],
+            "Saves every item to Documents/items.archive; true, or nil and an error."
         ) { [unowned host] store, call in
             guard !store.isInTransaction else {
-                throw LuaError(.argument, "saveChanges is not possible inside a transaction: its changes are not committed yet")
+                throw LuaError(
+                    .argument, "saveChanges is not possible inside a transaction: its changes are not committed yet")
             }
             if let error = host.save(.script, false, canBeRefused: true) { return call.returns(failure: error) }
             return call.returns(true)
@@ -167,9 +176,10 @@ extension ItemClasses {
         let summary = diff.description
         metatable.rawSet(
             "__tostring",
-            .function(state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("…", .variadic(.any))])) { call in
-                call.returns(summary)
-            }))
+            .function(
+                state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("…", .variadic(.any))])) { call in
+                    call.returns(summary)
+                }))
         metatable.rawSet("__name", "diff")
         table.setMetatable(metatable)
         return table

@@ -21,7 +21,9 @@ enum PredicateModule {
 
     static func install(_ classes: ItemClasses) -> LuaModule {
         let cls = classes.predicate
-        cls.method("evaluate", [LuaParameter("item", .object("Item"))], returns: [.boolean], "Whether it holds for an item.") {
+        cls.method(
+            "evaluate", [LuaParameter("item", .object("Item"))], returns: [.boolean], "Whether it holds for an item."
+        ) {
             [unowned classes] value, call in
             let item = try call.object(0, classes.item)
             _ = try item.itemKey

@@ -17,7 +17,8 @@ final class GroupValue {
 /// Queries: where, sorted, limit, and the ways to answer.
 enum QueryBinding {
     static func makeClass(in state: LuaState) -> LuaClass<QueryValue> {
-        LuaClass<QueryValue>("Query", "A question about the items; it is answered when it is asked.", in: state, kind: .box)
+        LuaClass<QueryValue>(
+            "Query", "A question about the items; it is answered when it is asked.", in: state, kind: .box)
     }
 
     private static let condition = LuaType.union([.text, .callback("(item) → boolean"), .object("Predicate")])
@@ -33,11 +34,13 @@ enum QueryBinding {
 
     private static func refining(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         let parameters = [
-            LuaParameter("predicate", .optional(condition), "a format, a compiled predicate, or a function of the item"),
+            LuaParameter(
+                "predicate", .optional(condition), "a format, a compiled predicate, or a function of the item"),
             LuaParameter("variables", .optional(.table), "values for $names"),
         ]
         classes.items.method(
-            "query", parameters, returns: [.object("Query")], "A query of all items, or of those that satisfy a predicate.",
+            "query", parameters, returns: [.object("Query")],
+            "A query of all items, or of those that satisfy a predicate.",
             example: "return items:query(\"valueInDollars > $least\", { least = 500 }):count()"
         ) { [unowned classes] store, call in
             call.returns(QueryValue(try filtered(store.query(), call, classes)), cls)
@@ -49,18 +52,23 @@ enum QueryBinding {
             call.returns(QueryValue(try filtered(value.query, call, classes)), cls)
         }
         cls.method(
-            "sorted", [LuaParameter("field", .text), LuaParameter("order", .optional(.choice(["ascending", "descending"])))],
+            "sorted",
+            [LuaParameter("field", .text), LuaParameter("order", .optional(.choice(["ascending", "descending"])))],
             returns: [.object("Query")], "In the order of a field; a second call adds a lesser key."
         ) { value, call in
             let descending = try call.optional(1, call.text) == "descending"
             return call.returns(QueryValue(try value.query.sorted(try call.text(0), descending: descending)), cls)
         }
-        for (name, documentation) in [("limit", "At most so many items."), ("offset", "Without the first so many items.")] {
-            cls.method(name, [LuaParameter("count", .integer)], returns: [.object("Query")], documentation) { value, call in
+        for (name, documentation) in [
+            ("limit", "At most so many items."), ("offset", "Without the first so many items."),
+        ] {
+            cls.method(name, [LuaParameter("count", .integer)], returns: [.object("Query")], documentation) {
+                value, call in
                 let count = try call.integer(0)
                 guard count >= 0 else { throw call.refuse(0, "a number from 0 expected, got \(count)") }
                 let number = Int(clamping: count)
-                return call.returns(QueryValue(name == "limit" ? value.query.limit(number) : value.query.offset(number)), cls)
+                return call.returns(
+                    QueryValue(name == "limit" ? value.query.limit(number) : value.query.offset(number)), cls)
             }
         }
     }
@@ -89,7 +97,9 @@ enum QueryBinding {
         cls.method("first", returns: [.optional(.object("Item"))], "The first item, or nil.") { value, call in
             call.returns(try value.query.first(), item)
         }
-        cls.method("count", returns: [.integer], "How many there are.") { value, call in call.returns(try value.query.count()) }
+        cls.method("count", returns: [.integer], "How many there are.") { value, call in
+            call.returns(try value.query.count())
+        }
         cls.metamethod("__len") { value, call in call.returns(try value.query.count()) }
         cls.method("each", returns: [.function], "An iterator over numbers and items, for `for`.") { value, call in
             let found = try value.query.all()
@@ -101,7 +111,9 @@ enum QueryBinding {
                 return call.returns(next) + call.returns(found[next - 1], item)
             })
         }
-        cls.method("explain", returns: [.string], "How the answer is found: the index, and how many items were looked at.") {
+        cls.method(
+            "explain", returns: [.string], "How the answer is found: the index, and how many items were looked at."
+        ) {
             value, call in call.returns(try value.query.explain().description)
         }
         cls.metamethod("__tostring") { value, call in call.returns("query (\(try value.query.count()) items)") }
@@ -115,10 +127,12 @@ enum QueryBinding {
             call.returns(value.map { values.lua($0, readOnly: true) } ?? .nil)
         }
         let field = [LuaParameter("field", .text)]
-        cls.method("sum", field, returns: [.number], "The sum of a field; an integer when all values are.") { value, call in
+        cls.method("sum", field, returns: [.number], "The sum of a field; an integer when all values are.") {
+            value, call in
             give(try value.query.sum(try call.text(0)), call)
         }
-        cls.method("average", field, returns: [.optional(.number)], "The mean of a field; nil without items.") { value, call in
+        cls.method("average", field, returns: [.optional(.number)], "The mean of a field; nil without items.") {
+            value, call in
             give(try value.query.average(try call.text(0)).map(PropertyListValue.real), call)
         }
         cls.method("min", field, returns: [.any], "The least value of a field; nil without items.") { value, call in
@@ -127,16 +141,21 @@ enum QueryBinding {
         cls.method("max", field, returns: [.any], "The greatest value of a field; nil without items.") { value, call in
             give(try value.query.max(try call.text(0)), call)
         }
-        cls.method("distinct", field, returns: [.array(.any)], "The different values of a field, in order.") { value, call in
+        cls.method("distinct", field, returns: [.array(.any)], "The different values of a field, in order.") {
+            value, call in
             let found = try value.query.distinct(try call.text(0))
             let table = call.state.makeTable(array: found.count)
-            for (index, each) in found.enumerated() { table.rawSet(.integer(Int64(index + 1)), values.lua(each, readOnly: true)) }
+            for (index, each) in found.enumerated() {
+                table.rawSet(.integer(Int64(index + 1)), values.lua(each, readOnly: true))
+            }
             return call.returns(LuaValue.table(table))
         }
         let group = makeGroupClass(classes)
         cls.method(
-            "groupBy", [LuaParameter("field", .union([.text, .callback("(item) → any")]), "a field, or a function of the item")],
-            returns: [.array(.object("Group"))], "The items in groups: an array in the order of the keys, which finds a group by its key, too.",
+            "groupBy",
+            [LuaParameter("field", .union([.text, .callback("(item) → any")]), "a field, or a function of the item")],
+            returns: [.array(.object("Group"))],
+            "The items in groups: an array in the order of the keys, which finds a group by its key, too.",
             example: "for _, group in ipairs(items:query():groupBy(\"room\")) do print(group.key, group.count) end"
         ) { [unowned classes] value, call in
             let groups: [ItemGroup]
@@ -177,7 +196,9 @@ enum QueryBinding {
         cls.integer("count", "How many there are.", get: { Int64($0.group.count) })
         cls.property("items", .array(.object("Item")), "The items.") { value, call in
             let table = call.state.makeTable(array: value.group.count)
-            for (index, each) in value.group.items.enumerated() { table.rawSet(.integer(Int64(index + 1)), item.value(each)) }
+            for (index, each) in value.group.items.enumerated() {
+                table.rawSet(.integer(Int64(index + 1)), item.value(each))
+            }
             return call.returns(LuaValue.table(table))
         }
         let field = [LuaParameter("field", .optional(.text), "valueInDollars if not given")]
@@ -201,7 +222,10 @@ enum QueryBinding {
     // MARK: Changing
 
     private static func changing(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
-        cls.method("update", [LuaParameter("fields", .table)], returns: [.integer], "Sets fields of all the items; how many were changed.") {
+        cls.method(
+            "update", [LuaParameter("fields", .table)], returns: [.integer],
+            "Sets fields of all the items; how many were changed."
+        ) {
             [unowned classes] value, call in
             var fields: [String: PropertyListValue?] = [:]
             try call.table(0).forEach { key, each in

@@ -17,7 +17,9 @@ enum TimerModule {
             timer.timer?.cancel()
             return call.returnsNothing()
         }
-        cls.property("isCancelled", .boolean, "Whether it was called off.") { timer, call in call.returns(timer.isCancelled) }
+        cls.property("isCancelled", .boolean, "Whether it was called off.") { timer, call in
+            call.returns(timer.isCancelled)
+        }
 
         let module = LuaModule("timer", "Functions that run later, while the host serves events.", in: state)
         let parameters = [LuaParameter("seconds", .number), LuaParameter("handler", .callback("()"))]
@@ -27,11 +29,14 @@ enum TimerModule {
         ] {
             module.function(name, parameters, returns: [.object("Timer")], documentation) { [unowned host] call in
                 let seconds = try call.number(0)
-                guard seconds >= 0, seconds.isFinite else { throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)") }
+                guard seconds >= 0, seconds.isFinite else {
+                    throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)")
+                }
                 let function = try call.function(1)
                 let timer = ScriptTimer()
                 let fire = { [unowned host] in host.runTimer(function) }
-                timer.timer = repeats ? host.loop.every(seconds, handler: fire) : host.loop.after(seconds, handler: fire)
+                timer.timer =
+                    repeats ? host.loop.every(seconds, handler: fire) : host.loop.after(seconds, handler: fire)
                 return call.returns(timer, cls)
             }
         }
@@ -39,7 +44,9 @@ enum TimerModule {
             "sleep", [LuaParameter("seconds", .number)], "Waits; timers, signals and other tasks go on meanwhile."
         ) { [unowned host] call in
             let seconds = try call.number(0)
-            guard seconds >= 0, seconds.isFinite else { throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)") }
+            guard seconds >= 0, seconds.isFinite else {
+                throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)")
+            }
             host.commit()
             host.output.flush()
             return try host.scheduler.wait(call) { resume in
@@ -54,14 +61,18 @@ enum TimerModule {
 extension ScriptHost {
     /// Runs a timer's function as a task of its own; its changes are committed when it ends, by an error too.
     func runTimer(_ function: LuaFunction) {
-        _ = scheduler.start(function, [], onFinish: { [unowned self] result in
-            if case .failure(let error) = result, exitCode == nil {
-                let place = function.place
-                hooks.record(HookFailure(
-                    title: "timer (\(place.source):\(place.line))", event: "timer", error: error, time: LifeCycleEvent.now()))
-            }
-            commit()
-            output.flush()
-        })
+        _ = scheduler.start(
+            function, [],
+            onFinish: { [unowned self] result in
+                if case .failure(let error) = result, exitCode == nil {
+                    let place = function.place
+                    hooks.record(
+                        HookFailure(
+                            title: "timer (\(place.source):\(place.line))", event: "timer", error: error,
+                            time: LifeCycleEvent.now()))
+                }
+                commit()
+                output.flush()
+            })
     }
 }

@@ -1,0 +1,8 @@
+// Everything that an application embeds, under one name. `docs/embedding.md` begins with it.
+@_exported public import Application
+@_exported public import KeyedArchive
+@_exported public import Lua
+@_exported public import PropertyList
+@_exported public import REPL
+@_exported public import Scripting
+@_exported public import Stores

@@ -1,0 +1,22 @@
+import ArgumentParser
+
+/// `cubby run FILE ARGS…`
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run a script; - is standard input. What follows the file is the script's.")
+
+    @OptionGroup var host: HostOptions
+
+    @Flag(name: .customShort("i"), help: "A prompt after the script.")
+    var staysAtPrompt = false
+
+    @Argument(help: "The script.")
+    var file: String
+
+    @Argument(parsing: .captureForPassthrough, help: "Its arguments, in `arg` and `…`.")
+    var arguments: [String] = []
+
+    func run() throws {
+        try ScriptSession(host, source: .file(file), arguments: arguments, staysAtPrompt: staysAtPrompt).run()
+    }
+}

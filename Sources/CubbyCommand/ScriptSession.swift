@@ -1,0 +1,127 @@
+import Application
+import ArgumentParser
+import Glibc
+import Lua
+import REPL
+import Scripting
+import Stores
+
+/// Opens a host, runs what is to be run, and ends in order with the exit status of the contract.
+struct ScriptSession {
+    enum Source {
+        case prompt
+        case chunk(String)
+        /// `-` is standard input.
+        case file(String)
+    }
+
+    private enum Status {
+        static let scriptError: Int32 = 1
+        static let usage: Int32 = 64
+        static let badData: Int32 = 65
+        static let inputOutput: Int32 = 74
+        static let containerInUse: Int32 = 75
+        static let interrupted: Int32 = 130
+    }
+
+    private let hostOptions: HostOptions
+    private let source: Source
+    private let arguments: [String]
+    private let staysAtPrompt: Bool
+
+    init(_ hostOptions: HostOptions, source: Source, arguments: [String], staysAtPrompt: Bool) {
+        self.hostOptions = hostOptions
+        self.source = source
+        self.arguments = arguments
+        self.staysAtPrompt = staysAtPrompt
+    }
+
+    func run() throws {
+        var options = try hostOptions.scriptHostOptions()
+        var chunk: (bytes: [UInt8], name: String)?
+        switch source {
+        case .prompt: options.isInteractive = true
+        case .chunk(let code): chunk = (Array(code.utf8), "=(command line)")
+        case .file("-"): chunk = (try read("standard input") { () throws(FileError) in try standardInput() }, "=stdin")
+        case .file(let path):
+            chunk = (
+                try read(path) { () throws(FileError) in try PosixFileLayer().contents(of: path, limit: 256 << 20) },
+                "@" + path
+            )
+            options.readable.append(path)
+            options.modulePaths = [PathText.parent(of: PathText.absolute(path, from: WorkingDirectory.path ?? "/"))]
+            options.readable += options.modulePaths
+        }
+        // Naming a file or a folder is the consent to read it.
+        options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
+
+        let host = try open(options)
+        host.launch()
+        var status: Int32 = 0
+        if let chunk, host.exitCode == nil { status = run(chunk.bytes, chunk.name, on: host) }
+        if host.exitCode == nil, isPrompt || (staysAtPrompt && status != Status.interrupted) {
+            REPL(host, usesColor: !hostOptions.noColor).run()
+            status = 0
+        }
+        host.terminate(status, cause: .eof, explicitly: false)
+        host.flushOutput()
+        throw ExitCode(host.exitCode ?? status)
+    }
+
+    private var isPrompt: Bool { if case .prompt = source { true } else { false } }
+
+    private func run(_ bytes: [UInt8], _ name: String, on host: ScriptHost) -> Int32 {
+        host.sources.remember(String(decoding: bytes, as: UTF8.self), as: String(name.dropFirst()))
+        setArguments(of: name, on: host)
+        switch host.run(bytes, name: name, arguments: arguments.map(LuaValue.text)) {
+        case .success: return 0
+        case .failure(let error):
+            if host.exitCode != nil { return 0 }
+            if error.kind == .cancelled {
+                complain("interrupted")
+                return Status.interrupted
+            }
+            complain(ErrorText.describe(error, sources: host.sources))
+            return Status.scriptError
+        }
+    }
+
+    /// Lua's own convention: the script's name at 0, its arguments from 1.
+    private func setArguments(of name: String, on host: ScriptHost) {
+        let table = host.state.makeTable(array: arguments.count, fields: 1)
+        table.rawSet(0, .text(String(name.dropFirst())))
+        for (index, argument) in arguments.enumerated() { table.rawSet(.integer(Int64(index + 1)), .text(argument)) }
+        host.state.globals.rawSet("arg", .table(table))
+    }
+
+    // MARK: What can go wrong before a script runs
+
+    private func open(_ options: ScriptHostOptions) throws -> ScriptHost {
+        do {
+            return try ScriptHost(options)
+        } catch let error as ContainerLockError {
+            throw exit(Status.containerInUse, error.message)
+        } catch let error as FileError {
+            throw exit(Status.inputOutput, error.message)
+        } catch let error as StoreError {
+            throw exit(error.code == .inputOutput ? Status.inputOutput : Status.badData, error.message)
+        }
+    }
+
+    private func read(_ name: String, _ body: () throws(FileError) -> [UInt8]) throws -> [UInt8] {
+        do { return try body() } catch { throw exit(Status.inputOutput, error.message) }
+    }
+
+    private func standardInput() throws(FileError) -> [UInt8] {
+        try PosixFileLayer().contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: 256 << 20)
+    }
+
+    private func exit(_ status: Int32, _ message: String) -> ExitCode {
+        complain(message)
+        return ExitCode(status)
+    }
+
+    private func complain(_ message: String) {
+        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
+    }
+}
