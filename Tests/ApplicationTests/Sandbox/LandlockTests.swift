@@ -1,15 +1,16 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Application
 
 @Suite("Landlock")
 struct LandlockTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
         for folder in ["box", "bundle", "outside"] {
             try PosixFileLayer().makeDirectories(scratch.file(folder))
             try AtomicFile.write([1, 2, 3], to: scratch.file(folder + "/file"), durable: false)
