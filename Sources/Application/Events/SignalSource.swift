@@ -21,7 +21,6 @@ public final class SignalSource {
         }
 
         func serve() {
-            cubby_signals_block()
             while true {
                 let number = cubby_signals_wait()
                 if isStopped.load(ordering: .acquiring) { return }
@@ -47,6 +46,11 @@ public final class SignalSource {
     public init(poster: EventPoster, interrupter: Interrupter? = nil) throws(FileError) {
         shared = Shared(poster: poster, interrupter: interrupter)
         let box = Unmanaged.passRetained(shared)
+        // Born with the signals blocked, so that there is no moment at which one would do what it does by default.
+        var before = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &before)
+        cubby_signals_block()
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let result = pthread_create(
             &thread, nil,
             { argument in

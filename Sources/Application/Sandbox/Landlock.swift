@@ -40,10 +40,16 @@ public enum Landlock {
     /// - Throws: `LandlockError`; nothing is restricted then.
     @discardableResult
     public static func restrict(_ rules: LandlockRules) throws(LandlockError) -> Int {
-        let abi = cubby_landlock_abi()
-        guard abi > 0 else { throw .unsupported }
+        guard abi != nil else { throw .unsupported }
         let threads = threadCount()
         guard threads <= 1 else { throw .threads(threads) }
+        return try restrictThread(rules)
+    }
+
+    /// Restricts the calling thread and those that it makes.
+    static func restrictThread(_ rules: LandlockRules) throws(LandlockError) -> Int {
+        let abi = cubby_landlock_abi()
+        guard abi > 0 else { throw .unsupported }
         let ruleset = cubby_landlock_ruleset(abi, rules.allowsNetwork ? 0 : 1, rules.allowsOutsideProcesses ? 0 : 1)
         guard ruleset >= 0 else { throw .refused(step: "a set of rules", code: -ruleset) }
         defer { close(ruleset) }

@@ -1,10 +1,11 @@
 import Application
+import TestSupport
 import Testing
 
 @Suite("Bundle")
 struct BundleTests {
     @Test func findsResourcesInsideOnly() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         try PosixFileLayer().makeDirectories(scratch.file("bundle/data"))
         for name in ["bundle/dogs.png", "bundle/data/seed", "outside"] {
             try AtomicFile.write([1], to: scratch.file(name), durable: false)

@@ -1,14 +1,15 @@
 import Application
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("ContainerLock")
 struct ContainerLockTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
     let container: Container
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
         container = Container(path: scratch.file("box"))
         try container.create()
     }

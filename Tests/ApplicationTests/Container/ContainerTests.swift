@@ -1,12 +1,13 @@
 import Application
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("Container")
 struct ContainerTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     @Test func makesItsFoldersClosedToOthers() throws {
         let container = Container(path: scratch.file("deep/er/box"))

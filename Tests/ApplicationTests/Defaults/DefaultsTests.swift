@@ -1,13 +1,14 @@
 import Application
 import Foundation
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("Defaults")
 struct DefaultsTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     func defaults(_ layer: any FileLayer = PosixFileLayer()) -> Defaults {
         Defaults(folder: scratch.path, domain: "test", using: layer)

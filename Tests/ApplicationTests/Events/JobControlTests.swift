@@ -6,9 +6,9 @@ import Testing
 /// Real signals, from a real shell on a real terminal, to a real process.
 @Suite("Job control", .serialized, .enabled(if: Probe.log == nil))
 struct JobControlTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     var log: String { (try? String(contentsOfFile: scratch.file("log"), encoding: .utf8)) ?? "" }
 

@@ -1,12 +1,13 @@
 import Application
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("MemoryPressureSource")
 struct MemoryPressureSourceTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     func find(_ variables: [String: String]) -> MemoryPressureSource? {
         MemoryPressureSource.find(environment: { variables[$0] }, root: scratch.path)

@@ -1,15 +1,16 @@
 import Application
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("AtomicFile")
 struct AtomicFileTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
     let real = PosixFileLayer()
     let old = Array("the old contents".utf8)
     let new = Array("the new contents, which are longer".utf8)
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     @Test func writesInTheOrderThatLasts() throws {
         let layer = FailingFileLayer()

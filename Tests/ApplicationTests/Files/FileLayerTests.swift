@@ -1,13 +1,14 @@
 import Application
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("FileLayer")
 struct FileLayerTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
     let layer = PosixFileLayer()
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     @Test("Reads files of every size to the end", arguments: [0, 1, 4095, 4096, 4097, 100_000])
     func reads(size: Int) throws {

@@ -1,15 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Application
 
 @Suite("PathFence")
 struct PathFenceTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
     let container: Container
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
         container = Container(path: scratch.file("box"))
         try container.create()
         try FileManager.default.createDirectory(atPath: scratch.file("outside"), withIntermediateDirectories: true)
