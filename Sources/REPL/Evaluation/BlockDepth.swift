@@ -27,6 +27,13 @@ enum BlockDepth {
         return max(0, depth) * 2
     }
 
+    /// How deep a line stands that ends a block; nil for one that does not.
+    static func indentation(ofClosing line: String, after before: String) -> Int? {
+        let word = line.drop(while: \.isWhitespace)
+        guard closers.contains(word) || [")", "}", "]"].contains(word) else { return nil }
+        return max(0, indentation(after: before) - 2)
+    }
+
     private static func skipString(_ text: Substring, _ quote: Character) -> Substring {
         var rest = text.dropFirst()
         while let character = rest.first {

@@ -41,7 +41,7 @@ public final class REPL: HostFrontEnd {
         var services = EditorServices()
         let state = host.state
         services.completeness = { Evaluator.completeness(of: $0, in: state) }
-        services.indentation = { before, _ in BlockDepth.indentation(after: before) }
+        services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
         editor = LineEditor(
             renderer: renderer, services: services, history: (try? historyFile.load()) ?? History())
         plain.services = services
