@@ -17,14 +17,10 @@ extension PropertyListValue {
     ///
     /// - Throws: `writeInvalid` for what the format cannot hold: a date that is not finite, in XML also null and sets.
     public func encoded(as format: PropertyListFormat) throws(PropertyListError) -> [UInt8] {
-        switch format {
-        case .binary:
-            let writer = BinaryPropertyListWriter()
-            let top = try writer.add(self)
-            return try writer.finish(topObject: top)
-        case .xml:
-            return try XMLPropertyListWriter.encode(self)
-        }
+        let writer = BinaryPropertyListWriter()
+        let top = try writer.add(self)
+        let binary = try writer.finish(topObject: top)
+        return format == .binary ? binary : try BinaryPropertyListReader(binary).xml()
     }
 }
 

@@ -2,10 +2,10 @@
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    static func encode(_ bytes: ArraySlice<UInt8>, into out: inout [UInt8]) {
-        var index = bytes.startIndex
-        while index < bytes.endIndex {
-            let left = bytes.endIndex - index
+    static func encode(_ bytes: UnsafeRawBufferPointer, into out: inout [UInt8]) {
+        var index = 0
+        while index < bytes.count {
+            let left = bytes.count - index
             let b0 = bytes[index]
             let b1 = left > 1 ? bytes[index + 1] : 0
             let b2 = left > 2 ? bytes[index + 2] : 0

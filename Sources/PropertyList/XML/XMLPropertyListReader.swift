@@ -18,8 +18,8 @@ struct XMLPropertyListReader {
     /// A container whose end tag has not come.
     private struct Open {
         var isDictionary: Bool
-        /// The element the container was opened with, by line, for messages.
-        var line: Int
+        /// Where the container was opened, for messages.
+        var position: Int
         var start: Int
         var keyStart: Int
         var pendingKey: UInt32?
@@ -80,7 +80,7 @@ struct XMLPropertyListReader {
                 }
                 open.append(
                     Open(
-                        isDictionary: tag.name == "dict", line: scanner.line, start: objects.count,
+                        isDictionary: tag.name == "dict", position: scanner.position, start: objects.count,
                         keyStart: keys.count, pendingKey: nil, uid: nil))
             case ("dict", .empty):
                 finished = .object(table.dictionary(count: 0).number)
@@ -104,7 +104,7 @@ struct XMLPropertyListReader {
                 try place(finished, in: last)
             }
             guard let next = try scanner.tag() else {
-                let place = open.last.map { " (opened on line \($0.line))" } ?? ""
+                let place = open.last.map { " (opened on line \(scanner.line(at: $0.position)))" } ?? ""
                 throw scanner.error("the property list ends inside a container\(place)")
             }
             tag = next

@@ -1,4 +1,4 @@
-/// Writes an XML property list as Apple does: tabs, sorted keys, data in lines of at most 76 columns.
+/// Writes a binary property list as XML, as Apple does: tabs, sorted keys, data in lines of at most 76 columns.
 struct XMLPropertyListWriter {
     private static let prologue = """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -7,24 +7,62 @@ struct XMLPropertyListWriter {
 
         """
 
+    private let reader: BinaryPropertyListReader
     private var out: [UInt8] = []
+    private var written = 0
 
-    static func encode(_ value: PropertyListValue) throws(PropertyListError) -> [UInt8] {
-        var writer = XMLPropertyListWriter()
+    /// The whole property list as XML, written object by object: no tree is built.
+    static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
+        var writer = XMLPropertyListWriter(reader: reader)
+        writer.out.reserveCapacity(reader.storage.bytes.count * 3)
         writer.append(prologue)
-        try writer.write(value, level: 0)
+        try writer.write(reader.topObject, level: 0)
         writer.append("</plist>\n")
         return writer.out
     }
 
-    private mutating func write(_ value: PropertyListValue, level: Int) throws(PropertyListError) {
-        guard level <= PropertyListLimits.standard.maximumDepth else {
-            throw .unwritable("containers nest too deep to be written")
+    private init(reader: BinaryPropertyListReader) {
+        self.reader = reader
+    }
+
+    private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
+        guard level <= reader.limits.maximumDepth else {
+            throw .unwritable("containers nest deeper than the limit of \(reader.limits.maximumDepth), or hold themselves")
+        }
+        // Shared containers are written each time: a small table can stand for more than any disk holds.
+        written += 1
+        guard written <= reader.limits.maximumValues else {
+            throw .unwritable("the property list unfolds to more than \(reader.limits.maximumValues) values")
         }
         indent(level)
+        if let container = try reader.container(at: number) { return try write(container, level: level) }
+        if let text = try reader.string(at: number) {
+            append("<string>")
+            try escaped(text)
+            return append("</string>\n")
+        }
+        if let value = try reader.number(at: number) { return try write(value) }
+        if let bytes = try reader.data(at: number) { return data(bytes, level: level) }
+        if let date = try reader.date(at: number) {
+            guard let text = PropertyListDateText.format(date) else {
+                throw .unwritable("XML property lists hold dates of the years 0 to 9999 only")
+            }
+            return element("date", text)
+        }
+        guard let uid = try reader.uid(at: number) else {
+            throw .unwritable("XML property lists have no null; leave the value out or write the binary form")
+        }
+        append("<dict>\n")
+        indent(level + 1)
+        append("<key>CF$UID</key>\n")
+        indent(level + 1)
+        element("integer", String(uid))
+        indent(level)
+        append("</dict>\n")
+    }
+
+    private mutating func write(_ value: BinaryPropertyListReader.Number) throws(PropertyListError) {
         switch value {
-        case .null: throw .unwritable("XML property lists have no null; leave the value out or write the binary form")
-        case .set: throw .unwritable("XML property lists have no set; use an array or write the binary form")
         case .boolean(let value): append(value ? "<true/>\n" : "<false/>\n")
         case .integer(let value): element("integer", String(value))
         case .wideInteger(let value):
@@ -34,46 +72,61 @@ struct XMLPropertyListWriter {
             element("integer", String(value))
         case .real(let value): element("real", Self.text(value))
         case .single(let value): element("real", Self.text(value))
-        case .date(let value):
-            guard let text = PropertyListDateText.format(value) else {
-                throw .unwritable("XML property lists hold dates of the years 0 to 9999 only")
-            }
-            element("date", text)
-        case .data(let bytes): data(bytes, level: level)
-        case .string(let text):
-            append("<string>")
-            try escaped(text)
-            append("</string>\n")
-        case .uid(let value):
+        }
+    }
+
+    private mutating func write(
+        _ container: BinaryPropertyListContainer, level: Int
+    ) throws(PropertyListError) {
+        switch container.kind {
+        case .dictionary:
+            guard container.count > 0 else { return append("<dict/>\n") }
             append("<dict>\n")
-            indent(level + 1)
-            append("<key>CF$UID</key>\n")
-            indent(level + 1)
-            element("integer", String(value))
-            indent(level)
-            append("</dict>\n")
-        case .array(let elements):
-            guard !elements.isEmpty else { return append("<array/>\n") }
-            append("<array>\n")
-            for element in elements { try write(element, level: level + 1) }
-            indent(level)
-            append("</array>\n")
-        case .dictionary(let entries):
-            guard !entries.isEmpty else { return append("<dict/>\n") }
-            append("<dict>\n")
-            for (key, entry) in entries.sorted(by: { BinaryPropertyListWriter.precedes($0.key, $1.key) }) {
+            for (key, number) in try entries(of: container) {
                 indent(level + 1)
                 append("<key>")
                 try escaped(key)
                 append("</key>\n")
-                try write(entry, level: level + 1)
+                try write(number, level: level + 1)
             }
             indent(level)
             append("</dict>\n")
+        case .array:
+            guard container.count > 0 else { return append("<array/>\n") }
+            append("<array>\n")
+            for index in 0..<container.count {
+                try write(reader.reference(index, in: container), level: level + 1)
+            }
+            indent(level)
+            append("</array>\n")
+        default: throw .unwritable("XML property lists have no set; use an array or write the binary form")
         }
     }
 
-    private mutating func data(_ bytes: [UInt8], level: Int) {
+    /// A dictionary's keys, sorted, with the numbers of their values. Of equal keys the first counts.
+    private func entries(
+        of container: BinaryPropertyListContainer
+    ) throws(PropertyListError) -> [(key: String, number: Int)] {
+        var entries: [(key: String, place: Int, number: Int)] = []
+        entries.reserveCapacity(container.count)
+        for index in 0..<container.count {
+            guard let key = try reader.string(at: reader.reference(index, in: container)) else {
+                throw .unwritable("a key of a dictionary is not a string")
+            }
+            entries.append((key, index, reader.valueReference(index, in: container)))
+        }
+        entries.sort { a, b in
+            a.key == b.key ? a.place < b.place : BinaryPropertyListWriter.precedes(a.key, b.key)
+        }
+        var previous: String?
+        entries.removeAll { entry in
+            defer { previous = entry.key }
+            return entry.key == previous
+        }
+        return entries.map { ($0.key, $0.number) }
+    }
+
+    private mutating func data(_ bytes: UnsafeRawBufferPointer, level: Int) {
         append("<data>\n")
         let columns = max(76 - min(level, 8) * 8, 4)
         let lineBytes = columns / 4 * 3
@@ -81,7 +134,7 @@ struct XMLPropertyListWriter {
         while start < bytes.count {
             let end = min(start + lineBytes, bytes.count)
             indent(level)
-            Base64.encode(bytes[start..<end], into: &out)
+            Base64.encode(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), into: &out)
             append("\n")
             start = end
         }

@@ -14,19 +14,19 @@ struct XMLTag {
 /// five named references and numeric ones, no entity, no internal subset.
 struct XMLScanner {
     private let bytes: [UInt8]
-    private var position = 0
+    private(set) var position = 0
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The line of the current position, from 1. O(position): for messages.
-    var line: Int {
+    /// The line of a position, from 1. O(position): for messages.
+    func line(at position: Int) -> Int {
         bytes[..<min(position, bytes.count)].reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }
     }
 
     func error(_ message: String) -> PropertyListError {
-        PropertyListError(code: .readCorrupt, message: message, byteOffset: position, line: line)
+        PropertyListError(code: .readCorrupt, message: message, byteOffset: position, line: line(at: position))
     }
 
     /// Skips the declaration, comments and the document type.

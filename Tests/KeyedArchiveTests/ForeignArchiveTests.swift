@@ -1,0 +1,101 @@
+import Foundation
+import KeyedArchive
+import PropertyList
+import Testing
+
+@Suite("Archives of other writers", .enabled(if: Fixtures.isPresent, "the archives of other writers are not here"))
+struct ForeignArchiveTests {
+    /// Decodes everything that an archive holds; the error, if there is one.
+    static func decodeAll(_ bytes: [UInt8]) -> ArchiveError? {
+        do throws(ArchiveError) {
+            let reader = try KeyedArchiveReader(bytes)
+            let unarchiver = KeyedUnarchiver(reader: reader)
+            for key in unarchiver.keys {
+                if try reader.uid(forTopKey: key) != nil { _ = try unarchiver.decodeObject(forKey: key) }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("decode, are saved, and mean the same", arguments: Fixtures.files("archives"))
+    func everyFile(_ url: URL) throws {
+        let bytes = try Fixtures.bytes(url)
+        #expect(Self.decodeAll(bytes) == nil)
+        let graph = try ArchiveGraph(bytes)
+        let dump = graph.dump()
+        for format in [PropertyListFormat.binary, .xml] {
+            let saved = try graph.encoded(as: format)
+            let again = try ArchiveGraph(saved)
+            // XML sorts the keys, and has no numbers of single precision.
+            let isSame = format == .binary ? again.dump() == dump : Self.content(again.dump()) == Self.content(dump)
+            #expect(isSame, "saved as \(format)")
+            #expect(again.format == format)
+        }
+    }
+
+    /// The lines of a dump without their order and the numbers that depend on it.
+    static func content(_ dump: String) -> [String] {
+        dump.split(separator: "\n").map { line in
+            line.replacing(#/ #[0-9]+/#, with: "").replacing(/, shown above|, [0-9]+ (elements|entries|bytes)/, with: "")
+                .trimmingCharacters(in: .whitespaces)
+        }.sorted()
+    }
+
+    @Test("malformed ones give a value or an error", arguments: Fixtures.files("hostile"))
+    func hostile(_ url: URL) throws {
+        let bytes = try Fixtures.bytes(url)
+        _ = try? PropertyListValue(decoding: bytes)
+        _ = Self.decodeAll(bytes)
+        if let graph = try? ArchiveGraph(bytes) {
+            _ = graph.dump()
+            _ = try? graph.encoded()
+        }
+    }
+
+    @Test("cut off anywhere, they give an error and never more than the whole")
+    func truncation() throws {
+        for name in ["kiler129_NSKeyedUnarchiver__collections.bin.plist", "kiler129_NSKeyedUnarchiver__reference.xml.plist"] {
+            guard let url = Fixtures.files("archives").first(where: { $0.lastPathComponent == name }) else { continue }
+            let bytes = try Fixtures.bytes(url)
+            for length in 0..<bytes.count {
+                let part = Array(bytes[..<length])
+                let error = Self.decodeAll(part)
+                // XML may end in spaces that mean nothing.
+                if name.contains(".bin.") { #expect(error != nil) }
+            }
+        }
+    }
+
+    @Test("with bytes changed at random, they give a value or an error")
+    func changedBytes() throws {
+        var random = SplitMix(state: 20260919)
+        for url in Fixtures.files("archives") {
+            let bytes = try Fixtures.bytes(url)
+            guard bytes.count < 20_000 else { continue }
+            for _ in 0..<60 {
+                var changed = bytes
+                for _ in 0..<Int.random(in: 1...4, using: &random) {
+                    changed[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+                }
+                _ = try? PropertyListValue(decoding: changed)
+                _ = Self.decodeAll(changed)
+                _ = try? ArchiveGraph(changed).encoded()
+            }
+        }
+    }
+}
+
+/// A generator that gives the same numbers in each run.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
