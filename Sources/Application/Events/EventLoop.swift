@@ -84,7 +84,7 @@ public final class EventLoop {
     /// One turn: waits until something happens, then calls the handlers of all that did.
     ///
     /// - Parameter timeout: how many seconds to wait at most; nil waits for ever, 0 not at all.
-    /// - Returns: whether anything happened.
+    /// - Returns: whether anything happened; the wait may also end early without anything.
     @discardableResult
     public func runOnce(timeout: Double? = nil) -> Bool {
         watches.removeAll { $0.isCancelled }
@@ -128,6 +128,7 @@ public final class EventLoop {
         }
         let count = poll(&polled, nfds_t(polled.count), milliseconds(timeout))
         guard count > 0 else { return [] }
+        if polled[0].revents != 0 { poster.acknowledge() }
         var ready: [(LoopWatch, ReadyEvents)] = []
         for (watch, entry) in zip(waiting, polled.dropFirst()) where entry.revents != 0 {
             ready.append((watch, ReadyEvents(pollEvents: entry.revents)))

@@ -13,6 +13,8 @@ public final class EventPoster: Sendable {
     }
 
     private let queue = Mutex<[Posted]>([])
+    /// Whether something may be queued, so that a script that asks between its steps pays for no system call.
+    private let isPending = Atomic<Bool>(false)
     /// An eventfd, readable while something is queued.
     let descriptor: Int32
 
@@ -46,10 +48,17 @@ public final class EventPoster: Sendable {
         ring()
     }
 
-    /// Takes all that is queued.
-    func take() -> [Posted] {
+    /// Makes the descriptor unreadable until the next post.
+    func acknowledge() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)
+    }
+
+    /// Takes all that is queued.
+    func take() -> [Posted] {
+        guard isPending.exchange(false, ordering: .acquiringAndReleasing) else { return [] }
+        // A post that queues now and rings after this wakes the loop once for nothing.
+        acknowledge()
         return queue.withLock { queue in
             defer { queue = [] }
             return queue
@@ -57,6 +66,7 @@ public final class EventPoster: Sendable {
     }
 
     private func ring() {
+        isPending.store(true, ordering: .releasing)
         var one: UInt64 = 1
         // Full or interrupted, it is readable all the same.
         _ = write(descriptor, &one, 8)
