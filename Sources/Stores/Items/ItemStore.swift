@@ -11,6 +11,7 @@ public final class ItemStore {
     var table = ItemTable()
     var order = ItemOrder()
     var index = KeyIndex()
+    let keyHasher = KeyHasher()
     var heap = CellHeap()
     var fields = FieldTable()
     var keySource = KeySource()
@@ -162,16 +163,16 @@ public final class ItemStore {
 
     func row(forKey key: UnsafeBufferPointer<UInt8>) -> UInt32? {
         if let packed = PackedKey(uuid: key) {
-            return index.find(index.hash(packed)) { table.keys[$0] == packed && !table.textKeys[$0] }
+            return index.find(keyHasher.hash(packed)) { table.keys[$0] == packed && !table.textKeys[$0] }
         }
-        return index.find(index.hash(text: key)) { row in
+        return index.find(keyHasher.hash(text: key)) { row in
             guard table.textKeys[row] else { return false }
             return table.keys[row].cell.withText { $0.elementsEqual(key) }
         }
     }
 
     func keyHash(_ row: UInt32) -> UInt64 {
-        table.textKeys[row] ? table.keys[row].cell.withText { index.hash(text: $0) } : index.hash(table.keys[row])
+        table.textKeys[row] ? table.keys[row].cell.withText { keyHasher.hash(text: $0) } : keyHasher.hash(table.keys[row])
     }
 
     func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? {
@@ -211,4 +212,12 @@ public final class ItemStore {
     private func free(_ row: UInt32) {
         if cursorCount > 0 { rowsToFree.append(row) } else { table.freeRow(row) }
     }
+}
+
+extension ItemStore {
+    /// Rows that exist, in use or not: what memory the columns take.
+    public var rowCount: Int { table.rowCount }
+
+    /// Bytes of texts that are too long for their cells, garbage included.
+    public var textBytes: Int { heap.textBytes }
 }

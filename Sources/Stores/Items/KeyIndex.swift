@@ -5,29 +5,15 @@ struct KeyIndex: ~Copyable {
     private var slots: UnsafeMutablePointer<UInt32>
     private var mask: Int
     private(set) var count = 0
-    private let seed: UInt64
 
     init() {
         slots = UnsafeMutablePointer<UInt32>.allocate(capacity: 64)
         slots.initialize(repeating: 0, count: 64)
         mask = 63
-        // A seed per process keeps a file from being made to fall into one slot.
-        var generator = SystemRandomNumberGenerator()
-        seed = generator.next() | 1
     }
 
     deinit {
         slots.deallocate()
-    }
-
-    @inline(__always)
-    func hash(_ key: PackedKey) -> UInt64 {
-        let product = (key.high ^ seed).multipliedFullWidth(by: key.low ^ 0x9E37_79B9_7F4A_7C15)
-        return (product.high ^ product.low) &* 0x9FB2_1C65_1E98_DF25
-    }
-
-    func hash(text: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        Checksum.hash(UnsafeRawBufferPointer(text), seed: seed)
     }
 
     /// The first row with this hash's slot run for which `matches` says yes.

@@ -114,7 +114,7 @@ struct JournalDecoder {
         switch JournalCode.Key(rawValue: try byte()) {
         case .uuid:
             let key = try packedKey()
-            row = store.index.find(store.index.hash(key)) { [store] in
+            row = store.index.find(store.keyHasher.hash(key)) { [store] in
                 store.table.keys[$0] == key && !store.table.textKeys[$0]
             }
         case .text: row = store.row(forKey: try text())

@@ -10,9 +10,12 @@ public final class MemoryPersistence: ItemPersistence {
 
     private let keepsRecords: Bool
 
-    /// - Parameter keepsRecords: whether a second store can be loaded from this persistence.
-    public init(keepsRecords: Bool = false) {
+    /// - Parameters:
+    ///   - keepsRecords: whether a second store can be loaded from this persistence.
+    ///   - records: commits to begin with.
+    public init(keepsRecords: Bool = false, records: [[UInt8]] = []) {
         self.keepsRecords = keepsRecords
+        self.records = records
     }
 
     public var hasArchive: Bool { archive != nil }

@@ -1,0 +1,44 @@
+import Application
+import Foundation
+import Stores
+
+/// A Documents folder for one test, removed with the value.
+final class StoreFolder {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("cubby-store-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    var archive: String { path + "/items.archive" }
+    var journal: String { path + "/items.journal" }
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+
+    func open(
+        _ layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false, durability: Durability = .process
+    ) throws -> ItemStore {
+        try ItemStore.open(
+            ArchivePersistence(folder: path, using: layer, isReadOnly: isReadOnly), durability: durability)
+    }
+
+    func read(_ path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    func write(_ bytes: [UInt8], _ path: String) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+}
+
+extension ItemStore {
+    /// Every item's fields, in order.
+    var records: [ItemFields] {
+        get throws { try allItems.map { try $0.allFields } }
+    }
+}
