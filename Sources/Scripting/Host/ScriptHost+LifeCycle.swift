@@ -227,6 +227,7 @@ extension ScriptHost {
         output.flush()
         frontEnd?.applicationWillStop()
         ProcessStopper.stopUntilContinued()
+        _ = lifeCycle.poller?.refresh()
         // First of what is queued: whatever came while the process was stopped finds it awake.
         lifeCycle.queue.insert((.resume(inForeground: isInForeground), .sigcont, false), at: 0)
     }

@@ -21,6 +21,7 @@ enum StandardModules {
         add(JSONModule.install(host.values))
         add(TimerModule.install(in: host))
         add(LogModule.install(in: host))
+        add(ProgressModule.install(in: host))
         BaseModule.install(in: host, modules: modules)
         state.globals.rawSet("help", HelpModule.install(in: host))
         for (name, value) in modules { state.globals.rawSet(.text(name), value) }

@@ -1,0 +1,59 @@
+-- A household's inventory: creating, changing, asking, exporting.
+--
+--   cubby run examples/household.lua
+--
+-- It begins with the small inventory beside this script and leaves the container as it found it.
+
+local folder = arg[0]:match("^(.*)/") or "."
+
+items:transaction(function()
+  for row in csv.rows(folder .. "/data/household.csv") do
+    items:createItem{
+      name = row.name,
+      serialNumber = row.serialNumber ~= "" and row.serialNumber or nil,
+      valueInDollars = math.tointeger(tonumber(row.valueInDollars)) or 0,
+      dateCreated = assert(date(row.dateCreated)),
+      room = row.room,
+    }
+  end
+end)
+local inventory = #items
+print(inventory .. " things at home")
+
+-- An item of one's own, and one by chance.
+local lamp = items:createItem{ name = "Reading Lamp", valueInDollars = 45, room = "Study" }
+lamp.tags = { "gift", "1925" }
+local luck = items:randomItem()
+print(lamp.name, lamp.tags[1], luck.valueInDollars < 100)
+
+-- A function can be a query, and so can a predicate.
+local dear = items:query(function(item) return item.valueInDollars >= 500 end):sorted("valueInDollars", "descending")
+print("worth 500 dollars and more:")
+for _, item in dear:each() do print(("  %5d  %s"):format(item.valueInDollars, item.name)) end
+
+print("by room:")
+for _, group in ipairs(items:query("room != nil"):groupBy("room")) do
+  print(("  %-12s %3d things, %6d dollars"):format(group.key, group.count, group:sum("valueInDollars")))
+end
+
+-- All or nothing: the error rolls the change back, and is raised again.
+local ok = pcall(function()
+  items:transaction(function()
+    lamp.valueInDollars = 1000000
+    error("that can't be right")
+  end)
+end)
+print("rolled back:", not ok, lamp.valueInDollars)
+
+-- Export what there is, for a spreadsheet.
+local rows = {}
+for _, item in items:each() do
+  rows[#rows + 1] = { name = item.name, room = item.room or "", value = item.valueInDollars }
+end
+local export = app.container.documents .. "/inventory.csv"
+assert(csv.write(export, rows, { columns = { "name", "room", "value" } }))
+print("exported " .. #rows .. " rows")
+
+-- Leave nothing behind.
+fs.remove(export)
+print("removed", items:query():remove())
