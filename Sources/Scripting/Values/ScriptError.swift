@@ -4,7 +4,7 @@ public import PropertyList
 public import Stores
 
 /// A failure of the scripting layer's own, as scripts get it: `nil, err`.
-struct ScriptError: Error, LuaErrorDetails {
+struct ScriptError: Error, LuaErrorDetails, CustomStringConvertible {
     let code: String
     let message: String
     var path: String?
@@ -15,6 +15,7 @@ struct ScriptError: Error, LuaErrorDetails {
         self.path = path
     }
 
+    var description: String { message }
     var luaDomain: String { "CubbyErrorDomain" }
     var luaCode: LuaErrorCode { .word(code) }
     var luaMessage: String { message }

@@ -155,7 +155,7 @@ enum QueryBinding {
             "groupBy",
             [LuaParameter("field", .union([.text, .callback("(item) → any")]), "a field, or a function of the item")],
             returns: [.array(.object("Group"))],
-            "The items in groups: an array in the order of the keys, which finds a group by its key, too.",
+            "The items in groups: an array in the order of their first items, which finds a group by its key, too.",
             example: "for _, group in ipairs(items:query():groupBy(\"room\")) do print(group.key, group.count) end"
         ) { [unowned classes] value, call in
             let groups: [ItemGroup]
