@@ -75,7 +75,8 @@ private struct GraphPrinter {
         case .unknown(let object):
             line("\(label): \(value.className) #\(number)", level: level)
             for field in object.fields.reversed() { pending.append((field.key, field.value, level + 1)) }
-        case .mutableString(let object): line("\(label): \(value.className) #\(number) \(quoted(object.text))", level: level)
+        case .mutableString(let object):
+            line("\(label): \(value.className) #\(number) \(quoted(object.text))", level: level)
         case .mutableData(let object):
             line("\(label): \(value.className) #\(number), \(object.bytes.count) bytes", level: level)
         default: line("\(label): \(value.className) #\(number)", level: level)
