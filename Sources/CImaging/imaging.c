@@ -1,9 +1,10 @@
 #include "CImaging.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "library.h"
+#include "decoding.h"
 
 typedef const struct cimaging_library *Library;
 
@@ -12,47 +13,12 @@ static void replace(Library vips, VipsImage **image, VipsImage *next) {
     *image = next;
 }
 
-static cimaging_status fail(Library vips, cimaging_status status, cimaging_result *result) {
-    char *text = vips->vips_error_buffer_copy();
-    snprintf(result->message, sizeof result->message, "%s", text);
-    vips->g_free(text);
-    return status;
-}
-
 static Library ready(cimaging_result *result) {
     const char *why;
     Library vips = cimaging_library(&why);
     memset(result, 0, sizeof *result);
     if (!vips) snprintf(result->message, sizeof result->message, "%s", why);
     return vips;
-}
-
-/* Opens a picture: its header is read, its pixels are not. */
-static cimaging_status open_source(
-    Library vips, const cimaging_source *source, VipsImage **image, cimaging_result *result) {
-    if (source->bands == 0) {
-        *image = vips->vips_image_new_from_buffer(
-            source->bytes, source->length, "", "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED,
-            NULL);
-    } else {
-        VipsImage *pixels = vips->vips_image_new_from_memory(
-            source->bytes, source->length, source->width, source->height, source->bands, VIPS_FORMAT_UCHAR);
-        *image = NULL;
-        if (pixels) {
-            if (vips->vips_copy(pixels, image, "interpretation", VIPS_INTERPRETATION_sRGB, NULL) != 0) *image = NULL;
-            vips->g_object_unref(pixels);
-        }
-    }
-    if (!*image) return fail(vips, CIMAGING_UNREADABLE, result);
-    int64_t width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
-    if (width * height > source->pixel_limit) {
-        vips->g_object_unref(*image);
-        *image = NULL;
-        result->width = (int32_t)width;
-        result->height = (int32_t)height;
-        return CIMAGING_TOO_MANY_PIXELS;
-    }
-    return CIMAGING_OK;
 }
 
 static int contains(const char *bytes, size_t length, const char *text, size_t text_length) {
@@ -74,23 +40,17 @@ static int has_foreign_profile(Library vips, VipsImage *image) {
     return !contains(profile, length, "sRGB", 4) && !contains(profile, length, "s\0R\0G\0B", 7);
 }
 
-static int resize(
-    Library vips, const cimaging_source *source, const cimaging_request *request, VipsImage **image) {
+/* Turns the picture upright, too. */
+static int resize(Library vips, const cimaging_request *request, VipsImage **image) {
     VipsSize size = request->mode == CIMAGING_STRETCH ? VIPS_SIZE_FORCE : VIPS_SIZE_BOTH;
     VipsInteresting crop = request->mode == CIMAGING_FILL ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE;
     VipsImage *next = NULL;
-    int status;
-    if (source->bands != 0)
-        status = vips->vips_thumbnail_image(
-            *image, &next, request->width, "height", request->height, "size", size, "crop", crop, NULL);
-    else if (has_foreign_profile(vips, *image))
-        status = vips->vips_thumbnail_buffer(
-            (void *)source->bytes, source->length, &next, request->width, "height", request->height, "size", size,
-            "crop", crop, "fail_on", VIPS_FAIL_ON_TRUNCATED, "export_profile", "srgb", NULL);
-    else
-        status = vips->vips_thumbnail_buffer(
-            (void *)source->bytes, source->length, &next, request->width, "height", request->height, "size", size,
-            "crop", crop, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+    int status = has_foreign_profile(vips, *image)
+        ? vips->vips_thumbnail_image(
+              *image, &next, request->width, "height", request->height, "size", size, "crop", crop, "export_profile",
+              "srgb", NULL)
+        : vips->vips_thumbnail_image(
+              *image, &next, request->width, "height", request->height, "size", size, "crop", crop, NULL);
     if (status == 0) replace(vips, image, next);
     return status;
 }
@@ -98,9 +58,6 @@ static int resize(
 static int turn_upright(Library vips, VipsImage **image) {
     VipsImage *next = NULL;
     if (vips->vips_image_get_orientation(*image) <= 1) return 0;
-    /* Turning needs the rows in any order, and a decoder gives them from the top. */
-    if (!(next = vips->vips_image_copy_memory(*image))) return -1;
-    replace(vips, image, next);
     if (vips->vips_autorot(*image, &next, NULL) != 0) return -1;
     replace(vips, image, next);
     return 0;
@@ -163,11 +120,13 @@ cimaging_status cimaging_load(cimaging_result *result) {
     return ready(result) ? CIMAGING_OK : CIMAGING_LIBRARY_MISSING;
 }
 
-cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result) {
-    Library vips = ready(result);
-    if (!vips) return CIMAGING_LIBRARY_MISSING;
+/* One picture at a time: the code generator below libvips (Orc 0.4) frees its code without a lock, and libvips has one
+ * text for the errors of all threads. A picture is worked on by several threads all the same. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static cimaging_status measure(Library vips, const cimaging_source *source, cimaging_result *result) {
     VipsImage *image;
-    cimaging_status status = open_source(vips, source, &image, result);
+    cimaging_status status = cimaging_open(vips, source, "", &image, result);
     if (status != CIMAGING_OK) return status;
     result->width = vips->vips_image_get_width(image);
     result->height = vips->vips_image_get_height(image);
@@ -180,25 +139,49 @@ cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result 
     return CIMAGING_OK;
 }
 
+static cimaging_status render(
+    Library vips, const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
+    VipsImage *image;
+    cimaging_status status = cimaging_decode(vips, source, request, &image, result);
+    if (status != CIMAGING_OK) return status;
+    int is_resized = request->mode != CIMAGING_AS_IS;
+    int failed = is_resized ? resize(vips, request, &image) : turn_upright(vips, &image);
+    failed = failed || convert_to_srgb(vips, &image, is_resized);
+    failed = failed || write_image(vips, request, &image, result);
+    if (!failed) {
+        result->width = vips->vips_image_get_width(image);
+        result->height = vips->vips_image_get_height(image);
+        result->bands = vips->vips_image_get_bands(image);
+    }
+    vips->g_object_unref(image);
+    return failed ? cimaging_fail(vips, CIMAGING_FAILED, result) : CIMAGING_OK;
+}
+
+/* Between two pictures: a warning must not be found by the next failure, and this thread may be about to end. */
+static void clean_up(Library vips) {
+    vips->vips_error_clear();
+    vips->vips_thread_shutdown();
+}
+
+cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result) {
+    Library vips = ready(result);
+    if (!vips) return CIMAGING_LIBRARY_MISSING;
+    pthread_mutex_lock(&lock);
+    cimaging_status status = measure(vips, source, result);
+    clean_up(vips);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 cimaging_status cimaging_render(
     const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
     Library vips = ready(result);
     if (!vips) return CIMAGING_LIBRARY_MISSING;
-    VipsImage *image;
-    cimaging_status status = open_source(vips, source, &image, result);
-    if (status != CIMAGING_OK) return status;
-    int is_resized = request->mode != CIMAGING_AS_IS;
-    int failed = is_resized ? resize(vips, source, request, &image) : turn_upright(vips, &image);
-    failed = failed || convert_to_srgb(vips, &image, is_resized);
-    result->width = failed ? 0 : vips->vips_image_get_width(image);
-    result->height = failed ? 0 : vips->vips_image_get_height(image);
-    failed = failed || write_image(vips, request, &image, result);
-    result->bands = failed ? 0 : vips->vips_image_get_bands(image);
-    vips->g_object_unref(image);
-    if (failed) return fail(vips, source->bands == 0 ? CIMAGING_UNREADABLE : CIMAGING_FAILED, result);
-    /* A warning on the way must not be found by the next failure. */
-    vips->vips_error_clear();
-    return CIMAGING_OK;
+    pthread_mutex_lock(&lock);
+    cimaging_status status = render(vips, source, request, result);
+    clean_up(vips);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 void cimaging_free(void *bytes) {

@@ -24,8 +24,8 @@
     F(vips_error_clear) \
     F(vips_extract_band) \
     F(vips_flatten) \
+    F(vips_format_sizeof) \
     F(vips_icc_transform) \
-    F(vips_image_copy_memory) \
     F(vips_image_get_bands) \
     F(vips_image_get_blob) \
     F(vips_image_get_format) \
@@ -37,11 +37,17 @@
     F(vips_image_hasalpha) \
     F(vips_image_new_from_buffer) \
     F(vips_image_new_from_memory) \
+    F(vips_image_new_memory) \
+    F(vips_image_pipelinev) \
+    F(vips_image_write_line) \
+    F(vips_image_write_prepare) \
     F(vips_image_write_to_memory) \
     F(vips_init) \
     F(vips_jpegsave_buffer) \
     F(vips_pngsave_buffer) \
-    F(vips_thumbnail_buffer) \
+    F(vips_region_new) \
+    F(vips_region_prepare) \
+    F(vips_thread_shutdown) \
     F(vips_thumbnail_image)
 
 struct cimaging_library {

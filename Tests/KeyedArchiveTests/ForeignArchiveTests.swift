@@ -38,8 +38,10 @@ struct ForeignArchiveTests {
     /// The lines of a dump without their order and the numbers that depend on it.
     static func content(_ dump: String) -> [String] {
         dump.split(separator: "\n").map { line in
-            line.replacing(#/ #[0-9]+/#, with: "").replacing(/, shown above|, [0-9]+ (elements|entries|bytes)/, with: "")
-                .trimmingCharacters(in: .whitespaces)
+            line.replacing(#/ #[0-9]+/#, with: "").replacing(
+                /, shown above|, [0-9]+ (elements|entries|bytes)/, with: ""
+            )
+            .trimmingCharacters(in: .whitespaces)
         }.sorted()
     }
 
@@ -56,7 +58,9 @@ struct ForeignArchiveTests {
 
     @Test("cut off anywhere, they give an error and never more than the whole")
     func truncation() throws {
-        for name in ["kiler129_NSKeyedUnarchiver__collections.bin.plist", "kiler129_NSKeyedUnarchiver__reference.xml.plist"] {
+        for name in [
+            "kiler129_NSKeyedUnarchiver__collections.bin.plist", "kiler129_NSKeyedUnarchiver__reference.xml.plist",
+        ] {
             guard let url = Fixtures.files("archives").first(where: { $0.lastPathComponent == name }) else { continue }
             let bytes = try Fixtures.bytes(url)
             for length in 0..<bytes.count {

@@ -137,7 +137,8 @@ struct ObjectGraphTests {
         let owner = Item("owner")
         item.owner = owner
         let bytes = try KeyedArchiver.archivedData(withRootObject: item)
-        guard case .dictionary(let root) = try PropertyListValue(decoding: bytes), case .array(let objects) = root["$objects"]
+        guard case .dictionary(let root) = try PropertyListValue(decoding: bytes),
+            case .array(let objects) = root["$objects"]
         else {
             Issue.record("no archive")
             return
@@ -277,7 +278,8 @@ struct ObjectGraphTests {
         #expect(try unarchiver.decodeDataObject() == [1, 2])
         #expect(try unarchiver.decodeBytes() == [3])
         let values = try unarchiver.decodeValues(ofObjCTypes: "if*")
-        guard case .integer(-5) = values[0], case .single(1.5) = values[1], case .object(.string("text")?) = values[2] else {
+        guard case .integer(-5) = values[0], case .single(1.5) = values[1], case .object(.string("text")?) = values[2]
+        else {
             Issue.record("\(values)")
             return
         }
@@ -311,7 +313,8 @@ struct ObjectGraphTests {
         let bytes = try archiver.finishEncoding()
         #expect(try KeyedUnarchiver(bytes).decodePropertyList(forKey: "root") == value)
         let reader = try KeyedArchiveReader(bytes)
-        #expect(try reader.propertyListValue(at: #require(try reader.rootUID())) == value)
+        let root = try #require(try reader.rootUID())
+        #expect(try reader.propertyListValue(at: root) == value)
     }
 
     static let values: [FoundationValue] = [

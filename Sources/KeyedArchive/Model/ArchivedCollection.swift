@@ -20,6 +20,10 @@ public final class ArchivedCollection {
         self.counts = counts
     }
 
+    deinit {
+        ReferenceChain.free(takeReferences())
+    }
+
     /// The class that the archive names.
     public var archivedClass: ArchivedClass {
         switch kind {

@@ -19,6 +19,10 @@ public final class ArchivedDictionary {
         self.entries = entries
     }
 
+    deinit {
+        ReferenceChain.free(takeReferences())
+    }
+
     /// The value of a string key. O(n).
     public subscript(key: String) -> ArchiveValue? {
         entries.first { $0.key?.stringValue == key }?.value

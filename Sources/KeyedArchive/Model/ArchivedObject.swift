@@ -32,6 +32,10 @@ public final class ArchivedObject {
         self.fields = fields
     }
 
+    deinit {
+        ReferenceChain.free(takeReferences())
+    }
+
     /// The value of a key, or nil when there is none. Setting nil removes the key, setting a new one appends it. O(n).
     public subscript(key: String) -> FieldValue? {
         get { fields.first { $0.key == key }?.value }

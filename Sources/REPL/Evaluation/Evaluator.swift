@@ -12,7 +12,7 @@ public struct Evaluator {
     /// Runs an entry as an expression where it is one, else as a block.
     public mutating func evaluate(_ text: String) -> Result<[LuaValue], LuaError> {
         count += 1
-        let shown = "stdin:\(count)"
+        let shown = "[\(count)]"
         host.sources.remember(text, as: shown)
         let entry = Self.withoutEquals(text)
         do throws(LuaError) {

@@ -9,7 +9,8 @@ public enum ErrorText {
             let number = String(place.line)
             text += "\n  \(number) | \(line)"
         }
-        if traceback, let frames = frames(of: error), !frames.isEmpty {
+        // A main chunk alone says no more than the message's own place.
+        if traceback, let frames = frames(of: error), frames.count > 1 {
             text += "\nstack traceback:\n" + frames.map { "\t" + $0 }.joined(separator: "\n")
         }
         return text
@@ -27,7 +28,8 @@ public enum ErrorText {
     static func frames(of error: LuaError) -> [String]? {
         guard let traceback = error.traceback else { return nil }
         return traceback.split(separator: "\n").dropFirst().map { $0.drop { $0 == "\t" } }
-            .filter { !$0.hasPrefix("[C]: in ?") }.map(String.init)
+            .filter { !$0.hasPrefix("[C]: in ?") }
+            .drop { $0.hasPrefix("[C]: in ") }.map(String.init)
     }
 }
 

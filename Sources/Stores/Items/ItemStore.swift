@@ -172,7 +172,8 @@ public final class ItemStore {
     }
 
     func keyHash(_ row: UInt32) -> UInt64 {
-        table.textKeys[row] ? table.keys[row].cell.withText { keyHasher.hash(text: $0) } : keyHasher.hash(table.keys[row])
+        table.textKeys[row]
+            ? table.keys[row].cell.withText { keyHasher.hash(text: $0) } : keyHasher.hash(table.keys[row])
     }
 
     func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? {

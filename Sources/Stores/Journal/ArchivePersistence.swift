@@ -23,6 +23,8 @@ public final class ArchivePersistence: ItemPersistence {
     var nextSequence: UInt64 = 1
     /// Records since the snapshot of the replacement under way, sealed for the journal that will follow it.
     var following: FollowingRecords?
+    /// The records of a new journal of which it is not known whether it is in place.
+    var unsettled: FollowingRecords?
     /// Whether the archive has content that the store does not hold, so that it is kept when it is first replaced.
     var keepsOriginal = false
 
@@ -62,12 +64,31 @@ public final class ArchivePersistence: ItemPersistence {
     }
 
     private func currentJournal(durable: Bool) throws(FileError) -> JournalWriter {
+        try settleJournal()
         if let journal { return journal }
         let header = JournalHeader(archive: identity, identifier: Self.identifier(), firstSequence: nextSequence)
         let created = try JournalWriter.create(
             journalPath, header, nextSequence: nextSequence, durable: durable, using: layer)
         journal = created
         return created
+    }
+
+    /// Finds out which journal is in place after a change of journals that failed on its way.
+    private func settleJournal() throws(FileError) {
+        guard let next = unsettled else { return }
+        try layer.syncDirectory(folder)
+        if try layer.status(journalPath) != nil {
+            let file = try layer.open(journalPath, .read)
+            defer { layer.close(file) }
+            let start = try layer.contents(of: file)
+            let header = try? start.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
+            if let header, header.identifier == next.identifier {
+                journal = try JournalWriter.open(
+                    journalPath, header, next.nextSequence, length: header.bytes.count + next.bytes.count, using: layer)
+                nextSequence = next.nextSequence
+            }
+        }
+        unsettled = nil
     }
 
     static func identifier() -> UInt64 {
@@ -79,6 +100,7 @@ public final class ArchivePersistence: ItemPersistence {
 
     public func beginReplacement(_ snapshot: ItemSnapshot) throws(StoreError) -> any ItemReplacement {
         if isReadOnly { throw .storeIsReadOnly }
+        try attempt { () throws(FileError) in try settleJournal() }
         let last = (journal?.nextSequence ?? nextSequence) &- 1
         following = FollowingRecords(identifier: Self.identifier(), firstSequence: last &+ 1)
         return ArchiveReplacement(path: path, snapshot: snapshot, schema: schema, layer: layer, lastSequence: last)
@@ -103,7 +125,9 @@ public final class ArchivePersistence: ItemPersistence {
         identity = replacement.identity
         hasArchive = true
         // If this fails, the old journal's checkpoint names the new archive: what is appended to it is found.
+        unsettled = next
         try attempt { () throws(FileError) in try follow(next) }
+        unsettled = nil
     }
 
     /// Tells the old journal of the new archive, and puts that in place.

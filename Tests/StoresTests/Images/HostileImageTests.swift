@@ -82,6 +82,44 @@ struct HostileImageTests {
         }
     }
 
+    @Test("a picture that does not decode is an error every time, in every size")
+    func steadyErrors() throws {
+        // A good start of the pixels and then nothing, and nothing good at all.
+        let half: [UInt8] = [0x78, 0x9c, 0xec, 0xc1, 0x01, 0x0d, 0, 0, 0, 0xc2, 0xa0, 0xf7, 0x4f, 0x6d, 0x0e, 0x37]
+        for data in [half, [1, 2, 3], []] {
+            for side in [10, 300] as [UInt32] {
+                let image = try Image(bytes: Pictures.png(width: side, height: side, data: data))
+                for _ in 0..<30 {
+                    for sizing in [
+                        nil, ImageSizing(width: 5, height: 5), ImageSizing(width: 40, height: 40, mode: .fill),
+                    ] {
+                        #expect(throws: ImageError.self) { try image.jpegData(sizing: sizing) }
+                        #expect(throws: ImageError.self) { try image.rgb(sizing: sizing) }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("several threads may decode at once")
+    func threads() async throws {
+        let good = try Image.open(Pictures.example("teapot.jpg"))
+        let bad = try Image(bytes: Pictures.png(width: 10, height: 10, data: [1, 2, 3]))
+        let expected = try good.jpegData(sizing: ImageSizing(width: 50, height: 50))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<20 {
+                        let made = try good.jpegData(sizing: ImageSizing(width: 50, height: 50))
+                        #expect(made == expected)
+                        #expect(throws: ImageError.self) { try bad.jpegData() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("the limits are settable")
     func limits() throws {
         let path = Pictures.example("lamp.png")

@@ -42,7 +42,8 @@ struct ObserverTests {
         }
         func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) {
             events.append(
-                "\(changes.cause.rawValue) +\(changes.inserted) ~\(changes.updated) -\(changes.removed) \(changes.moved)")
+                "\(changes.cause.rawValue) +\(changes.inserted) ~\(changes.updated) -\(changes.removed) \(changes.moved)"
+            )
         }
     }
 

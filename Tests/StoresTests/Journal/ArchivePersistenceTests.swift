@@ -17,7 +17,8 @@ struct ArchivePersistenceTests {
         let store = try folder.open()
         for number in 0..<4 {
             try store.createItem(
-                ItemFields(name: "archived \(number)", serialNumber: number == 0 ? nil : "S\(number)",
+                ItemFields(
+                    name: "archived \(number)", serialNumber: number == 0 ? nil : "S\(number)",
                     custom: ["tags": .array([.string("a"), .integer(1)])]))
         }
         try store.saveChanges()
@@ -81,7 +82,8 @@ struct ArchivePersistenceTests {
                 #expect(replayed == 0)
             }
             #expect(opened.loadReport.keptAside.count == opened.loadReport.notices.count)
-            #expect(other.names.filter { $0.hasPrefix("items.journal.torn") }.count == opened.loadReport.keptAside.count)
+            #expect(
+                other.names.filter { $0.hasPrefix("items.journal.torn") }.count == opened.loadReport.keptAside.count)
             // The store goes on from there.
             try opened.createItem(ItemFields(name: "after"))
             try opened.commit()
@@ -160,9 +162,9 @@ struct ArchivePersistenceTests {
             try #require(store[1]).setName("at the save")
             layer.arm(failAt: call, keepsFailing: keepsFailing)
             var failed = false
-            do {
+            do throws(StoreError) {
                 try store.saveChanges()
-            } catch let error as StoreError {
+            } catch {
                 failed = true
                 #expect(error.code == .inputOutput)
             }
@@ -174,7 +176,8 @@ struct ArchivePersistenceTests {
             // The store is usable: change, commit, save.
             try #require(store[2]).setName("afterwards")
             try store.commit()
-            #expect(try folder.open(isReadOnly: true).records.map(\.name) == ["committed", "at the save", "afterwards"])
+            #expect(
+                try folder.open(isReadOnly: true).records.map(\.name) == ["committed", "at the save", "afterwards"])
             #expect(try store.saveChanges())
             #expect(try folder.open(isReadOnly: true).records == store.records)
             #expect(folder.names == ["items.archive", "items.journal"], "call \(call): \(folder.names)")

@@ -26,7 +26,8 @@ struct JournalDecoderTests {
                 let store = try ItemStore.open(other)
                 _ = try store.records
             } catch let error as StoreError {
-                #expect(error.code == .corruptJournal || error.code == .duplicateKey("") || "\(error)".contains("itemKey"))
+                #expect(
+                    error.code == .corruptJournal || error.code == .duplicateKey("") || "\(error)".contains("itemKey"))
             }
         }
     }

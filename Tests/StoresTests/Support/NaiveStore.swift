@@ -9,7 +9,6 @@ struct NaiveStore {
     var future: [[ItemFields]] = []
 
     mutating func commit() {
-        guard items != past.last else { return }
         past.append(items)
         future = []
     }

@@ -1,0 +1,22 @@
+/* From a source's bytes to a picture in memory. */
+#ifndef CIMAGING_DECODING_H
+#define CIMAGING_DECODING_H
+
+#include "CImaging.h"
+#include "library.h"
+
+/* Opens a picture: its header is read and held against the limit, its pixels are not decoded. `options` are the loader's. */
+cimaging_status cimaging_open(
+    const struct cimaging_library *vips, const cimaging_source *source, const char *options, VipsImage **image,
+    cimaging_result *result);
+
+/* Opens a picture and decodes it, no larger than the request needs where the format offers that. */
+cimaging_status cimaging_decode(
+    const struct cimaging_library *vips, const cimaging_source *source, const cimaging_request *request,
+    VipsImage **image, cimaging_result *result);
+
+/* Fills in libvips's words and forgets them. */
+cimaging_status cimaging_fail(
+    const struct cimaging_library *vips, cimaging_status status, cimaging_result *result);
+
+#endif

@@ -1,0 +1,148 @@
+import PropertyList
+import Stores
+import Testing
+
+@Suite("Queries")
+struct ItemQueryTests {
+    struct Failure: Error {}
+
+    let store = ItemStore()
+
+    init() throws {
+        let rows: [(String, Int64, PropertyListValue?)] = [
+            ("Fluffy Bear", 78, .string("Study")), ("Rusty Spork", 12, .string("Kitchen")), ("Shiny Mac", 999, nil),
+            ("Fluffy Mac", 78, .string("Study")), ("äther", 5, .integer(3)), ("Rusty Bear", 500, .real(2.5)),
+        ]
+        for (name, value, room) in rows {
+            try store.createItem(
+                ItemFields(
+                    name: name, valueInDollars: value, itemKey: "key \(name)", custom: room.map { ["room": $0] } ?? [:])
+            )
+        }
+    }
+
+    private func names(_ query: ItemQuery) throws -> [String] { try query.all().map { try $0.name } }
+
+    @Test func conditions() throws {
+        let dear = try store.query(Predicate(format: "valueInDollars > 70"))
+        #expect(try names(dear) == ["Fluffy Bear", "Shiny Mac", "Fluffy Mac", "Rusty Bear"])
+        #expect(try dear.count() == 4)
+        let macs = dear.filter { try $0.name.hasSuffix("Mac") }
+        #expect(try names(macs) == ["Shiny Mac", "Fluffy Mac"])
+        #expect(try macs.first()?.name == "Shiny Mac")
+        #expect(try store.query(Predicate(format: "room == 'Study' AND name CONTAINS[c] 'bear'")).count() == 1)
+        #expect(try store.query(Predicate(format: "serialNumber == nil")).count() == 6)
+        #expect(throws: PredicateError.self) { try store.query(Predicate(format: "nmae == 'x'")) }
+        #expect(throws: Failure.self) { try store.query().filter { _ in throw Failure() }.all() }
+    }
+
+    @Test func sortingAndLimits() throws {
+        let byName = try store.query().sorted("name")
+        #expect(
+            try names(byName) == ["Fluffy Bear", "Fluffy Mac", "Rusty Bear", "Rusty Spork", "Shiny Mac", "äther"])
+        #expect(try names(byName.offset(1).limit(2)) == ["Fluffy Mac", "Rusty Bear"])
+        let byValue = try store.query().sorted("valueInDollars", descending: true).sorted("name")
+        #expect(
+            try names(byValue) == ["Shiny Mac", "Rusty Bear", "Fluffy Bear", "Fluffy Mac", "Rusty Spork", "äther"])
+        #expect(try names(byValue.limit(3)) == ["Shiny Mac", "Rusty Bear", "Fluffy Bear"])
+        // Absent first, then numbers across kinds, then text.
+        #expect(
+            try names(store.query().sorted("room"))
+                == ["Shiny Mac", "Rusty Bear", "äther", "Rusty Spork", "Fluffy Bear", "Fluffy Mac"])
+        #expect(try names(store.query().sorted("itemKey", descending: true).limit(1)) == ["äther"])
+        #expect(try names(store.query().limit(0)) == [])
+        #expect(try names(store.query().offset(4).limit(-1)) == [])
+        #expect(try names(store.query().offset(5)) == ["Rusty Bear"])
+        let error = #expect(throws: StoreError.self) { try store.query().sorted("nmae") }
+        #expect(error?.code == .unknownField("nmae") && error?.message.contains("name") == true)
+    }
+
+    @Test(arguments: 1...6)
+    func sortingIsThatOfTheStandardLibrary(seed: UInt64) throws {
+        let store = ItemStore()
+        var random = TestGenerator(seed: seed)
+        for _ in 0..<500 {
+            try store.createItem(
+                ItemFields(
+                    name: String((0..<random.number(12)).map { _ in Array("aab")[random.number(3)] }),
+                    valueInDollars: Int64(random.number(20)) - 10))
+        }
+        let items = try store.allItems.enumerated().map { ($0, try $1.name, try $1.valueInDollars) }
+        let expected = items.sorted { ($0.2, $1.1, $0.0) > ($1.2, $0.1, $1.0) ? true : false }
+            .sorted { $0.2 != $1.2 ? $0.2 > $1.2 : $0.1 != $1.1 ? $0.1 < $1.1 : $0.0 < $1.0 }
+        let query = try store.query().sorted("valueInDollars", descending: true).sorted("name")
+        let sorted = try query.all().map { try $0.position }
+        #expect(sorted == expected.map(\.0))
+        for (offset, limit) in [(0, 10), (7, 100), (490, 50), (0, 600)] {
+            let page = try query.offset(offset).limit(limit).all().map { try $0.position }
+            #expect(page == Array(sorted.dropFirst(offset).prefix(limit)))
+        }
+    }
+
+    @Test func aggregates() throws {
+        #expect(try store.query().sum("valueInDollars") == .integer(1672))
+        #expect(try store.query().average("valueInDollars") == 1672.0 / 6)
+        #expect(try store.query().min("valueInDollars") == .integer(5))
+        #expect(try store.query().max("name") == .string("äther"))
+        #expect(try store.query().filter { _ in false }.sum("valueInDollars") == .integer(0))
+        #expect(try store.query().filter { _ in false }.average("valueInDollars") == nil)
+        #expect(try store.query().filter { _ in false }.max("name") == nil)
+        #expect(throws: StoreError.self) { try store.query().sum("name") }
+        #expect(throws: StoreError.self) { try store.query().sum("room") }
+        #expect(try store.query().sorted("valueInDollars").limit(2).sum("valueInDollars") == .integer(17))
+        try #require(store[0]).setValueInDollars(.max)
+        #expect(try store.query().sum("valueInDollars") == .real(Double(Int64.max) + 1594))
+    }
+
+    @Test func groups() throws {
+        let rooms = try store.query().groupBy("room")
+        #expect(rooms.map(\.key) == [.string("Study"), .string("Kitchen"), nil, .integer(3), .real(2.5)])
+        #expect(rooms.map(\.count) == [2, 1, 1, 1, 1])
+        #expect(try rooms[0].sum("valueInDollars") == .integer(156))
+        #expect(try rooms[0].average("valueInDollars") == 78)
+        let words = try store.query().groupBy { .string(String(try $0.name.prefix { $0 != " " })) }
+        #expect(words.map(\.key) == ["Fluffy", "Rusty", "Shiny", "äther"].map { .string($0) })
+        #expect(try words[1].max("valueInDollars") == .integer(500))
+        #expect(try store.query().distinct("room").count == 4)
+        #expect(try store.query().distinct("valueInDollars").count == 5)
+        #expect(try store.query().distinct("itemKey").count == 6)
+    }
+
+    @Test func changes() throws {
+        let bears = try store.query(Predicate(format: "name ENDSWITH 'Bear'"))
+        #expect(try bears.update(["valueInDollars": .integer(1), "room": nil, "shelf": .string("top")]) == 2)
+        #expect(try store.query(Predicate(format: "valueInDollars == 1")).count() == 2)
+        #expect(try #require(store[0]).value(forField: "room") == nil)
+        #expect(throws: StoreError.self) { try bears.update(["room": .string("x"), "valueInDollars": .real(0.5)]) }
+        #expect(try #require(store[0]).value(forField: "room") == nil)
+        #expect(try bears.remove() == 2)
+        #expect(store.count == 4)
+        #expect(try store.commit())
+        try store.undo()
+        #expect(store.count == 0)
+    }
+
+    @Test func eachMayRemoveAndStop() throws {
+        var seen: [String] = []
+        try store.query().sorted("name").each { item in
+            seen.append(try item.name)
+            if seen.count == 1 { try #require(store.item(forKey: "key Fluffy Mac")).remove() }
+            return seen.count < 3
+        }
+        #expect(seen == ["Fluffy Bear", "Rusty Bear", "Rusty Spork"])
+        try store.query().each { item in
+            try item.remove()
+            return true
+        }
+        #expect(store.count == 0)
+    }
+
+    @Test func plans() throws {
+        let plan = try store.query(Predicate(format: "itemKey == 'key äther'")).explain()
+        #expect(plan.description == "index itemKey: 1 item examined, 1 matches")
+        let scan = try store.query(Predicate(format: "valueInDollars > 70")).sorted("name", descending: true).limit(2)
+        #expect(try scan.explain().description == "scan: 6 items examined, 4 match; sorted by -name, the first 2 kept")
+        let several = try store.query(Predicate(format: "itemKey IN {'key äther', 'key Fluffy Mac', 'none'}"))
+        #expect(try names(several) == ["Fluffy Mac", "äther"])
+    }
+}
