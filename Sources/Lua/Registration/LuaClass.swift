@@ -168,6 +168,10 @@ extension LuaClass where T: AnyObject {
     /// Declares a class of objects.
     ///
     /// - Parameters:
+    ///   - name: of the class, as errors and `tostring` show it.
+    ///   - documentation: what `help` says of it.
+    ///   - state: the state that the class belongs to.
+    ///   - kind: an object has one handle, a box one for each push.
     ///   - unknownMember: serves names that no member has; returns 0 results when it does not know them either.
     ///   - unknownKey: serves keys that are no strings, `items[1]`.
     ///   - assignUnknown: takes assignments that no property takes: key and value are arguments 0 and 1.

@@ -54,7 +54,12 @@ public final class LuaModule {
 extension LuaState {
     /// A Swift function as a Lua value; it lives as long as the state.
     ///
-    /// - Parameter base: the stack index of argument 0: 2 skips a receiver.
+    /// - Parameters:
+    ///   - declaration: its name, parameters and documentation.
+    ///   - owner: what stands before the name in errors: `fs.` or `items:`.
+    ///   - base: the stack index of argument 0: 2 skips a receiver.
+    ///   - body: returns how many results it pushed.
+    /// - Returns: the function.
     public func makeFunction(
         _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int = 1,
         body: @escaping (LuaCall) throws -> Int32

@@ -105,6 +105,8 @@ public final class LuaState {
     ///   - source: Lua text; bytecode is refused.
     ///   - name: as Lua's: `@` before a file's name, `=` before a name that is shown as it is.
     ///   - environment: the table of the chunk's globals; nil for the state's own.
+    /// - Returns: the chunk as a function, not called yet.
+    /// - Throws: an error of kind `syntax`, incomplete when more lines could make it a chunk, or `memory`.
     public func load(
         _ source: some Collection<UInt8>, name: String, environment: LuaTable? = nil
     ) throws(LuaError) -> LuaFunction {

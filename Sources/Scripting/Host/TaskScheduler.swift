@@ -93,8 +93,11 @@ final class TaskScheduler {
 
     /// Makes the calling script wait.
     ///
-    /// - Parameter register: is given what to call when the wait is over, and returns what calls that off.
+    /// - Parameters:
+    ///   - call: the binding's call that waits.
+    ///   - register: is given what to call when the wait is over, and returns what calls that off.
     /// - Returns: what the calling binding returns.
+    /// - Throws: `cancelled`, when the wait was in place and Ctrl-C or the application's end came.
     func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> Int32 {
         if let current, current.thread.isRunning(call), call.isYieldable {
             pendingWait = register
