@@ -93,6 +93,7 @@ public final class PathFence: Sendable {
     /// - Parameters:
     ///   - path: absolute, or relative to `base`.
     ///   - access: what it is wanted for, which the error names.
+    /// - Throws: `FileError` with `EACCES`.
     public func check(_ path: String, _ access: FenceAccess) throws(FileError) {
         _ = try place(path, access, access == .read ? .open : .write)
     }

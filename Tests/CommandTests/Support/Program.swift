@@ -62,13 +62,30 @@ extension PseudoTerminal {
         try expect("> ")
     }
 
-    /// Types an entry at the prompt and waits until its text has been printed.
+    /// Types an entry at the prompt and waits until its text has been printed, and the prompt is there again.
     ///
-    /// - Parameter text: must not occur in the entry, which the terminal shows as well.
+    /// Keys that are typed before the prompt mean what they mean to the kernel: Ctrl-D would be lost, as in any shell.
+    ///
+    /// - Parameters:
+    ///   - entry: Lua text of one line.
+    ///   - text: must not occur in the entry, which the terminal shows as well.
+    /// - Throws: `TestFailure` when the text does not come.
     func enter(_ entry: String, andExpect text: String) throws {
+        try begin(entry, andExpect: text)
+        try expect("> ")
+    }
+
+    /// The same for an entry that goes on after its text.
+    func begin(_ entry: String, andExpect text: String) throws {
         precondition(!entry.contains(text), "the echo of the entry would be taken for its outcome")
         try sendLine(entry)
         try expect(text)
+    }
+
+    /// Waits until the shell says that the job has stopped, and prompts.
+    func waitForStop() throws {
+        try expect("Stopped")
+        try expect("$ ")
     }
 
     /// Waits until a process is no more; one that nobody waited for counts as gone.
