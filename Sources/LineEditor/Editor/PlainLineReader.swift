@@ -60,6 +60,14 @@ public struct PlainLineReader {
         return outcomes
     }
 
+    /// The terminal is there again, after other programs wrote to it: the prompt is written anew.
+    public func resume() -> [Outcome] {
+        guard isActive else { return [] }
+        var outcomes: [Outcome] = []
+        write(entry.isEmpty ? prompt : continuationPrompt, &outcomes)
+        return outcomes
+    }
+
     private mutating func process(_ outcomes: inout [Outcome]) {
         var index = 0
         while isActive, index < queue.count {

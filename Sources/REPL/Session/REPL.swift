@@ -204,7 +204,7 @@ public final class REPL: HostFrontEnd {
     public func applicationDidEnterForeground() {
         guard !isRunningEntry else { return }
         watch?.events = .readable
-        guard isEditing else { return }
+        guard isEditing else { return perform(plain.resume()) }
         resized()
         guard editor.isActive else { return }
         try? mode.enter()
