@@ -7,9 +7,15 @@ struct CubbyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cubby",
         abstract: "A scriptable home for the things an application keeps.",
+        usage: """
+            cubby [<options>] [FILE.lua [ARGS …]]
+            cubby [<options>] -e CODE [ARGS …]
+            cubby run [<options>] FILE [ARGS …]
+            """,
         discussion: """
             Without arguments: a prompt, or the script on standard input when that is no terminal.
             Ctrl-Z is the Home button: the application goes to the background and saves.
+            The options are listed by cubby help start.
             """,
         version: "1.0",
         subcommands: [StartCommand.self, RunCommand.self],
@@ -18,6 +24,15 @@ struct CubbyCommand: ParsableCommand {
     static func main() {
         // Before any thread exists: the signal thread alone receives what drives the life cycle.
         SignalMask.blockAtLaunch()
-        main(nil)
+        main(subcommandFirst(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// `cubby --read-only run FILE` as well as `cubby run --read-only FILE`: the options mean the same before the word.
+    static func subcommandFirst(_ words: [String]) -> [String] {
+        guard let start = try? StartCommand.parse(words), start.code == nil, let word = start.arguments.first,
+            word == RunCommand.configuration.commandName
+        else { return words }
+        let position = words.count - start.arguments.count
+        return [word] + words[..<position] + words[(position + 1)...]
     }
 }

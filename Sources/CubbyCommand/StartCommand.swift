@@ -17,6 +17,11 @@ struct StartCommand: ParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "A script and its arguments.")
     var arguments: [String] = []
 
+    func validate() throws {
+        guard code == nil, let first = arguments.first, first.hasPrefix("-"), first != "-" else { return }
+        throw ValidationError("Unknown option '\(first)': options are listed by cubby help start.")
+    }
+
     func run() throws {
         let source: ScriptSession.Source
         var arguments = arguments
