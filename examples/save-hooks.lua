@@ -43,7 +43,8 @@ print(app.state)
 
 for _, hook in ipairs(app:hooks{ group = "backup" }) do print(hook.event, hook.stats.calls, hook.stats.errors) end
 
--- Leave nothing behind.
+-- Leave nothing behind: without the hooks, or the way out would back up once more.
+app:off{ group = "backup" }
 items:removeItem(bear)
 for _, name in ipairs(fs.list(backups)) do fs.remove(backups .. "/" .. name) end
 fs.remove(backups)

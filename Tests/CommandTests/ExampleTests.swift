@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The scripts of examples/, as a reader of the README runs them.
+@Suite("Examples", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct ExampleTests {
+    let program: Program
+
+    init() throws { program = try Program() }
+
+    private func example(_ name: String) throws -> ProcessOutput {
+        try program("run", "\(Project.root)/examples/\(name)")
+    }
+
+    @Test("household.lua creates, asks, rolls back, exports, and leaves the container as it was")
+    func household() throws {
+        for _ in 1...2 {
+            let output = try example("household.lua")
+            #expect(output.status == .exited(0), "\(output.stderr)")
+            let lines = output.stdout.split(separator: "\n").map(String.init)
+            #expect(lines.first?.hasSuffix(" things at home") == true)
+            #expect(lines.contains("Reading Lamp\tgift\ttrue"))
+            #expect(lines.contains("rolled back:\ttrue\t45"))
+            let count = try #require(lines.first?.split(separator: " ").first.flatMap { Int($0) })
+            #expect(lines.contains("exported \(count + 2) rows"))
+            #expect(lines.last == "removed\t\(count + 2)")
+            #expect(try program.itemCount() == "0")
+        }
+    }
+
+    @Test("save-hooks.lua backs up when the host saves, and refuses a change")
+    func saveHooks() throws {
+        let output = try example("save-hooks.lua")
+        #expect(output.status == .exited(0), "\(output.stderr)")
+        let lines = output.stdout.split(separator: "\n").map(String.init)
+        #expect(lines.first?.contains("a value is never negative") == true)
+        #expect(lines.dropFirst().prefix(3) == ["still worth\t78", "background\t1", "active"])
+        #expect(lines.contains("didEnterBackground\t1\t0"))
+        #expect(lines.contains("didSave\t1\t0"))
+        #expect(output.stderr.contains("Saved all of the Items"))
+        #expect(output.stderr.contains("saved 1 items, and a backup of 1"))
+        #expect(!FileManager.default.fileExists(atPath: "\(program.container)/Documents/Backups"))
+    }
+
+    @Test("museum.lua takes any CSV with its columns, and says what it wants without one")
+    func museum() throws {
+        let csv = try program.scratch.write(
+            "title,accession_number,date_acquired,department\r\n\"Old, \"\"Trees\"\"\",06.16.2,1906-10-17,Fine Arts\r\nÉtude,1,,Photography\r\n",
+            to: "small.csv")
+        let script = "\(Project.root)/examples/museum.lua"
+        let imported = try program("run", script, csv)
+        #expect(imported.status == .exited(0), "\(imported.stderr)")
+        #expect(imported.stdout.contains("2 items, 0 pictures"))
+        #expect(imported.stdout.contains("1906-10-17  Old, \"Trees\""))
+        #expect(imported.stderr.contains("going away with 2 items"))
+        let usage = try program("run", script)
+        #expect(usage.status == .exited(1))
+        #expect(usage.stderr.contains("usage: cubby run examples/museum.lua CSV [IMAGES]"))
+    }
+}

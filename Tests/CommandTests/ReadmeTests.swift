@@ -1,0 +1,56 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Every command and every script of the README and the documents does what the page says.
+@Suite("Documents", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct ReadmeTests {
+    static let pages: [DocumentedSession] = {
+        let documents = (try? FileManager.default.contentsOfDirectory(atPath: "\(Project.root)/docs")) ?? []
+        return (["README.md"] + documents.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" })
+            .compactMap(DocumentedSession.init)
+    }()
+
+    @Test("a page's blocks, run one after another in one container, in the project's folder", arguments: pages)
+    func page(_ page: DocumentedSession) throws {
+        let program = try Program()
+        // The page's `scripts/run` builds first; here it is the program that was built.
+        let scripts = program.scratch.file("bin")
+        try FileManager.default.createDirectory(atPath: scripts, withIntermediateDirectories: true)
+        var environment = program.environment
+        for name in ["cubby", "scripts-run"] { symlink(program.path, "\(scripts)/\(name)") }
+        environment["PATH"] = "\(scripts):" + (environment["PATH"] ?? "/usr/bin:/bin")
+        for block in page.blocks {
+            switch block {
+            case .commands(let commands):
+                for (command, output) in commands {
+                    let line = command.replacing("scripts/run", with: "scripts-run")
+                    let result = try run(
+                        "/bin/bash", ["-c", "exec 2>&1; \(line)"], environment: environment, directory: Project.root)
+                    var printed = result.stdout.split(separator: "\n", omittingEmptySubsequences: false).map(
+                        String.init)
+                    if printed.last == "" { printed.removeLast() }
+                    if let difference = DocumentedSession.difference(output, printed) {
+                        Issue.record("\(page.name): $ \(command)\n\(difference)\nall of it:\n\(result.stdout)")
+                    }
+                }
+            case .script(let script):
+                let result = try run(
+                    program.path, ["--allow-read", "\(Project.root)/examples", "-"], input: script,
+                    environment: environment,
+                    directory: Project.root)
+                #expect(result.status == .exited(0), "\(page.name): \(result.stderr)\nin the script:\n\(script)")
+            }
+        }
+    }
+
+    @Test(
+        "… stands for the rest of a line",
+        arguments: [
+            ("exact", "exact", true), ("exact", "exactly", false), ("took … ms", "took 5 s", true), ("…", "", true),
+            ("a…", "b", false), ("", "", true), ("", "x", false),
+        ])
+    func gaps(shown: String, printed: String, matches: Bool) {
+        #expect(DocumentedSession.matches(shown, printed) == matches)
+    }
+}

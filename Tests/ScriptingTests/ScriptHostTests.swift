@@ -1,0 +1,159 @@
+import Application
+import Foundation
+import Lua
+import Scripting
+import Stores
+import TestSupport
+import Testing
+
+/// A host inside of another program: no command, no terminal, signals left to the program.
+@Suite("Embedded host")
+struct ScriptHostTests {
+    let scratch: TemporaryDirectory
+
+    init() throws { scratch = try TemporaryDirectory() }
+
+    @Test("two hosts one after another in one process: the second finds what the first kept")
+    func oneAfterAnother() throws {
+        do {
+            let first = try Embedding(scratch.file("c"))
+            first.host.launch()
+            #expect(first.host.applicationState == .active)
+            #expect(first.run("items:createItem{ name = 'kept', tags = { 1 } } mine = 1 return #items") == "1")
+            first.end()
+            #expect(first.host.exitCode == 0)
+            #expect(first.host.applicationState == .notRunning)
+        }
+        let second = try Embedding(scratch.file("c"))
+        second.host.launch()
+        #expect(second.run("return #items, items[1].name, items[1].tags[1], rawget(_G, 'mine')") == "1 kept 1 nil")
+        second.end()
+    }
+
+    @Test("two hosts at once, each in its container, know nothing of each other")
+    func sideBySide() throws {
+        let hosts = try ["a", "b"].map { try Embedding(scratch.file($0)) }
+        for (number, each) in hosts.enumerated() {
+            each.host.launch()
+            _ = each.run("who = \(number) items:createItem{ name = '\(number)' }")
+        }
+        #expect(hosts.map { $0.run("return who, #items, items[1].name") } == ["0 1 0", "1 1 1"])
+        hosts.forEach { $0.end() }
+    }
+
+    @Test("a container that is in use is refused, with the holder's process; reading is allowed")
+    func inUse() throws {
+        let first = try Embedding(scratch.file("c"))
+        let error = #expect(throws: ContainerLockError.self) { try Embedding(scratch.file("c")) }
+        #expect(error?.message.contains("\(ProcessInfo.processInfo.processIdentifier)") == true)
+        first.host.launch()
+        _ = first.run("items:createItem()")
+        let reader = try Embedding(scratch.file("c")) { $0.isReadOnly = true }
+        reader.host.launch()
+        #expect(reader.run("return #items") == "1")
+        #expect(reader.run("items:createItem()").contains("read-only"))
+        reader.end()
+        first.end()
+    }
+
+    @Test("a script's error is a value with its message, place and traceback; the host goes on")
+    func errors() throws {
+        let embedding = try Embedding(scratch.file("c"))
+        embedding.host.launch()
+        let result = embedding.host.run(Array("local t\nreturn t.x".utf8), name: "@mine.lua")
+        guard case .failure(let error) = result else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.message == "mine.lua:2: attempt to index a nil value (local 't')")
+        #expect(error.traceback?.contains("mine.lua:2") == true)
+        #expect(embedding.run("x = =").hasPrefix("error: chunk:1:"))
+        #expect(embedding.run("return 1 + 1") == "2")
+        embedding.end()
+    }
+
+    @Test("limits: time and memory end a script, and the host goes on")
+    func limits() throws {
+        let embedding = try Embedding(scratch.file("c")) { options in
+            options.timeLimit = 0.05
+            options.memoryLimit = 16 << 20
+        }
+        embedding.host.launch()
+        for _ in 1...3 {
+            #expect(embedding.run("while true do end").contains("time is up"))
+            #expect(embedding.run("local s = 'x' while true do s = s .. s end").contains("not enough memory"))
+        }
+        #expect(embedding.run("return 'fine'") == "fine")
+        embedding.end()
+    }
+
+    @Test("the program plays the life cycle itself: signals are its own")
+    func lifeCycle() throws {
+        let embedding = try Embedding(scratch.file("c"))
+        let host = embedding.host
+        _ = embedding.run(
+            "heard = {} for _, n in ipairs{ 'didFinishLaunching', 'didBecomeActive', 'willResignActive', 'didEnterBackground', 'willEnterForeground', 'willTerminate' } do app:on(n, function(e) print(e.name .. ' ' .. e.cause) end) end"
+        )
+        host.launch()
+        _ = embedding.run("items:createItem()")
+        host.handle(.pressHome, cause: .sigtstp)
+        #expect(host.applicationState == .background)
+        #expect(!host.items.hasChanges)
+        host.handle(.resume(inForeground: true), cause: .sigcont)
+        host.terminate(3, cause: .sigterm, explicitly: false)
+        #expect(host.exitCode == 3)
+        let names = embedding.recorder.output.split(separator: "\n").map { String($0.prefix { $0 != " " }) }
+        #expect(
+            names == [
+                "didFinishLaunching", "didBecomeActive", "willResignActive", "didEnterBackground",
+                "willEnterForeground",
+                "didBecomeActive", "willResignActive", "didEnterBackground", "willTerminate",
+            ])
+    }
+
+    @Test("what happened too late or twice changes nothing")
+    func lateEvents() throws {
+        let embedding = try Embedding(scratch.file("c"))
+        embedding.host.launch()
+        embedding.end()
+        embedding.host.handle(.pressHome, cause: .script)
+        embedding.host.terminate(9, cause: .sigterm, explicitly: false)
+        #expect(embedding.host.exitCode == 0)
+        #expect(embedding.host.applicationState == .notRunning)
+    }
+
+    @Test("the program and its scripts share one store")
+    func sharedStore() throws {
+        let embedding = try Embedding(scratch.file("c"))
+        embedding.host.launch()
+        let item = try embedding.host.items.createItem(ItemFields(name: "from Swift"))
+        #expect(embedding.run("local item = items[1] item.room = 'Lua' return item.name") == "from Swift")
+        #expect(try item.customFieldNames == ["room"])
+        #expect(embedding.run("items:removeItem(items[1])") == "")
+        #expect(item.isRemoved)
+        embedding.end()
+    }
+
+    @Test("pictures are shown, and a person is asked, by the program's front end")
+    func frontEnd() throws {
+        let outside = try scratch.write("outside", to: "elsewhere/file.txt")
+        let embedding = try Embedding(scratch.file("c")) { options in
+            options.isInteractive = true
+            options.readable = ["\(Project.root)/examples/data"]
+        }
+        embedding.host.launch()
+        let folder = "\(Project.root)/examples/data/pictures"
+        #expect(embedding.run("image.open('\(folder)/' .. fs.list('\(folder)')[1]):show()") == "")
+        #expect(embedding.recorder.shown == 1)
+        #expect(embedding.run("return (fs.read('\(outside)'))") == "nil")
+        #expect(embedding.recorder.questions == ["reading \(outside)"])
+        embedding.recorder.consent = .folder
+        #expect(embedding.run("return (fs.read('\(outside)'))") == "outside")
+        #expect(embedding.run("return (fs.read('\(outside)'))") == "outside")
+        #expect(embedding.recorder.questions.count == 2)
+        // At a prompt an undefined name warns, and is nil.
+        #expect(embedding.run("return nowhere") == "nil")
+        #expect(embedding.recorder.errors.contains("warning: undefined global 'nowhere'"))
+        embedding.end()
+    }
+}
