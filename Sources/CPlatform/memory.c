@@ -2,6 +2,4 @@
 
 #include <malloc.h>
 
-void cubby_return_free_memory(void) {
-    malloc_trim(0);
-}
+int cubby_trim_memory(void) { return malloc_trim(0); }

@@ -52,14 +52,26 @@ public struct CalendarDate: Sendable, Hashable {
     }
 }
 
-extension PropertyListDate {
-    /// `2026-11-21 04:13:00 +0000`, as NSDate describes itself.
-    public var text: String {
-        guard let date = CalendarDate(self) else { return "(no date: \(secondsSinceReferenceDate))" }
+extension CalendarDate {
+    /// `2026-11-21`, and `04:13:00`: the parts that every text of a date is made of.
+    fileprivate var texts: (day: String, time: String) {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let year = String(abs(date.year))
-        let padded = (date.year < 0 ? "-" : "") + String(repeating: "0", count: max(0, 4 - year.count)) + year
-        return "\(padded)-\(two(date.month))-\(two(date.day)) "
-            + "\(two(date.hour)):\(two(date.minute)):\(two(date.second)) +0000"
+        let digits = String(abs(year))
+        let padded = (year < 0 ? "-" : "") + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        return ("\(padded)-\(two(month))-\(two(day))", "\(two(hour)):\(two(minute)):\(two(second))")
+    }
+}
+
+extension PropertyListDate {
+    /// `2026-11-21 04:13:00 +0000`, as NSDate describes itself; a fraction of a second is cut off.
+    public var text: String {
+        guard let texts = CalendarDate(self)?.texts else { return "\(secondsSinceReferenceDate) seconds since 2001" }
+        return "\(texts.day) \(texts.time) +0000"
+    }
+
+    /// `2026-11-21T04:13:00Z`, cut to whole seconds; nil outside the years 0 to 9999.
+    public var iso8601Text: String? {
+        guard let date = CalendarDate(self), (0...9999).contains(date.year) else { return nil }
+        return "\(date.texts.day)T\(date.texts.time)Z"
     }
 }

@@ -59,6 +59,46 @@ struct KeyedArchiverTests {
         #expect(item.valueInDollars == 7)
     }
 
+    @Test("custom fields of records, of any kind, come back")
+    func customFields() throws {
+        let nested = PropertyListValue.dictionary(["tags": .array([.string("a"), .integer(1), .data([1])])])
+        let owner = Item("owner")
+        let archiver = KeyedArchiver()
+        let name = archiver.key("name")
+        let extra = archiver.key("extra")
+        try archiver.encodeRecords(0..<40, of: Item.archivedClass, isMutable: true) {
+            (index, archiver) throws(ArchiveError) in
+            try archiver.encode(index == 7 ? "$null" : "n\(index % 5)", forKey: name)
+            try archiver.encode(index % 2 == 0 ? nested : .real(0.5), forKey: extra)
+            try archiver.encode(owner, forKey: "owner")
+        }
+        let bytes = try archiver.finishEncoding()
+        let reader = try KeyedArchiveReader(bytes)
+        let root = try #require(try reader.rootUID())
+        #expect(try reader.record(at: root)?.className() == "NSMutableArray")
+        let elements = try #require(try reader.record(at: root)?.elements())
+        var owners: Set<UInt32> = []
+        for index in 0..<40 {
+            let record = try #require(try reader.record(at: elements.uid(at: index)))
+            #expect(try record.decodeString(forKey: "name") == (index == 7 ? "$null" : "n\(index % 5)"))
+            #expect(try record.decodePropertyList(forKey: "extra") == (index % 2 == 0 ? nested : .real(0.5)))
+            owners.insert(try #require(try record.reference(forKey: "owner")))
+        }
+        #expect(owners.count == 1)
+    }
+
+    @Test("an error in a record leaves no archive")
+    func failingRecord() throws {
+        let archiver = KeyedArchiver()
+        #expect(throws: ArchiveError.self) {
+            try archiver.encodeRecords(0..<3, of: Item.archivedClass) { (index, archiver) throws(ArchiveError) in
+                try archiver.encode("a", forKey: "name")
+                try archiver.encode("b", forKey: index == 2 ? "name" : "other")
+            }
+        }
+        #expect(throws: ArchiveError.self) { try archiver.finishEncoding() }
+    }
+
     @Test("the same calls give the same bytes")
     func deterministic() throws {
         func archive() throws -> [UInt8] {

@@ -14,11 +14,6 @@
 /* Writes the text of an error number, always terminated, into `buffer`. */
 void cubby_error_text(int error, char *buffer, size_t capacity);
 
-/* memory.c: malloc.h is not among the headers that Swift's Glibc shows. */
-
-/* Gives memory that was freed back to the system. */
-void cubby_return_free_memory(void);
-
 /* threads.c */
 
 /* The kernel's id of the calling thread; the C library declares it for GNU sources only. */
@@ -82,7 +77,7 @@ int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uin
 /* A new event descriptor, non-blocking, closed on exec. */
 int cubby_eventfd(void);
 
-/* memory.c */
+/* memory.c: malloc.h is not among the headers that Swift's Glibc shows. */
 
 /* Gives freed memory back to the system. Returns 1 when there was some. */
 int cubby_trim_memory(void);

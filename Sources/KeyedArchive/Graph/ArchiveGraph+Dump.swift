@@ -99,7 +99,7 @@ private struct GraphPrinter {
         case .real(let value): "\(value)"
         case .single(let value): "\(value)"
         case .data(let bytes): "\(bytes.count) bytes"
-        case .date(let date): PropertyListValue.date(date).dateText ?? "\(date.secondsSinceReferenceDate) s"
+        case .date(let date): date.iso8601Text ?? "\(date.secondsSinceReferenceDate) s"
         case .null: "null"
         case .value(let value): "\(value)"
         default: value.className

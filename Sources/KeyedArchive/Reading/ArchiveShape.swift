@@ -1,3 +1,5 @@
+import Glibc
+
 /// The keys of an instance, in order. Instances with the same keys share one shape, so that a caller that has found its
 /// slots for one can use them for all.
 public final class ArchiveShape: Sendable {
@@ -24,8 +26,11 @@ public final class ArchiveShape: Sendable {
     /// Whether the stored key at a slot is this ASCII text.
     func holds(_ text: UnsafeRawBufferPointer, at slot: Int) -> Bool {
         let key = storedKeys[slot].utf8
-        guard key.count == text.count else { return false }
-        return key.elementsEqual(text)
+        guard key.count == text.count, let asked = text.baseAddress else { return key.count == text.count }
+        let isSame = key.withContiguousStorageIfAvailable { known in
+            known.baseAddress.map { memcmp($0, asked, text.count) == 0 } ?? false
+        }
+        return isSame ?? key.elementsEqual(text)
     }
 
     /// The place of a key's value in the instances of this shape, or nil when they have no such key.

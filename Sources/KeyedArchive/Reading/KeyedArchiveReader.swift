@@ -23,6 +23,7 @@ public final class KeyedArchiveReader {
     ///   - storage: an archive in binary or XML form.
     ///   - limits: how much to take.
     ///   - acceptsAnyArchiver: take archives of subclasses, which name themselves in `$archiver`.
+    /// - Throws: `notAnArchive` when the bytes are none.
     public init(
         _ storage: PropertyListStorage, limits: ArchiveLimits = .standard, acceptsAnyArchiver: Bool = false
     ) throws(ArchiveError) {

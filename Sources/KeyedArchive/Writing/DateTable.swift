@@ -41,10 +41,19 @@ final class DateTable {
         return nil
     }
 
+    /// What lies in the slot where a search begins: asked for many dates at once, the slots come from memory at the same time.
+    @inline(__always)
+    func peek(_ bits: UInt64) -> UInt32 { slots[start(of: bits)].uid }
+
+    @inline(__always)
+    private func start(of bits: UInt64) -> Int {
+        let product = (bits ^ Self.seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return Int(truncatingIfNeeded: product.high ^ product.low) & mask
+    }
+
     @inline(__always)
     private func index(of bits: UInt64) -> Int {
-        let product = (bits ^ Self.seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
-        var index = Int(truncatingIfNeeded: product.high ^ product.low) & mask
+        var index = start(of: bits)
         while slots[index].uid != 0, slots[index].bits != bits { index = (index &+ 1) & mask }
         return index
     }

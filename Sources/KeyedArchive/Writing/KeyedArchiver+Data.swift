@@ -41,6 +41,8 @@ extension KeyedUnarchiver {
     ///   - classes: the Swift classes among them.
     ///   - bytes: the archive.
     ///   - limits: how much to take.
+    /// - Returns: the object, or nil when the root is nil.
+    /// - Throws: `readCorrupt` for an object of another class.
     public static func unarchivedObject(
         ofClasses allowed: AllowedClasses, classes: [any KeyedCoding.Type] = [], from bytes: [UInt8],
         limits: ArchiveLimits = .standard

@@ -5,7 +5,15 @@ extension KeyedArchiver {
 
     /// Encodes a string as an object; nil as nil.
     public func encode(_ value: String?, forKey key: ArchiveKey) throws(ArchiveError) {
-        try append(key.number, .uid, UInt64(value.map(uid(ofString:)) ?? 0))
+        guard let value else { return try append(key.number, .uid, 0) }
+        if let batch, isInRecord {
+            let field = fields.count
+            try append(key.number, .uid, 0)
+            batch.strings.append(field)
+            table.stage(value)
+        } else {
+            try append(key.number, .uid, UInt64(uid(ofString: value)))
+        }
     }
 
     public func encode(_ value: String?, forKey key: String) throws(ArchiveError) {
@@ -25,7 +33,14 @@ extension KeyedArchiver {
     /// Encodes a date as an NSDate; nil as nil.
     public func encode(_ value: PropertyListDate?, forKey key: ArchiveKey) throws(ArchiveError) {
         guard let value else { return try append(key.number, .uid, 0) }
-        try append(key.number, .uid, UInt64(try uid(ofDate: value)))
+        if let batch, isInRecord, value.secondsSinceReferenceDate.isFinite {
+            let field = fields.count
+            try append(key.number, .uid, 0)
+            let bits = value.secondsSinceReferenceDate.bitPattern
+            batch.dates.append(RecordBatch.StagedDate(field: field, bits: bits))
+        } else {
+            try append(key.number, .uid, UInt64(try uid(ofDate: value)))
+        }
     }
 
     public func encode(_ value: PropertyListDate?, forKey key: String) throws(ArchiveError) {
@@ -140,7 +155,11 @@ extension KeyedArchiver {
     func uid(ofDate date: PropertyListDate) throws(ArchiveError) -> UInt32 {
         let seconds = date.secondsSinceReferenceDate
         guard seconds.isFinite else { throw .invalid("a date that is not finite cannot be archived") }
-        let bits = seconds.bitPattern
+        return uid(ofDateBits: seconds.bitPattern)
+    }
+
+    @inline(__always)
+    func uid(ofDateBits bits: UInt64) -> UInt32 {
         if let known = dateUIDs.find(bits, newUID: UInt32(truncatingIfNeeded: entries.count)) { return known }
         let uid = newUID(Self.vacant)
         let number = dateClass

@@ -13,16 +13,22 @@ extension KeyedArchiver {
     ///   - key: where the array goes; `root` for a one-object archive.
     ///   - isMutable: whether the array is an NSMutableArray.
     ///   - encode: encodes one item's fields.
+    /// - Throws: what `encode` throws; the archive cannot be finished then.
     @inlinable
     public func encodeRecords<Items: Collection>(
         _ items: Items, of archivedClass: ArchivedClass, forKey key: String = KeyedArchiver.rootKey,
         isMutable: Bool = false, encode: (Items.Element, KeyedArchiver) throws(ArchiveError) -> Void
     ) throws(ArchiveError) {
         let records = try beginRecords(of: archivedClass, count: items.count, forKey: key)
-        for item in items {
-            beginElement()
-            try encode(item, self)
-            endElement(of: records)
+        do {
+            for item in items {
+                beginElement()
+                try encode(item, self)
+                endElement(of: records)
+            }
+        } catch {
+            abandon(error)
+            throw error
         }
         try endRecords(records, isMutable: isMutable)
     }
@@ -31,38 +37,90 @@ extension KeyedArchiver {
     public struct Records {
         let array: UInt32
         let classNumber: Int
-        let firstElement: Int
     }
 
-    /// Begins an array of records, for callers that cannot use `encodeRecords`. No record may be open.
+    /// Begins an array of records, for callers that cannot use `encodeRecords`: then for each element `beginElement`,
+    /// the calls that encode its fields, `endElement`, and at last `endRecords`. No object may be open.
     public func beginRecords(
         of archivedClass: ArchivedClass, count: Int, forKey key: String
     ) throws(ArchiveError) -> Records {
-        guard !isInRecord else {
+        if let failure { throw failure }
+        guard !isInRecord, batch == nil else {
             throw .invalid("an array of records cannot begin inside an object that is being encoded")
         }
         let array = newUID(Self.awaited)
         try append(self.key(key).number, .uid, UInt64(array))
-        elementUIDs.reserveCapacity(elementUIDs.count + count)
-        return Records(array: array, classNumber: classNumber(archivedClass), firstElement: elementUIDs.count)
+        let number = classNumber(archivedClass)
+        fields.removeAll(keepingCapacity: true)
+        elementUIDs.removeAll(keepingCapacity: true)
+        elementUIDs.reserveCapacity(count)
+        batch = RecordBatch()
+        return Records(array: array, classNumber: number)
     }
 
     /// Begins the next element of an array of records: the calls that follow encode its fields.
     public func beginElement() {
-        elementUIDs.append(newUID(Self.awaited))
-        beginRecord()
+        let uid = newUID(Self.awaited)
+        elementUIDs.append(uid)
+        batch?.records.append(RecordBatch.Record(uid: uid, firstField: fields.count))
+        isInRecord = true
+        recordSerial &+= 1
+        unkeyedCount = 0
     }
 
     /// Ends an element.
     public func endElement(of records: Records) {
-        if let uid = elementUIDs.last { endRecord(uid: uid, class: records.classNumber) }
+        isInRecord = false
+        var classUID = classUIDs[records.classNumber]
+        if classUID == 0 {
+            // The first instance comes before its class.
+            classUID = newUID(Self.awaited)
+            classUIDs[records.classNumber] = classUID
+        }
+        fields.append(BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
+        if let batch, batch.records.count == RecordBatch.capacity { write(batch, of: records.classNumber) }
     }
 
     /// Ends the array, and writes what its records refer to.
     public func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
-        let uids = Array(elementUIDs[records.firstElement...])
-        elementUIDs.removeSubrange(records.firstElement...)
+        if let batch { write(batch, of: records.classNumber) }
+        batch = nil
+        let uids = elementUIDs
+        elementUIDs = []
         try write(isMutable ? .mutableArray : .array, keys: nil, objects: uids, uid: records.array)
         try drainOutside()
+    }
+
+    /// Gives up: what was begun cannot be finished.
+    public func abandon(_ error: ArchiveError) {
+        isInRecord = false
+        batch = nil
+        if failure == nil { failure = error }
+    }
+
+    /// Writes the records that were held back.
+    private func write(_ batch: RecordBatch, of classNumber: Int) {
+        for date in batch.dates { batch.peeked ^= dateUIDs.peek(date.bits) }
+        table.commitStaged { index, number in
+            setUID(uid(ofStringObject: number), ofField: batch.strings[index])
+        }
+        for date in batch.dates { setUID(uid(ofDateBits: date.bits), ofField: date.field) }
+        fields.withUnsafeBufferPointer { all in
+            for index in batch.records.indices {
+                let record = batch.records[index]
+                let end = index + 1 < batch.records.count ? batch.records[index + 1].firstField : all.count
+                entries[Int(record.uid)] = table.dictionary(
+                    UnsafeBufferPointer(rebasing: all[record.firstField..<end]))
+            }
+        }
+        let classUID = classUIDs[classNumber]
+        if classUID != 0, entries[Int(classUID)] == Self.awaited { writeClass(classes[classNumber], uid: classUID) }
+        fields.removeAll(keepingCapacity: true)
+        batch.removeAll()
+    }
+
+    @inline(__always)
+    private func setUID(_ uid: UInt32, ofField index: Int) {
+        fields[index] = BinaryPropertyListField(key: fields[index].key, kind: .uid, payload: UInt64(uid))
     }
 }

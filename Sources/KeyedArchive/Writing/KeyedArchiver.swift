@@ -29,8 +29,10 @@ public final class KeyedArchiver {
     @exclusivity(unchecked) var isInRecord = false
     @exclusivity(unchecked) var recordSerial: UInt32 = 0
     var unkeyedCount = 0
-    /// The UIDs of the elements of the arrays of records that are open.
-    var elementUIDs: [UInt32] = []
+    /// The UIDs of the elements of the array of records that is open.
+    @exclusivity(unchecked) var elementUIDs: [UInt32] = []
+    /// The records of that array that are not yet written.
+    @exclusivity(unchecked) var batch: RecordBatch?
     /// By key number, the last record that used it.
     @exclusivity(unchecked) var keyUses: [UInt32] = []
 

@@ -2,6 +2,8 @@ extension BinaryPropertyListWriter {
     /// The finished file: header, objects, offset table, trailer, each in the narrowest width.
     ///
     /// - Parameter topObject: the number of the root.
+    /// - Returns: the bytes.
+    /// - Throws: `writeInvalid` when there are no objects, or too many.
     public func finish(topObject: ObjectNumber = 0) throws(PropertyListError) -> [UInt8] {
         try Self.join([(self, 0)], topObject: topObject)
     }
@@ -11,6 +13,8 @@ extension BinaryPropertyListWriter {
     /// - Parameters:
     ///   - head: the table that comes first; its references are final already.
     ///   - topObject: the number of the root in the joined table.
+    /// - Returns: the bytes.
+    /// - Throws: `writeInvalid` when there are no objects, or too many.
     public func finish(
         behind head: BinaryPropertyListWriter, topObject: ObjectNumber = 0
     ) throws(PropertyListError) -> [UInt8] {

@@ -16,6 +16,10 @@ public final class BinaryPropertyListWriter {
     let offsets: GrowableBuffer<UInt64>
     private let leaves: LeafTable
     private let uidObjects: GrowableBuffer<UInt32>
+    private let staging = GrowableBuffer<UInt8>(capacity: 256)
+    private let staged = GrowableBuffer<StagedLeaf>(capacity: 16)
+    /// Where looked-at slots go, so that looking at them is not optimised away.
+    @exclusivity(unchecked) private var peeked: UInt64 = 0
     private var keyTexts: [String] = []
     /// The objects of the registered keys' strings; no access overlaps another.
     @exclusivity(unchecked) private var keyObjects: [UInt32] = []
@@ -27,6 +31,12 @@ public final class BinaryPropertyListWriter {
     @exclusivity(unchecked) private(set) var isFull = false
 
     static let none = UInt32.max
+
+    private struct StagedLeaf: BitwiseCopyable {
+        var hash: UInt32
+        var start: Int
+        var length: Int
+    }
 
     /// - Parameters:
     ///   - firstNumber: the number that the first object gets.
@@ -58,18 +68,23 @@ public final class BinaryPropertyListWriter {
 
     /// Adds a string given as UTF-8 that is known to be valid.
     public func string(validUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
+        let start = body.count
+        writeString(text)
+        return commitLeaf(from: start)
+    }
+
+    @inline(__always)
+    private func writeString(_ text: UnsafeBufferPointer<UInt8>) {
         let length = text.count
         body.ensure(length + 16)
         let start = body.count
         appendHeader(0x50, count: length)
-        guard let source = text.baseAddress, length > 0 else { return commitLeaf(from: start) }
-        let target = body.base + body.count
-        guard Self.copyASCII(source, to: target, count: length) else {
+        guard let source = text.baseAddress, length > 0 else { return }
+        guard Self.copyASCII(source, to: body.base + body.count, count: length) else {
             body.truncate(to: start)
-            return wideString(text)
+            return writeWideString(text)
         }
         body.advance(length)
-        return commitLeaf(from: start)
     }
 
     /// Adds a string given as UTF-8, or nil when it is not valid.
@@ -160,6 +175,47 @@ public final class BinaryPropertyListWriter {
         let number = appendObject(at: start)
         uidObjects[index] = number
         return number
+    }
+
+    // MARK: - Leaves in batches
+
+    /// Takes a string whose place in the table is looked up by `commitStaged`, together with others: a table of many
+    /// leaves lies in slow memory, and its slots are fetched at the same time then.
+    public func stage(_ value: String) {
+        if value.utf8.withContiguousStorageIfAvailable({ stage(validUTF8: $0) }) != nil { return }
+        var copy = value
+        copy.withUTF8 { stage(validUTF8: $0) }
+    }
+
+    /// Takes a string given as UTF-8 that is known to be valid.
+    public func stage(validUTF8 text: UnsafeBufferPointer<UInt8>) {
+        let start = body.count
+        writeString(text)
+        let length = body.count - start
+        staging.ensure(length)
+        (staging.base + staging.count).update(from: body.base + start, count: length)
+        staged.append(
+            StagedLeaf(hash: LeafTable.hash(body.base + start, length), start: staging.count, length: length))
+        staging.advance(length)
+        body.truncate(to: start)
+    }
+
+    /// How many leaves are staged.
+    public var stagedCount: Int { staged.count }
+
+    /// Adds the staged leaves, in order, and gives their numbers.
+    public func commitStaged(_ receive: (_ index: Int, _ number: ObjectNumber) -> Void) {
+        for index in 0..<staged.count { peeked ^= leaves.peek(hash: staged[index].hash) }
+        for index in 0..<staged.count {
+            let leaf = staged[index]
+            body.ensure(leaf.length)
+            let start = body.count
+            (body.base + start).update(from: staging.base + leaf.start, count: leaf.length)
+            body.advance(leaf.length)
+            receive(index, commitLeaf(from: start, hash: leaf.hash))
+        }
+        staged.truncate(to: 0)
+        staging.truncate(to: 0)
     }
 
     // MARK: - Containers
@@ -316,23 +372,26 @@ public final class BinaryPropertyListWriter {
         return appendObject(at: start)
     }
 
-    private func wideString(_ text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
+    @inline(never)
+    private func writeWideString(_ text: UnsafeBufferPointer<UInt8>) {
         let string = String(decoding: text, as: UTF8.self)
         let units = string.utf16.count
         body.ensure(units * 2 + 16)
-        let start = body.count
         appendHeader(0x60, count: units)
         for unit in string.utf16 { appendBigEndian(unit) }
-        return commitLeaf(from: start)
     }
 
     /// Keeps the leaf that was just written, or takes it back and gives the number of its equal.
     @inline(__always)
     private func commitLeaf(from start: Int) -> ObjectNumber {
+        commitLeaf(from: start, hash: LeafTable.hash(body.base + start, body.count - start))
+    }
+
+    @inline(__always)
+    private func commitLeaf(from start: Int, hash: UInt32) -> ObjectNumber {
         let base = body.base
         let length = body.count - start
         let newNumber = UInt32(truncatingIfNeeded: offsets.count) &+ firstNumber
-        let hash = LeafTable.hash(base + start, length)
         let known = leaves.find(hash: hash, newNumber: newNumber) { number in
             let other = Int(truncatingIfNeeded: offsets[Int(number &- firstNumber)])
             // A leaf's bytes tell its length, so that equal bytes are an equal leaf even if `other` is a shorter one.

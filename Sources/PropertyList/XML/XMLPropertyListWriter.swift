@@ -45,7 +45,7 @@ struct XMLPropertyListWriter {
         if let value = try reader.number(at: number) { return try write(value) }
         if let bytes = try reader.data(at: number) { return data(bytes, level: level) }
         if let date = try reader.date(at: number) {
-            guard let text = PropertyListDateText.format(date) else {
+            guard let text = date.iso8601Text else {
                 throw .unwritable("XML property lists hold dates of the years 0 to 9999 only")
             }
             return element("date", text)

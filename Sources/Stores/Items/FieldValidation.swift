@@ -126,7 +126,7 @@ enum FieldValidation {
         case .wideInteger(let value)?: String(value)
         case .real(let value)?: String(value)
         case .single(let value)?: String(value)
-        case .date(let value)?: "the date \(value.itemText)"
+        case .date(let value)?: "the date \(value.text)"
         case .data(let bytes)?: "data of \(bytes.count) bytes"
         case .string(let text)?: text.count <= 40 ? "\"\(text)\"" : "\"\(text.prefix(40))…\""
         case .uid?: "a UID"

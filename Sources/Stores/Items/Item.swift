@@ -191,6 +191,6 @@ extension Item: CustomStringConvertible {
         let table = store.fields(of: row)
         let date = table.dateCreated ?? PropertyListDate(secondsSinceReferenceDate: 0)
         return
-            "\(table.name) (\(table.serialNumber ?? "")): Worth $\(table.valueInDollars), recorded on \(date.itemText)"
+            "\(table.name) (\(table.serialNumber ?? "")): Worth $\(table.valueInDollars), recorded on \(date.text)"
     }
 }

@@ -20,7 +20,8 @@ extension ItemStore {
         guard savepoints.isEmpty, !log.isEmpty else { return false }
         var encoder = JournalEncoder(self)
         encoder.encode(log)
-        try persistence.append(encoder.finish(), durable: durability == .power)
+        var bytes = encoder.finish()
+        try persistence.append(&bytes, durable: durability == .power)
         hasCommittedChanges = true
         remember(kind)
         return true

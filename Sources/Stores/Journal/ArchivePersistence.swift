@@ -49,12 +49,11 @@ public final class ArchivePersistence: ItemPersistence {
 
     // MARK: Appending
 
-    public func append(_ commit: CommitBytes, durable: Bool) throws(StoreError) {
+    public func append(_ commit: inout CommitBytes, durable: Bool) throws(StoreError) {
         if isReadOnly { throw .storeIsReadOnly }
         try attempt { () throws(FileError) in
             let journal = try currentJournal(durable: durable)
-            var record = commit.storage
-            try journal.append(&record, kind: .changes, durable: durable)
+            try journal.append(&commit.storage, kind: .changes, durable: durable)
             following?.add(commit)
         }
     }

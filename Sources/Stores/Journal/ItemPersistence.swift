@@ -22,8 +22,8 @@ public protocol ItemPersistence: AnyObject {
     func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport
 
     /// Keeps the changes of one commit: all of them or, if it throws, none. With `durable` it waits until they survive
-    /// a power cut.
-    func append(_ commit: CommitBytes, durable: Bool) throws(StoreError)
+    /// a power cut. The room in front of the changes may be written to.
+    func append(_ commit: inout CommitBytes, durable: Bool) throws(StoreError)
 
     /// Makes sure that what was appended survives a power cut.
     func synchronize() throws(StoreError)

@@ -30,7 +30,7 @@ public final class MemoryPersistence: ItemPersistence {
         return report
     }
 
-    public func append(_ commit: CommitBytes, durable: Bool) throws(StoreError) {
+    public func append(_ commit: inout CommitBytes, durable: Bool) throws(StoreError) {
         if let failure { throw failure }
         if keepsRecords { records.append(Array(commit.changes)) }
     }

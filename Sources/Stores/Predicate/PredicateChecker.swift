@@ -132,7 +132,7 @@ struct PredicateChecker {
         if open.contains(left) || open.contains(right) || left == right { return nil }
         for (kind, other, isRight) in [(left, second, true), (right, first, false)] where kind == .date {
             guard case .constant(.string(let text)) = other else { continue }
-            if PredicateDate.parse(text) != nil { return nil }
+            if ISO8601.parse(text) != nil { return nil }
             return mismatch("a date is compared with ISO 8601 text, and this is none: \(other)", isRight: isRight)
         }
         if Set([left, right]) == [.date, .string] { return nil }

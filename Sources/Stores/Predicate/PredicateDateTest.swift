@@ -49,7 +49,7 @@ extension PropertyListValue {
     var predicateDate: PropertyListDate? {
         switch self {
         case .date(let date): date
-        case .string(let text): PredicateDate.parse(text)
+        case .string(let text): ISO8601.parse(text)
         default: nil
         }
     }

@@ -77,7 +77,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
         case ("NSDate", .date), ("NSString", .string), ("NSData", .data):
             return value
         case ("NSDate", .string(let text)):
-            return PredicateDate.parse(text).map { .date($0) }
+            return ISO8601.parse(text).map { .date($0) }
         case ("NSDate", _):
             guard let seconds = PredicateNumber(value)?.asDouble, seconds.isFinite else { return nil }
             return .date(PropertyListDate(secondsSinceReferenceDate: seconds))
@@ -88,7 +88,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
         case ("NSNumber", _), ("NSDecimalNumber", _):
             return PredicateNumber(value)?.value
         case ("NSString", .date(let date)):
-            return PredicateDate.text(date).map { .string($0) }
+            return date.wholeSecondText.map { .string($0) }
         case ("NSString", _):
             switch PredicateNumber(value) {
             case .integer(let number)?: return .string(String(number))

@@ -146,7 +146,7 @@ struct PredicatePrinter {
         case .string(let string): text += Self.quoted(string)
         case .date(let date):
             text += "CAST("
-            if let iso = PredicateDate.text(date) {
+            if let iso = date.wholeSecondText {
                 text += Self.quoted(iso)
             } else {
                 print(date.secondsSinceReferenceDate)
@@ -202,5 +202,12 @@ struct PredicatePrinter {
     private static func isWord(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart else { return false }
         return name.unicodeScalars.dropFirst().allSatisfy { $0.properties.isXIDContinue }
+    }
+}
+
+extension PropertyListDate {
+    /// The ISO 8601 text of a moment that it names exactly; nil for one between two seconds.
+    var wholeSecondText: String? {
+        secondsSinceReferenceDate == secondsSinceReferenceDate.rounded() ? iso8601Text : nil
     }
 }

@@ -105,7 +105,7 @@ enum JSONModule {
             guard value.isFinite else { throw ValueBridge.Refusal(path: "", reason: "JSON has no \(value)") }
             return .number(value)
         case .single(let value): return try json(.real(Double(value)))
-        case .date(let date): return .string(date.text.replacing(" +0000", with: "Z").replacing(" ", with: "T"))
+        case .date(let date): return .string(date.iso8601Text ?? date.text)
         case .data(let bytes): return .string(Data(bytes).base64EncodedString())
         case .string(let text): return .string(text)
         case .array(let elements), .set(let elements): return .array(try elements.map(json))

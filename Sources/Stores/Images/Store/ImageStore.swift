@@ -174,6 +174,6 @@ public final class ImageStore {
         logger.info("flushing \(cacheCount) images out of the cache")
         cache.removeAll()
         // The C library keeps what is freed between things that are not, and the system would see no difference.
-        cubby_return_free_memory()
+        cubby_trim_memory()
     }
 }

@@ -41,6 +41,34 @@ public struct ArchiveSchema: Sendable, Hashable {
     static let dateKeys = ["dateCreated"]
     static let itemKeyKeys = ["itemKey", "imageKey", "itemUUIDKey"]
 
+    /// What stands in front of a custom field's name that would be read as a field of the domain.
+    private static let escape = "custom."
+
+    /// The key that a custom field is archived under: its name, unless a reader would take that for a field of the domain.
+    func archivedKey(ofField name: String) -> String {
+        isAmbiguous(name) ? Self.escape + name : name
+    }
+
+    /// The custom field that an archived key stands for.
+    func field(ofArchivedKey key: String) -> String {
+        guard key.hasPrefix(Self.escape), isAmbiguous(key) else { return key }
+        return String(key.dropFirst(Self.escape.count))
+    }
+
+    private func isAmbiguous(_ name: String) -> Bool {
+        var bare = name[...]
+        while bare.hasPrefix(Self.escape) { bare = bare.dropFirst(Self.escape.count) }
+        let fields = [
+            (nameKey, Self.nameKeys), (serialNumberKey, Self.serialNumberKeys), (valueKey, Self.valueKeys),
+            (dateKey, Self.dateKeys), (itemKeyKey, Self.itemKeyKeys),
+        ]
+        // A reader takes the first alias that it finds.
+        return fields.contains { key, aliases in
+            guard let alias = aliases.firstIndex(of: String(bare)) else { return false }
+            return alias <= aliases.firstIndex(of: key) ?? 0
+        }
+    }
+
     /// Whether a class of this name is one of items: `Possession`, `BNRItem`, `Homepwner.Item`.
     static func isItemClass(_ name: String) -> Bool {
         let last = (name.split(separator: ".").last.map(String.init) ?? name).lowercased()

@@ -18,16 +18,18 @@ struct ItemArchiveReader {
     /// What the keys of an item mean; items of one class nearly always share them.
     private struct Plan {
         enum Role {
-            case className, name, serialNumber, value, date, itemKey, spare, custom(ItemField, String)
+            case className, name, serialNumber, value, date, itemKey, custom(ItemField, String)
         }
         var keys: [UInt8] = []
         var roles: [Role] = []
-        /// The entry of the key that names the item's key in the schema, where the item has `itemKey` too.
-        var spareKey: Int?
+        /// The entry `imageKey` of an item that has an `itemKey` too.
+        var imageKey: Int?
     }
 
     private var plan = Plan()
     private var hasSchema = false
+    /// Whether some item has both an `itemKey` and an `imageKey` that is one.
+    private var hasTwoKeys = false
 
     init(_ loader: ItemLoader, _ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity) {
         self.loader = loader
@@ -46,10 +48,18 @@ struct ItemArchiveReader {
             schema.form = .propertyList
             loader.reserve(root.count)
             for index in 0..<root.count { try readItem(reader.reference(index, in: root)) }
-            return
+        } else {
+            let tops = try objects.open(root)
+            for (key, uid) in tops { try readTop(key, uid, isOnly: tops.count == 1) }
         }
-        let tops = try objects.open(root)
-        for (key, uid) in tops { try readTop(key, uid, isOnly: tops.count == 1) }
+        // Items without an image have `itemKey` and no `imageKey`, as the writer makes them, or both are an
+        // application's own, and `imageKey` is a field as any.
+        if hasTwoKeys {
+            schema.itemKeyKey = "itemKey"
+            schema.keylessItems = []
+        } else if !schema.keylessItems.isEmpty {
+            schema.itemKeyKey = "imageKey"
+        }
     }
 
     private mutating func readTop(_ key: String, _ uid: UInt32, isOnly: Bool) throws(PropertyListError) {
@@ -100,9 +110,13 @@ struct ItemArchiveReader {
         }
         let draft = loader.makeDraft()
         var hasKey = false
-        var spareIsText = false
+        var lacksImage = false
         for (index, role) in plan.roles.enumerated() {
             let reference = reader.valueReference(index, in: container)
+            if index == plan.imageKey {
+                lacksImage = isNull(try resolve(reference))
+                if !lacksImage { hasTwoKeys = true }
+            }
             switch role {
             case .className: continue
             case .name:
@@ -112,19 +126,18 @@ struct ItemArchiveReader {
             case .value: store.table.values[draft.row] = try integer(reference)
             case .date: store.table.dates[draft.row] = try date(reference)
             case .itemKey: hasKey = try readKey(reference, draft)
-            case .spare: spareIsText = try !text(reference, "itemKey").isAbsent
             case .custom(let field, let name): try readCustom(reference, draft, field, name)
             }
         }
-        finish(draft, hasKey: hasKey, lacksSpare: plan.spareKey != nil && !spareIsText)
+        finish(draft, hasKey: hasKey, lacksImage: lacksImage)
         count += 1
     }
 
     /// Gives an item without a key one that is the same at each opening, and puts it into the store.
-    private mutating func finish(_ draft: ItemDraft, hasKey: Bool, lacksSpare: Bool) {
+    private mutating func finish(_ draft: ItemDraft, hasKey: Bool, lacksImage: Bool) {
         if hasKey {
             if (try? loader.insert(draft)) != nil {
-                if lacksSpare { schema.keylessItems.insert(store.table.keyString(draft.row)) }
+                if lacksImage { schema.keylessItems.insert(store.table.keyString(draft.row)) }
                 return
             }
             notices.append(
@@ -170,9 +183,9 @@ struct ItemArchiveReader {
             if let value { schema.valueKey = value }
             if let key { schema.itemKeyKey = key }
         }
-        if key == "itemKey", names.contains("imageKey") { schema.itemKeyKey = "imageKey" }
         if schema.form == .propertyList { hasSchema = true }
         for (index, text) in names.enumerated() {
+            if text == "imageKey", key == "itemKey" { plan.imageKey = index }
             switch text {
             case "$class" where schema.form == .keyedArchive: plan.roles.append(.className)
             case name: plan.roles.append(.name)
@@ -180,13 +193,11 @@ struct ItemArchiveReader {
             case value: plan.roles.append(.value)
             case date: plan.roles.append(.date)
             case key: plan.roles.append(.itemKey)
-            case schema.itemKeyKey where key == "itemKey":
-                plan.roles.append(.spare)
-                plan.spareKey = index
             default:
                 // An archiver writes a key that begins with $ as one that begins with $$.
                 if (try? FieldValidation.checkName(text)) != nil {
-                    plan.roles.append(.custom(store.fields.field(named: text), text))
+                    let name = schema.field(ofArchivedKey: text)
+                    plan.roles.append(.custom(store.fields.field(named: name), name))
                 } else {
                     plan.roles.append(.className)
                     leaveOut("the key \(text) of an item cannot be a field")

@@ -30,7 +30,7 @@ struct ItemArchiveWriter {
         let value = archiver.key(schema.valueKey)
         let date = archiver.key(schema.dateKey)
         let key = archiver.key(schema.itemKeyKey)
-        let custom = snapshot.fieldNames.map { archiver.key($0) }
+        let custom = snapshot.fieldNames.map { archiver.key(schema.archivedKey(ofField: $0)) }
         let inline = snapshot.fieldNames.map { schema.inlineFields.contains($0) }
         let archivedClass = ArchivedClass(schema.className, superclasses: schema.superclasses)
         try archiver.encodeRecords(
@@ -93,7 +93,8 @@ struct ItemArchiveWriter {
         items.reserveCapacity(snapshot.count)
         for index in 0..<snapshot.count {
             let fields = snapshot.fields(at: index)
-            var entries = fields.custom
+            var entries: [String: PropertyListValue] = [:]
+            for (name, value) in fields.custom { entries[schema.archivedKey(ofField: name)] = value }
             entries[schema.nameKey] = .string(fields.name)
             if let serial = fields.serialNumber { entries[schema.serialNumberKey] = .string(serial) }
             entries[schema.valueKey] = .integer(fields.valueInDollars)

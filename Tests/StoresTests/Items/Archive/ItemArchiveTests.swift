@@ -176,6 +176,37 @@ struct ItemArchiveTests {
         }
     }
 
+    /// Custom fields whose names are keys of the domain in some edition.
+    @Test(arguments: ["Item", "BNRItem", "Possession"])
+    func fieldsNamedAsKeys(className: String) throws {
+        let archiver = KeyedArchiver()
+        let keys =
+            switch className {
+            case "Item": ["name", "itemKey"]
+            case "BNRItem": ["itemName", "imageKey"]
+            default: ["possessionName", "imageKey"]
+            }
+        try archiver.encodeRecords(0..<2, of: ArchivedClass(className)) { index, archiver throws(ArchiveError) in
+            try archiver.encode("item \(index)", forKey: keys[0])
+            try archiver.encode(index == 0 ? "KEY" : nil, forKey: keys[1])
+            try archiver.encode(index, forKey: "valueInDollars")
+        }
+        try folder.write(try archiver.finishEncoding(), folder.archive)
+        var store = try folder.open()
+        let item = try #require(store[0])
+        for name in ["itemName", "possessionName", "value", "imageKey", "serialnumber", "custom.itemName", "custom.x"] {
+            try item.setValue(.string("of \(name)"), forField: name)
+        }
+        for round in 0..<3 {
+            try store.saveChanges()
+            let again = try folder.open()
+            #expect(try again.records == store.records)
+            #expect(again.loadReport.notices.isEmpty)
+            store = again
+            try #require(store[1]).setValueInDollars(Int64(100 + round))
+        }
+    }
+
     @Test func whatCannotBeHeldIsReportedAndKept() throws {
         let archiver = KeyedArchiver()
         try archiver.encodeRecords(0..<1, of: ArchivedClass("BNRItem")) { _, archiver throws(ArchiveError) in
