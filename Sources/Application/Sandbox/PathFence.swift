@@ -88,6 +88,15 @@ public final class PathFence: Sendable {
         }
     }
 
+    /// Throws what an attempt would end in that the fence refuses; nothing is opened.
+    ///
+    /// - Parameters:
+    ///   - path: absolute, or relative to `base`.
+    ///   - access: what it is wanted for, which the error names.
+    public func check(_ path: String, _ access: FenceAccess) throws(FileError) {
+        _ = try place(path, access, access == .read ? .open : .write)
+    }
+
     /// The file system as the fence lets it be seen: what is refused is an error with `EACCES`.
     public var layer: FencedFileLayer { FencedFileLayer(fence: self) }
 

@@ -24,8 +24,10 @@ final class ScriptEvent {
         let cls = LuaClass<ScriptEvent>(
             "Event", "What a handler is given.", in: state, kind: .box,
             unknownMember: { event, name, call in
-                guard let value = event.details[name] else { return 0 }
-                return call.returns(value)
+                if let value = event.details[name] { return call.returns(value) }
+                // All events of items have these, so that one handler can serve several.
+                guard event.details["item"] != nil, ["field", "old", "new"].contains(name) else { return 0 }
+                return call.returns(LuaValue.nil)
             },
             assignUnknown: { event, call in
                 guard call.value(0).textValue == "new", event.details["new"] != nil else {

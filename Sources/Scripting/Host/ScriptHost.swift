@@ -117,8 +117,8 @@ public final class ScriptHost {
     }
 
     /// Removes the images of items that are gone for good; an item that a rollback brought back keeps its own.
-    private func removeImagesOfRemovedItems() {
-        guard !removedKeys.isEmpty else { return }
+    func removeImagesOfRemovedItems() {
+        guard !removedKeys.isEmpty, !items.isInTransaction else { return }
         let keys = removedKeys
         removedKeys = []
         for key in keys where items.item(forKey: key) == nil && images.hasImage(forKey: key) {
@@ -172,9 +172,10 @@ public final class ScriptHost {
     /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
     @discardableResult
     func commit() -> Result<Void, LuaError> {
-        guard !items.isInTransaction, items.hasUncommittedChanges else { return .success(()) }
+        guard !items.isInTransaction else { return .success(()) }
         do {
-            try items.commit()
+            if items.hasUncommittedChanges { try items.commit() }
+            // Also when there was nothing to commit: a transaction may have committed the removals already.
             removeImagesOfRemovedItems()
             return .success(())
         } catch {

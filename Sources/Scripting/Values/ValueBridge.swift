@@ -57,7 +57,10 @@ final class ValueBridge {
         var path: String
         var reason: String
 
-        var message: String { path.isEmpty ? reason : "\(path): \(reason)" }
+        /// A table that contains itself has a path without end; its beginning tells enough.
+        var message: String {
+            path.isEmpty ? reason : "\(path.count > 60 ? path.prefix(60) + "…" : path): \(reason)"
+        }
     }
 
     /// The property-list value of a Lua value.

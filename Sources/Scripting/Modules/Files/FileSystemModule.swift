@@ -18,11 +18,11 @@ enum FileSystemModule {
             }
         }
         module.function(
-            "write", [path, LuaParameter("bytes", .string)], returns: [.boolean],
+            "write", [path, LuaParameter("bytes", .union([.string, .object("data")]))], returns: [.boolean],
             "Writes a file whole: into a temporary file first, so that an interrupted write leaves the old one."
         ) { [unowned host] call in
             let path = try call.text(0)
-            let bytes = try call.bytes(1)
+            let bytes = try call.optionalObject(1, host.values.datas)?.bytes ?? call.bytes(1)
             return try attempt(call, host, path, .readWrite) { layer in
                 try AtomicFile.write(bytes, to: path, using: layer, durable: true)
                 return call.returns(true)
@@ -78,6 +78,8 @@ enum FileSystemModule {
     ) throws -> Int32 {
         do {
             try host.askConsent(path, access)
+            // Before the first look at the file, whose refusal would advise to allow reading.
+            try host.fence.check(path, access)
             return try body(host.fence.layer)
         } catch let error as FileError {
             return call.returns(failure: error)

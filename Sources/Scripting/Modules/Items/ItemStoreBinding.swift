@@ -94,9 +94,11 @@ enum ItemStoreBinding {
         cls.method(
             "transaction", [LuaParameter("body", .callback("()"))], returns: [.variadic(.any)],
             "Runs a function whose changes all happen or none; an error rolls back and is raised again."
-        ) { store, call in
+        ) { [unowned host] store, call in
             let body = try call.function(0)
-            return try call.returns(values: store.transaction { try body.call() })
+            let results = try store.transaction { try body.call() }
+            host.removeImagesOfRemovedItems()
+            return try call.returns(values: results)
         }
         cls.method("undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.")
         { store, call in

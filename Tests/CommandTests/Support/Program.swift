@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+
+/// The built program in a container and a home of its own, which go when this goes.
+final class Program: Sendable {
+    let scratch: TemporaryDirectory
+    let path: String
+
+    static var isBuilt: Bool { Project.cubby != nil }
+
+    init() throws {
+        guard let path = Project.cubby else { throw TestFailure(Project.cubbyIsAbsent) }
+        self.path = path
+        scratch = try TemporaryDirectory()
+        try FileManager.default.createDirectory(atPath: scratch.file("home"), withIntermediateDirectories: true)
+    }
+
+    var container: String { scratch.file("container") }
+    var archive: String { "\(container)/Documents/items.archive" }
+
+    var environment: [String: String] {
+        [
+            "HOME": scratch.file("home"), "CUBBY_CONTAINER": container, "CUBBY": path, "LANG": "C.UTF-8",
+            "PATH": Project.environment("PATH") ?? "/usr/bin:/bin",
+        ]
+    }
+
+    /// Runs the program to its end, with nothing or a text on standard input.
+    func callAsFunction(_ arguments: String..., input: String = "", directory: String? = nil) throws -> ProcessOutput {
+        try run(path, arguments, input: input, environment: environment, directory: directory)
+    }
+
+    /// A shell with job control in a terminal, where `$CUBBY` is the program.
+    func shell() throws -> PseudoTerminal {
+        try PseudoTerminal.shell(environment: environment, directory: scratch.path, columns: 200, rows: 50)
+    }
+
+    /// The program itself as the leader of a terminal's session: there is no shell to stop it for.
+    func terminal(_ arguments: String...) throws -> PseudoTerminal {
+        try PseudoTerminal(
+            path, arguments, environment: environment, directory: scratch.path, columns: 200, rows: 50)
+    }
+
+    /// How many items the container holds, asked by another process that changes nothing.
+    func itemCount() throws -> String {
+        try self("--read-only", "--no-init", "-e", "io.write(#items)").stdout
+    }
+
+    /// Whether the archive was written, not only the journal.
+    var isSaved: Bool { FileManager.default.fileExists(atPath: archive) }
+}
+
+extension PseudoTerminal {
+    /// Starts the prompt from a shell, and waits until it is ready.
+    func startPrompt(_ arguments: String = "") throws {
+        try sendLine("\"$CUBBY\" \(arguments)")
+        try waitForPrompt()
+    }
+
+    func waitForPrompt() throws {
+        try expect("Ctrl-D to leave.")
+        try expect("> ")
+    }
+
+    /// Types an entry at the prompt and waits until its text has been printed.
+    ///
+    /// - Parameter text: must not occur in the entry, which the terminal shows as well.
+    func enter(_ entry: String, andExpect text: String) throws {
+        precondition(!entry.contains(text), "the echo of the entry would be taken for its outcome")
+        try sendLine(entry)
+        try expect(text)
+    }
+
+    /// Waits until a process is no more; one that nobody waited for counts as gone.
+    func waitForEnd(of process: pid_t) throws {
+        let deadline = Date(timeIntervalSinceNow: timeout)
+        while let found = SystemProcess(pid: process), found.state != "Z" {
+            if deadline.timeIntervalSinceNow < 0 { throw TestFailure("process \(process) did not end:\n\(transcript)") }
+            usleep(5000)
+        }
+    }
+}

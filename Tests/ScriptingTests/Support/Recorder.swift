@@ -1,0 +1,26 @@
+import Scripting
+import Stores
+
+/// A front end that keeps what scripts write, instead of a terminal.
+final class Recorder: HostFrontEnd {
+    private(set) var output = ""
+    private(set) var errors = ""
+    /// Pictures that scripts showed.
+    private(set) var shown = 0
+    /// What it answers when a script wants to leave the container.
+    var consent = PathConsent.no
+    private(set) var questions: [String] = []
+
+    func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
+        let text = String(decoding: bytes, as: UTF8.self)
+        if toStandardError { errors += text } else { output += text }
+        return true
+    }
+
+    func show(_ image: Image) { shown += 1 }
+
+    func consent(to access: PathConsent.Access, path: String) -> PathConsent {
+        questions.append("\(access.rawValue) \(path)")
+        return consent
+    }
+}

@@ -1,0 +1,44 @@
+-- CSV: cells byte for byte, both ways.
+
+local path = app.container.tmp .. "/things.csv"
+assert(fs.write(path, 'name,note\r\nBear,"two\r\nlines, a ""quote"""\r\n"  spaces ",\xff\r\n'))
+for row in csv.rows(path) do print(#row.name, row.name, #row.note, (row.note:gsub("[\r\n]", "|"):gsub("\xff", "FF"))) end
+-- expect: 4	Bear	21	two||lines, a "quote"
+-- expect: 9	  spaces 	1	FF
+for row in csv.rows(path, { header = false }) do print(#row, row[1]) end
+-- expect: 2	name
+-- expect: 2	Bear
+-- expect: 2	  spaces 
+assert(fs.write(path, "a;b\n1;2\n"))
+for row in csv.rows(path, { delimiter = ";" }) do print(row.a, row.b, math.type(row.a)) end
+-- expect: 1	2	nil
+
+assert(csv.write(path, { { b = "x,y", a = 1 }, { a = "line\nbreak" } }))
+print((fs.read(path):gsub("\r", "<CR>")))
+-- expect: a,b<CR>
+-- expect: 1,"x,y"<CR>
+-- expect: "line
+-- expect: break",<CR>
+-- expect:
+assert(csv.write(path, { { a = 1, b = 2, c = 3 } }, { columns = { "c", "a" } }))
+print((fs.read(path):gsub("\r\n", "|")))
+-- expect: c,a|3,1|
+print((select(2, pcall(csv.rows, app.container.tmp .. "/nothing.csv")):gsub("/.*/", "…/")))
+-- expect: cannot open …/nothing.csv: No such file or directory
+print(pcall(csv.rows, path, { delimiter = "ab" }))
+-- expect: false	bad argument #2 'options' to 'csv.rows' (option 'delimiter': one ASCII character expected, got 'ab')
+print(pcall(csv.rows, path, { headers = true }))
+-- expect: false	bad argument #2 'options' to 'csv.rows' (unknown option 'headers'; did you mean 'header'?)
+print(pcall(csv.write, path, { "row" }))
+-- expect: false	bad argument #2 'rows' to 'csv.write' (row 1 is no table)
+-- A row longer than the header, and one that is shorter.
+assert(fs.write(path, "a,b\n1,2,3\n4\n"))
+print(pcall(function() for row in csv.rows(path) do print(row.a, row.b, row[3]) end end))
+-- expect: 1	2	nil
+-- expect: 4	nil	nil
+-- expect: true
+assert(fs.write(path, 'a\n"never closed\n'))
+print((select(2, pcall(function() for _ in csv.rows(path) do end end)):gsub("/.*/", "…/")))
+-- expect: csv.lua:41: …/things.csv: row 2, line 3: the text ends in a quoted cell; its closing quote is missing
+assert(fs.write(path, ""))
+for _ in csv.rows(path) do print("a row of nothing") end

@@ -1,0 +1,30 @@
+-- JSON.
+
+print(json.encode({ name = "Bear", tags = { "gift", "1925" }, empty = {}, yes = true, n = 1, x = 1.5 }))
+-- expect: {"empty":[],"n":1,"name":"Bear","tags":["gift","1925"],"x":1.5,"yes":true}
+print(json.encode({ 1, null, "é\n\"\\" }), json.encode("a/b"), json.encode(math.maxinteger))
+-- expect: [1,null,"é\n\"\\"]	"a/b"	9223372036854775807
+print(json.encode({ at = date(0), bytes = data("ab") }))
+-- expect: {"at":"1970-01-01T00:00:00Z","bytes":"YWI="}
+local v = json.decode('{"a":[1,2.5,"x",null,true],"b":{},"c":9007199254740993}')
+print(#v.a, math.type(v.a[1]), math.type(v.a[2]), v.a[3], v.a[4] == null, v.a[5], next(v.b), v.c)
+-- expect: 5	integer	float	x	true	true	nil	9007199254740993
+print(json.encode(json.decode('{"b":{}}')))
+-- expect: {"b":{}}
+print(json.encode({ a = 1 }, { pretty = true }))
+-- expect: {
+-- expect:   "a" : 1
+-- expect: }
+local none, err = json.decode("{")
+print(none, err.code, err.message ~= "")
+-- expect: nil	invalidJSON	true
+print(json.decode(""))
+-- expect: nil	not JSON: The given data was not valid JSON.
+print(pcall(json.encode, print))
+-- expect: false	bad argument #1 'value' to 'json.encode' (a function is no property-list value (string, number, boolean, date, data, array, dictionary))
+print(pcall(json.encode, math.huge))
+-- expect: false	bad argument #1 'value' to 'json.encode' (JSON has no inf)
+print(pcall(json.encode, "\xff"))
+-- expect: false	bad argument #1 'value' to 'json.encode' (the string is not UTF-8 text (data(…) holds other bytes))
+print(pcall(json.encode, {}, { prety = true }))
+-- expect: false	bad argument #2 'options' to 'json.encode' (unknown option 'prety'; did you mean 'pretty'?)

@@ -1,0 +1,66 @@
+-- What lies outside of the container is not there for a script.
+
+local documents = app.container.documents
+local function refused(what, value, err)
+  print(what, value, err.code, (err.message:gsub("^(%a+ %a+) /.*: ", "%1 …: ")))
+end
+refused("io.open", io.open("/etc/passwd"))
+refused("io.open w", io.open("/tmp/cubby-escape", "w"))
+refused("..", io.open(documents .. "/../../../../../../etc/passwd"))
+refused("fs.read", fs.read("/etc/passwd"))
+refused("fs.write", fs.write("/tmp/cubby-escape", "x"))
+refused("fs.list", fs.list("/"))
+refused("fs.remove", fs.remove("/tmp/cubby-escape"))
+refused("fs.makeDirectory", fs.makeDirectory("/tmp/cubby-escape"))
+refused("image.open", image.open("/etc/passwd"))
+refused("os.remove", os.remove("/tmp/cubby-escape"))
+refused("os.rename", os.rename(documents, "/tmp/cubby-escape"))
+refused("csv.write", csv.write("/tmp/cubby-escape", { { a = 1 } }))
+-- expect: io.open	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+-- expect: io.open w	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
+-- expect: ..	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+-- expect: fs.read	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+-- expect: fs.write	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
+-- expect: fs.list	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+-- expect: fs.remove	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
+-- expect: fs.makeDirectory	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
+-- expect: image.open	nil	unreadable	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+-- expect: os.remove	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
+-- expect: os.rename	nil	13	cannot rename …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
+-- expect: csv.write	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
+print(fs.exists("/etc/passwd"), pcall(io.lines, "/etc/passwd"))
+-- expect: false	false	cannot open /etc/passwd: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+
+-- The store's own files are closed to scripts.
+items:createItem{ name = "Bear" }
+assert(items:saveChanges())
+-- expect log: Saved all of the Items
+for _, path in ipairs{ items.archivePath, documents .. "/./items.archive", documents .. "/../Documents/items.archive" } do
+  refused("archive", fs.read(path))
+  refused("archive", fs.write(path, ""))
+  refused("archive", fs.remove(path))
+  refused("archive", io.open(path, "r+"))
+end
+-- expect: archive	nil	13	cannot open …: it is a file of the host's own
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
+-- expect: archive	nil	13	cannot examine …: it is a file of the host's own
+-- expect: archive	nil	13	cannot open …: it is a file of the host's own
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
+-- expect: archive	nil	13	cannot examine …: it is a file of the host's own
+-- expect: archive	nil	13	cannot open …: it is a file of the host's own
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
+-- expect: archive	nil	13	cannot examine …: it is a file of the host's own
+refused("rename", os.rename(documents, app.container.path .. "/Other"))
+-- expect: rename	nil	13	cannot rename …: it holds a file of the host's own
+refused("rename", os.rename(items.archivePath, documents .. "/copy"))
+-- expect: rename	nil	13	cannot write …: it is a file of the host's own
+
+-- What was named may be read, not written.
+local folder = ...
+print(#fs.list(folder) > 0, fs.read(folder .. "/household.csv") ~= nil)
+-- expect: true	true
+refused("named", fs.write(folder .. "/new.txt", "x"))
+-- expect: named	nil	13	cannot write …: it may be read, not written; --allow-write with its folder grants that
