@@ -41,7 +41,7 @@ let package = Package(
         .target(name: "PropertyList"),
         .target(name: "KeyedArchive", dependencies: ["PropertyList"]),
         .target(name: "Lua", dependencies: ["CLuaShim"]),
-        .target(name: "LineEditor", dependencies: ["CPlatform"]),
+        .target(name: "LineEditor"),
 
         // What an application has.
         .target(
@@ -62,7 +62,8 @@ let package = Package(
                 "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "CPlatform",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(name: "REPL", dependencies: ["Scripting", "LineEditor", "Lua", "Application", "Stores"]),
+        .target(
+            name: "REPL", dependencies: ["Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList"]),
         .target(
             name: "Cubby",
             dependencies: ["Scripting", "REPL", "Stores", "Application", "KeyedArchive", "PropertyList", "Lua"]),

@@ -33,7 +33,8 @@ import Testing
     @Test("every day of eight centuries agrees with Foundation's calendar") func days() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(identifier: "UTC"))
-        for day in stride(from: -146_000, to: 146_000, by: 97) {
+        // Foundation's calendar is the Julian one before October 1582.
+        for day in stride(from: -141_000, to: 146_000, by: 97) {
             let (year, month, dayOfMonth) = CalendarDate.civil(daysSince1970: day)
             let parts = calendar.dateComponents(
                 [.year, .month, .day], from: Date(timeIntervalSince1970: Double(day) * 86400))

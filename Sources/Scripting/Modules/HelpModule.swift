@@ -25,7 +25,10 @@ enum HelpModule {
     }
 
     private static func overview(_ declarations: LuaDeclarations) -> String {
-        let shown = declarations.all.filter { $0.name.first?.isLowercase == true }.sorted { $0.name < $1.name }
+        var seen: Set<String> = []
+        // A module and the class of its values may have the same name: the module stands for both.
+        let shown = declarations.all.sorted { $0.kind == .module && $1.kind != .module }
+            .filter { $0.name.first?.isLowercase == true && seen.insert($0.name).inserted }.sorted { $0.name < $1.name }
         let width = shown.map(\.name.count).max() ?? 0
         let lines = shown.map { "  \(pad($0.name, width))  \($0.documentation)" }
         return "What a script has beside Lua's own library; help(items) shows more of one.\n\n"
@@ -49,7 +52,8 @@ enum HelpModule {
 
     /// `items`, `items.createItem`, `items:createItem`, or just `createItem`.
     static func lookUp(_ subject: String, _ declarations: LuaDeclarations) -> String? {
-        if let declaration = declarations[subject] { return describe(declaration) }
+        let named = declarations.all.filter { $0.name == subject }
+        if !named.isEmpty { return named.map(describe).joined(separator: "\n") }
         let parts = subject.split(whereSeparator: { $0 == "." || $0 == ":" }).map(String.init)
         guard let member = parts.last else { return nil }
         let found = declarations.all.filter { parts.count == 1 || $0.name == parts[0] }.compactMap { owner -> String? in

@@ -1,4 +1,5 @@
 import Application
+import Glibc
 import Synchronization
 import Testing
 
@@ -10,6 +11,8 @@ struct SignalSourceTests {
             UnixSignal.interrupt, .stop, .resume, .terminate, .hangUp, .windowChange,
         ])
     func posts(signal: UnixSignal) throws {
+        // What the parent ignores (SIGINT, for a job in the background) stays ignored, and would never come.
+        Glibc.signal(signal.rawValue, SIG_DFL)
         let loop = try EventLoop()
         let interrupted = Mutex<[UnixSignal]>([])
         let source = try SignalSource(poster: loop.poster)

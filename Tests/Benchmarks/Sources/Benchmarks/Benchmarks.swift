@@ -28,7 +28,8 @@ enum Benchmarks {
 
         let theirPath = folder.appendingPathComponent("theirs.archive")
         let theirs = try seconds {
-            let data = try NSKeyedArchiver.archivedData(withRootObject: NSArray(array: objects), requiringSecureCoding: false)
+            let data = try NSKeyedArchiver.archivedData(
+                withRootObject: NSArray(array: objects), requiringSecureCoding: false)
             try data.write(to: theirPath, options: .atomic)
         }
 
