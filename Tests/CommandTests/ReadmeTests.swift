@@ -11,8 +11,12 @@ struct ReadmeTests {
             .compactMap(DocumentedSession.init)
     }()
 
-    @Test("a page's blocks, run one after another in one container, in the project's folder", arguments: pages)
+    @Test("a page's blocks, each in an empty container, in the project's folder", arguments: pages)
     func page(_ page: DocumentedSession) throws {
+        for block in page.blocks { try check(block, of: page) }
+    }
+
+    private func check(_ block: DocumentedSession.Block, of page: DocumentedSession) throws {
         let program = try Program()
         // The page's `scripts/run` builds first; here it is the program that was built.
         let scripts = program.scratch.file("bin")
@@ -20,27 +24,25 @@ struct ReadmeTests {
         var environment = program.environment
         for name in ["cubby", "scripts-run"] { symlink(program.path, "\(scripts)/\(name)") }
         environment["PATH"] = "\(scripts):" + (environment["PATH"] ?? "/usr/bin:/bin")
-        for block in page.blocks {
-            switch block {
-            case .commands(let commands):
-                for (command, output) in commands {
-                    let line = command.replacing("scripts/run", with: "scripts-run")
-                    let result = try run(
-                        "/bin/bash", ["-c", "exec 2>&1; \(line)"], environment: environment, directory: Project.root)
-                    var printed = result.stdout.split(separator: "\n", omittingEmptySubsequences: false).map(
-                        String.init)
-                    if printed.last == "" { printed.removeLast() }
-                    if let difference = DocumentedSession.difference(output, printed) {
-                        Issue.record("\(page.name): $ \(command)\n\(difference)\nall of it:\n\(result.stdout)")
-                    }
-                }
-            case .script(let script):
+        switch block {
+        case .commands(let commands):
+            for (command, output) in commands {
+                let line = command.replacing("scripts/run", with: "scripts-run")
                 let result = try run(
-                    program.path, ["--allow-read", "\(Project.root)/examples", "-"], input: script,
-                    environment: environment,
-                    directory: Project.root)
-                #expect(result.status == .exited(0), "\(page.name): \(result.stderr)\nin the script:\n\(script)")
+                    "/bin/bash", ["-c", line], environment: environment, directory: Project.root)
+                var printed = result.stdout.split(separator: "\n", omittingEmptySubsequences: false).map(
+                    String.init)
+                if printed.last == "" { printed.removeLast() }
+                if let difference = DocumentedSession.difference(output, printed) {
+                    Issue.record("\(page.name): $ \(command)\n\(difference)\nall of it:\n\(result.stdout)")
+                }
             }
+        case .script(let script):
+            let result = try run(
+                program.path, ["--allow-read", "\(Project.root)/examples", "-"], input: script,
+                environment: environment,
+                directory: Project.root)
+            #expect(result.status == .exited(0), "\(page.name): \(result.stderr)\nin the script:\n\(script)")
         }
     }
 

@@ -3,8 +3,8 @@
 local bytes = string.dump and pcall(string.dump, function() return 1 end) and string.dump(function() return 1 end)
 print(load(bytes or "\27Lua"))
 -- expect: nil	attempt to load a binary chunk (mode is 't')
-print(load("\27LuaT\0\25\147", "b", "b"))
--- expect: nil	attempt to load a binary chunk (mode is 't')
+print((load("\27LuaT\0\25\147", "b", "b")))
+-- expect: nil
 local parts = { "\27", "Lua" }
 print(load(function() return table.remove(parts, 1) end))
 -- expect: nil	attempt to load a binary chunk (mode is 't')

@@ -97,7 +97,7 @@ struct HookBinding {
     }
 
     /// The methods of `app` that deal with handlers.
-    func declareMethods(on cls: LuaClass<ScriptHost>) {
+    func declareMethods(on cls: LuaClass<ScriptApplication>) {
         let hooks = host.hooks
         let hookClass = hookClass
         let binding = self
@@ -135,7 +135,7 @@ struct HookBinding {
         cls.method(
             "group", [LuaParameter("name", .text), LuaParameter("body", .callback("(on)"))],
             "Runs a function that registers handlers as a group; running it again replaces the group."
-        ) { host, call in
+        ) { app, call in
             let name = try call.text(0)
             let body = try call.function(1)
             let on = call.state.makeFunction(LuaFunctionDeclaration("on", Self.onParameters)) { call in
@@ -185,12 +185,12 @@ struct HookBinding {
             "emit",
             [LuaParameter("event", .text, "a name that begins with user."), LuaParameter("info", .optional(.table))],
             "Delivers a script's own event."
-        ) { host, call in
+        ) { app, call in
             let name = try call.text(0)
             guard name.hasPrefix("user.") else {
                 throw call.refuse(0, "a script's own events begin with 'user.', got '\(name)'")
             }
-            host.emit(name, info: call.value(1))
+            app.host.emit(name, info: call.value(1))
             return call.returnsNothing()
         }
     }

@@ -3,7 +3,8 @@ import TestSupport
 
 /// What a page shows: commands with their output, and scripts.
 ///
-/// A block marked `console` holds lines that begin with `$ `, each a shell command, followed by exactly what it prints;
+/// A block marked `console` holds lines that begin with `$ `, each a shell command, followed by exactly what it prints
+/// (the log, which goes to standard error, is left out);
 /// a block marked `lua` is a script that runs without an error. In what is printed, `…` stands for anything up to the
 /// end of the line.
 struct DocumentedSession: Sendable, CustomStringConvertible {

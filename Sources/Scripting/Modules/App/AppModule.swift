@@ -9,44 +9,45 @@ enum AppModule {
 
     static func install(in host: ScriptHost, _ hooks: HookBinding) -> LuaValue {
         let state = host.state
-        let cls = LuaClass<ScriptHost>("app", "The application.", in: state)
+        let cls = LuaClass<ScriptApplication>("app", "The application.", in: state)
         cls.text(
-            "state", "notRunning, inactive, active, background or suspended.", get: { $0.applicationState.rawValue })
-        cls.text("name", "The application's name.", get: { $0.options.applicationName })
-        cls.text("version", "The application's version.", get: { $0.options.applicationVersion })
+            "state", "notRunning, inactive, active, background or suspended.",
+            get: { $0.host.applicationState.rawValue })
+        cls.text("name", "The application's name.", get: { $0.host.options.applicationName })
+        cls.text("version", "The application's version.", get: { $0.host.options.applicationVersion })
         let container = ContainerBinding.makeValue(host)
         cls.property("container", .object("container"), "The container's folders.") { _, call in call.returns(container)
         }
         cls.property(
             "delegate", .optional(.table), "A table of functions under Cocoa's names, called before the handlers.",
-            set: { host, call in host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0) }
-        ) { host, call in call.returns(host.lifeCycle.delegate.map(LuaValue.table) ?? .nil) }
+            set: { app, call in app.host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0) }
+        ) { app, call in call.returns(app.host.lifeCycle.delegate.map(LuaValue.table) ?? .nil) }
         hooks.declareMethods(on: cls)
         simulations(cls)
         backgroundTasks(cls)
         cls.method(
             "terminate", [LuaParameter("code", .optional(.integer), "the exit status; 0 if not given")],
             "The orderly way out: the handlers run and the items are saved."
-        ) { host, call in
-            host.terminate(
+        ) { app, call in
+            app.host.terminate(
                 Int32(truncatingIfNeeded: try call.optional(0, call.integer) ?? 0), cause: .script, explicitly: true)
             throw LuaError(.cancelled, "the application has ended")
         }
-        cls.method("run", "Stays, serving events and timers, until the application is terminated.") { host, call in
-            host.commit()
-            host.output.flush()
-            return try host.scheduler.wait(call) { _ in {} }
+        cls.method("run", "Stays, serving events and timers, until the application is terminated.") { app, call in
+            app.host.commit()
+            app.host.output.flush()
+            return try app.host.scheduler.wait(call) { _ in {} }
         }
-        cls.metamethod("__tostring") { host, call in
-            call.returns("app \(host.options.applicationName) (\(host.applicationState.rawValue))")
+        cls.metamethod("__tostring") { app, call in
+            call.returns("app \(app.host.options.applicationName) (\(app.host.applicationState.rawValue))")
         }
-        let value = cls.value(host)
+        let value = cls.value(ScriptApplication(host))
         host.lifeCycle.applicationValue = value
         return value
     }
 
     /// Home, return, interruptions, the lock and memory warnings, as a script plays them.
-    private static func simulations(_ cls: LuaClass<ScriptHost>) {
+    private static func simulations(_ cls: LuaClass<ScriptApplication>) {
         let verbs: [(String, ApplicationEvent, String)] = [
             ("pressHome", .pressHome, "Home: the handlers run, the items are saved, the state is background."),
             ("open", .resume(inForeground: true), "Back to the foreground."),
@@ -56,16 +57,16 @@ enum AppModule {
             ("simulateMemoryWarning", .memoryWarning, "As the simulator's menu item: the image cache is flushed."),
         ]
         for (name, event, documentation) in verbs {
-            cls.method(name, [], documentation + " All callbacks are delivered before it returns.") { host, call in
-                try simulate(event, on: host)
+            cls.method(name, [], documentation + " All callbacks are delivered before it returns.") { app, call in
+                try simulate(event, on: app.host)
                 return call.returnsNothing()
             }
         }
         cls.method(
             "interrupt", [LuaParameter("reason", .optional(.text))], "A call comes in: the application is inactive."
         ) {
-            host, call in
-            try simulate(.interrupt, on: host)
+            app, call in
+            try simulate(.interrupt, on: app.host)
             return call.returnsNothing()
         }
     }
@@ -77,7 +78,7 @@ enum AppModule {
         do { try host.simulate(event) } catch { throw LuaError(.argument, error.message) }
     }
 
-    private static func backgroundTasks(_ cls: LuaClass<ScriptHost>) {
+    private static func backgroundTasks(_ cls: LuaClass<ScriptApplication>) {
         cls.method(
             "beginBackgroundTask",
             [
@@ -86,22 +87,22 @@ enum AppModule {
             ],
             returns: [.integer],
             "Asks for time to finish something before the process stops; end it with endBackgroundTask."
-        ) { host, call in
-            host.lifeCycle.lastBackgroundTask += 1
-            let number = host.lifeCycle.lastBackgroundTask
-            host.lifeCycle.backgroundTasks[number] = BackgroundTask(
+        ) { app, call in
+            app.host.lifeCycle.lastBackgroundTask += 1
+            let number = app.host.lifeCycle.lastBackgroundTask
+            app.host.lifeCycle.backgroundTasks[number] = BackgroundTask(
                 name: try call.text(0), onExpire: try call.optional(1, call.function))
             return call.returns(number)
         }
-        cls.method("endBackgroundTask", [LuaParameter("id", .integer)], "The task is done.") { host, call in
-            host.lifeCycle.backgroundTasks[Int(try call.integer(0))] = nil
-            host.loop.poster.wake()
+        cls.method("endBackgroundTask", [LuaParameter("id", .integer)], "The task is done.") { app, call in
+            app.host.lifeCycle.backgroundTasks[Int(try call.integer(0))] = nil
+            app.host.loop.poster.wake()
             return call.returnsNothing()
         }
         cls.property(
             "backgroundTimeRemaining", .number, "Seconds until background tasks expire; math.huge in the foreground."
-        ) { host, call in
-            call.returns(host.lifeCycle.backgroundDeadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity)
+        ) { app, call in
+            call.returns(app.host.lifeCycle.backgroundDeadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity)
         }
     }
 }
