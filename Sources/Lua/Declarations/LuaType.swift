@@ -14,7 +14,7 @@ public indirect enum LuaType: Sendable, Equatable {
     case text
     case table
     case function
-    /// A callback with its signature in words, `(item) → boolean`.
+    /// A callback with its signature, `(item: Item) → boolean`.
     case callback(String)
     /// An object of the class of this name.
     case object(String)
@@ -51,6 +51,9 @@ public indirect enum LuaType: Sendable, Equatable {
         case .variadic(let type): "\(type.name)…"
         }
     }
+
+    /// What a function results in that the world may refuse: the value, or nil and an error.
+    public static func orError(_ type: LuaType) -> [LuaType] { [.optional(type), .optional(.object("Error"))] }
 
     /// True when an argument may be left out.
     public var isOptional: Bool {
