@@ -24,6 +24,8 @@ public indirect enum LuaType: Sendable, Equatable {
     case choice([String])
     /// A table of named options; an unknown name is an error.
     case options([LuaParameter])
+    /// A table with such fields, and a name for editors; as an argument it may have others, too.
+    case record(String, [LuaParameter])
     case union([LuaType])
     /// The value, or nil.
     case optional(LuaType)
@@ -46,6 +48,7 @@ public indirect enum LuaType: Sendable, Equatable {
         case .array(let element): "array of \(element.name)"
         case .choice(let words): words.map { "\"\($0)\"" }.joined(separator: " or ")
         case .options: "table of options"
+        case .record: "table"
         case .union(let types): types.map(\.name).joined(separator: " or ")
         case .optional(let type): "\(type.name) or nil"
         case .variadic(let type): "\(type.name)…"

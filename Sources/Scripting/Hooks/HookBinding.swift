@@ -51,7 +51,7 @@ struct HookBinding {
         cls.optionalText("desc", "What it is for.", get: { $0.options.description })
         cls.integer("priority", "0 to 100, lower first.", get: { $0.options.priority })
         cls.property("paused", .boolean, "Whether it is left out now.") { hook, call in call.returns(hook.isPaused) }
-        cls.property("stats", .table, "calls, errors, total_ms, max_ms, last_error.") { hook, call in
+        cls.property("stats", .record("statistics", Self.statistics), "What came of its calls.") { hook, call in
             let table = call.state.makeTable(fields: 5)
             let statistics = hook.statistics
             table.rawSet("calls", .integer(Int64(statistics.calls)))
@@ -69,6 +69,21 @@ struct HookBinding {
         _ = hooks.add(
             "willSave", Hook.Options(id: "host.save", priority: 90, description: "the host saves the items"), nil)
     }
+
+    private static let statistics = [
+        LuaParameter("calls", .integer, "how often it was called"),
+        LuaParameter("errors", .integer, "how often it failed"),
+        LuaParameter("total_ms", .number, "milliseconds of all calls"),
+        LuaParameter("max_ms", .number, "milliseconds of the longest call"),
+        LuaParameter("last_error", .optional(.text), "the message of the latest failure"),
+    ]
+
+    private static let failure = [
+        LuaParameter("hook", .text, "which handler or timer"), LuaParameter("event", .text, "the event's name"),
+        LuaParameter("message", .text, "what happened"),
+        LuaParameter("traceback", .optional(.text), "where, and how it came there"),
+        LuaParameter("time", .number, "when, in seconds since 1970"),
+    ]
 
     /// The parameters of `on`; the object says whose events they are.
     static func parameters(for owner: EventDeclaration.Owner) -> [LuaParameter] {
@@ -201,7 +216,8 @@ struct HookBinding {
             return call.returns(LuaValue.table(table))
         }
         cls.method(
-            "errors", returns: [.array(.table)], "The latest errors of handlers and timers, newest first.",
+            "errors", returns: [.array(.record("failure", Self.failure))],
+            "The latest errors of handlers and timers, newest first.",
             example: "for _, failure in ipairs(app:errors()) do print(failure.hook, failure.message) end"
         ) {
             _, call in

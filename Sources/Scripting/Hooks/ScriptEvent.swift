@@ -38,7 +38,10 @@ final class ScriptEvent {
                 event.details["new"] = call.value(1)
             })
         cls.text("name", "The event's name.", get: { $0.event.name })
-        cls.text("cause", "What really happened: SIGTSTP, SIGTERM, eof, script, …", get: { $0.event.cause.rawValue })
+        cls.property("cause", .choice(LifeCycleCause.allCases.map(\.rawValue)), "What really happened.") {
+            event, call in
+            call.returns(event.event.cause.rawValue)
+        }
         cls.property("simulated", .boolean, "Whether a script played it.") { event, call in
             call.returns(event.event.simulated)
         }

@@ -118,10 +118,9 @@ enum HelpModule {
         for parameter in function.parameters where !parameter.documentation.isEmpty || parameter.type != .any {
             text +=
                 "  \(parameter.name): \(parameter.type.name)\(parameter.documentation.isEmpty ? "" : ", " + parameter.documentation)\n"
-            var type = parameter.type
-            while case .optional(let inner) = type { type = inner }
-            guard case .options(let options) = type else { continue }
-            for option in options { text += "    \(option.name): \(option.type.name), \(option.documentation)\n" }
+            for option in parameter.type.options ?? parameter.type.record?.fields ?? [] {
+                text += "    \(option.name): \(option.type.name), \(option.documentation)\n"
+            }
         }
         if !function.example.isEmpty { text += "  example: \(function.example)\n" }
         return text

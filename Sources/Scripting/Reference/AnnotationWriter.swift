@@ -9,7 +9,7 @@ struct AnnotationWriter {
     /// What Lua itself has is left out: editors know it.
     var text: String {
         var lines = ["---@meta cubby", "", "-- Made by `cubby api --format luacats` for editors; nothing runs it.", ""]
-        lines += eventClasses
+        lines += eventClasses + recordClasses
         for declaration in reference.declarations where !declaration.isPartOfLua {
             switch declaration.kind {
             case .module: lines += module(declaration)
@@ -138,6 +138,27 @@ struct AnnotationWriter {
                         Self.field(LuaParameter(option.name, .optional(option.type), option.documentation))
                     } + [""]
             }
+        }
+    }
+
+    /// A class for each record, also for those within others, by name.
+    private var recordClasses: [String] {
+        var records: [String: [LuaParameter]] = [:]
+        func add(_ type: LuaType) {
+            guard let record = type.record, records.updateValue(record.fields, forKey: record.name) == nil else {
+                return
+            }
+            for field in record.fields { add(field.type) }
+        }
+        for declaration in reference.declarations {
+            declaration.properties.forEach { add($0.type) }
+            for function in declaration.functions {
+                function.parameters.forEach { add($0.type) }
+                function.results.forEach(add)
+            }
+        }
+        return records.sorted { $0.key < $1.key }.flatMap { name, fields in
+            ["---@class cubby.\(name)"] + fields.map(Self.field) + [""]
         }
     }
 

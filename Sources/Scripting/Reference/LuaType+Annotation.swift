@@ -19,6 +19,7 @@ extension LuaType {
         case .array(let element): "\(element.grouped(options))[]"
         case .choice(let words): words.map { "\"\($0)\"" }.joined(separator: "|")
         case .options: options
+        case .record(let name, _): "cubby.\(name)"
         case .union(let types): types.map { $0.member(options) }.joined(separator: "|")
         case .optional(.any): "any"
         case .optional(let inner): "\(inner.grouped(options))?"
@@ -46,6 +47,16 @@ extension LuaType {
         case .options(let options): options
         case .optional(let inner): inner.options
         case .union(let types): types.lazy.compactMap(\.options).first
+        default: nil
+        }
+    }
+
+    /// The name and the fields of a record, also within another type.
+    var record: (name: String, fields: [LuaParameter])? {
+        switch self {
+        case .record(let name, let fields): (name, fields)
+        case .optional(let inner), .array(let inner), .variadic(let inner): inner.record
+        case .union(let types): types.lazy.compactMap(\.record).first
         default: nil
         }
     }

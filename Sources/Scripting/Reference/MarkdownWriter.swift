@@ -57,6 +57,10 @@ struct MarkdownWriter {
                 return "| `\(property.name)` | \(Self.escape(type)) | \(Self.escape(property.documentation)) |"
             }
             lines.append("")
+            for property in declaration.properties {
+                guard let record = property.type.record else { continue }
+                lines += ["`\(property.name)` has:", ""] + Self.fields(record.fields) + [""]
+            }
         }
         if !declaration.operators.isEmpty {
             lines += ["\(level) Operators", "", "| | | |", "| --- | --- | --- |"]
@@ -80,11 +84,16 @@ struct MarkdownWriter {
         var lines = ["\(level) `\(declaration.signature(of: function))`", "", function.documentation, ""]
         for parameter in function.parameters {
             lines.append("- `\(parameter.name)`: \(parameter.type.name)" + Self.remark(parameter))
-            for option in parameter.type.options ?? [] {
-                lines.append("  - `\(option.name)`: \(option.type.name)" + Self.remark(option))
-            }
+            lines += Self.fields(parameter.type.options ?? parameter.type.record?.fields ?? [], indent: "  ")
         }
         if !function.parameters.isEmpty { lines.append("") }
+        for result in function.results {
+            guard let record = result.record else { continue }
+            var isArray = false
+            if case .array = result { isArray = true }
+            lines +=
+                [isArray ? "Each of what it gives has:" : "What it gives has:", ""] + Self.fields(record.fields) + [""]
+        }
         if !function.example.isEmpty { lines += ["```lua", function.example, "```", ""] }
         return lines
     }
@@ -110,6 +119,13 @@ struct MarkdownWriter {
 
     private static func remark(_ parameter: LuaParameter) -> String {
         parameter.documentation.isEmpty ? "" : ", " + parameter.documentation
+    }
+
+    private static func fields(_ fields: [LuaParameter], indent: String = "") -> [String] {
+        fields.flatMap { field in
+            ["\(indent)- `\(field.name)`: \(field.type.name)" + remark(field)]
+                + Self.fields(field.type.record?.fields ?? [], indent: indent + "  ")
+        }
     }
 
     private static func escape(_ text: String) -> String { text.replacing("|", with: "\\|") }

@@ -22,10 +22,13 @@ struct ReferenceDocument: Encodable {
     struct TypeText: Encodable {
         let words: String
         let annotation: String
+        /// Of a table that is a record.
+        let fields: [Parameter]?
 
         init(_ type: LuaType) {
             words = type.name
             annotation = type.annotation()
+            fields = type.record?.fields.map(Parameter.init)
         }
     }
 

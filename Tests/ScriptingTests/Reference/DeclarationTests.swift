@@ -30,6 +30,7 @@ struct DeclarationTests {
             Self.expectSentence(declaration.documentation, of: name)
             for property in declaration.properties {
                 Self.expectSentence(property.documentation, of: "\(name).\(property.name)")
+                for field in Self.options(of: property.type) { Self.expectExplained(field, of: property.name) }
             }
             for each in declaration.operators {
                 Self.expectSentence(each.documentation, of: each.expression(on: name))
@@ -43,8 +44,19 @@ struct DeclarationTests {
         let title = member.testDescription
         Self.expectSentence(member.function.documentation, of: title)
         #expect(!member.function.example.isEmpty, "\(title) has no example")
-        for parameter in member.function.parameters { Self.expectExplained(parameter, of: title) }
+        for parameter in member.function.parameters {
+            Self.expectExplained(parameter, of: title)
+            if parameter.type == .any {
+                #expect(Self.takesAnything.contains(title), "\(title): \(parameter.name) has no type")
+            }
+        }
+        for result in member.function.results {
+            for field in Self.options(of: result) { Self.expectExplained(field, of: title) }
+        }
     }
+
+    /// Functions with a parameter that may be any value at all.
+    private static let takesAnything: Set = ["json.encode(value, [options]) → string"]
 
     @Test("an example runs in an empty container", arguments: members)
     func example(member: Member) throws {
@@ -84,7 +96,7 @@ struct DeclarationTests {
 
     private static func options(of type: LuaType) -> [LuaParameter] {
         switch type {
-        case .options(let options): options
+        case .options(let options), .record(_, let options): options
         case .optional(let inner), .variadic(let inner), .array(let inner): options(of: inner)
         case .union(let types): types.flatMap(options)
         default: []

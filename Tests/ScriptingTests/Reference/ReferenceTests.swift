@@ -62,9 +62,11 @@ struct ReferenceTests {
             "---@field serialNumber string? Its serial number, or nil.",
             "---@operator len: integer", "---@operator sub(date): number",
             "---@field [integer] Item? The item at a position, from 1.",
-            "---@param fields? table values by field name\n---@return Item\nfunction items:createItem(fields) end",
+            "---@param fields? cubby.fields values by field name; custom ones, too\n---@return Item\nfunction items:createItem(fields) end",
             "---@param predicate? string|(fun(item: Item): boolean)|Predicate ",
             "---@param order? \"ascending\"|\"descending\"",
+            "---@class cubby.diff.update\n---@field itemKey? string", "---@return cubby.failure[]",
+            "---@field stats cubby.statistics", "---@field applicationDidEnterBackground? fun(app: app) called",
             "---@class cubby.csv.rows.options\n---@field header? boolean",
             "---@param options? cubby.csv.rows.options", "---@return fun(): integer, Item",
             "---@overload fun(moment?: number|string|date): date?, Error?", "---| \"didEnterBackground\" #",
@@ -98,7 +100,8 @@ struct ReferenceTests {
             ("help(io.open)", "io.open(path, [mode])"),
             ("help('require')", "require(module)"), ("help(help)", "help([subject])"), ("help(date)", "date([moment])"),
             ("help('didEnterBackground')", "app:on(\"didEnterBackground\", …)"),
-            ("help('willUpdate')", "event.field: string"), ("help('willUpdate')", "event:veto(reason)"),
+            ("help('app.on')", "    budget: number, seconds"), ("help('willUpdate')", "event.field: string"),
+            ("help('willUpdate')", "event:veto(reason)"),
             ("help('didEnterBackgrund')", "did you mean 'didEnterBackground'"), ("help(items)", "items[integer]"),
         ])
     func help(call: String, expected: String) throws {

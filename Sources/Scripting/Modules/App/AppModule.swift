@@ -7,16 +7,17 @@ enum AppModule {
     static func install(in host: ScriptHost, _ hooks: HookBinding) -> LuaValue {
         let state = host.state
         let cls = LuaClass<ScriptApplication>("app", "The application.", in: state)
-        cls.text(
-            "state", "notRunning, inactive, active, background or suspended.",
-            get: { $0.host.applicationState.rawValue })
+        cls.property(
+            "state", .choice(ApplicationState.allCases.map(\.rawValue)), "Where in its life the application is."
+        ) { app, call in call.returns(app.host.applicationState.rawValue) }
         cls.text("name", "The application's name.", get: { $0.host.options.applicationName })
         cls.text("version", "The application's version.", get: { $0.host.options.applicationVersion })
         let container = ContainerBinding.makeValue(host)
         cls.property("container", .object("container"), "The container's folders.") { _, call in call.returns(container)
         }
         cls.property(
-            "delegate", .optional(.table), "A table of functions under Cocoa's names, called before the handlers.",
+            "delegate", .optional(.record("delegate", delegateMethods)),
+            "A table of functions under Cocoa's names, called before the handlers.",
             set: { app, call in app.host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0) }
         ) { app, call in call.returns(app.host.lifeCycle.delegate.map(LuaValue.table) ?? .nil) }
         hooks.declareMethods(on: cls)
@@ -45,6 +46,13 @@ enum AppModule {
         let value = cls.value(ScriptApplication(host))
         host.lifeCycle.applicationValue = value
         return value
+    }
+
+    /// Cocoa's names, each a function of the application.
+    private static let delegateMethods = LifeCycleCallback.allCases.flatMap { callback in
+        [callback.applicationSelector, callback.sceneSelector].compactMap { $0 }.map { selector in
+            LuaParameter(selector, .optional(.callback("(app: app)")), "called at `\(callback.rawValue)`")
+        }
     }
 
     /// Home, return, interruptions, the lock and memory warnings, as a script plays them.

@@ -23,6 +23,33 @@ enum ItemStoreBinding {
         }
     }
 
+    private static let fields = [
+        LuaParameter("name", .optional(.text), "what it is"),
+        LuaParameter("serialNumber", .optional(.text), "its serial number"),
+        LuaParameter("valueInDollars", .optional(.integer), "what it is worth, in whole dollars"),
+        LuaParameter("dateCreated", .optional(.object("date")), "when it was recorded; now if not given"),
+        LuaParameter("itemKey", .optional(.text), "its key, one that is unused; a new one if not given"),
+    ]
+
+    private static let diff: [LuaParameter] = {
+        let brief = [
+            LuaParameter("itemKey", .optional(.text), "the item's key"), LuaParameter("name", .text, "the item's name"),
+        ]
+        let update = [
+            LuaParameter("field", .text, "the field's name"), LuaParameter("old", .any, "its value before"),
+            LuaParameter("new", .any, "its value after"),
+        ]
+        let move = [
+            LuaParameter("from", .integer, "its position before"), LuaParameter("to", .integer, "its position after"),
+        ]
+        return [
+            LuaParameter("inserted", .array(.record("diff.item", brief)), "items that would be new"),
+            LuaParameter("removed", .array(.record("diff.item", brief)), "items that would go"),
+            LuaParameter("updated", .array(.record("diff.update", brief + update)), "fields that would change"),
+            LuaParameter("moved", .array(.record("diff.move", brief + move)), "items that would have another place"),
+        ]
+    }()
+
     private static func reading(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let item = classes.item
         cls.metamethod("__len") { store, call in call.returns(store.count) }
@@ -63,7 +90,8 @@ enum ItemStoreBinding {
         let item = classes.item
         let host = classes.host
         cls.method(
-            "createItem", [LuaParameter("fields", .optional(.table), "values by field name")],
+            "createItem",
+            [LuaParameter("fields", .optional(.record("fields", fields)), "values by field name; custom ones, too")],
             returns: [.object("Item")],
             "A new item at the end of the store: empty, or with the fields given.",
             example: "return items:createItem{ name = \"Lamp\", room = \"Study\" }.room"
@@ -127,7 +155,8 @@ enum ItemStoreBinding {
             call.returns(try store.redo())
         }
         cls.method(
-            "dryRun", [LuaParameter("body", .callback("()"), "what would change items")], returns: [.table],
+            "dryRun", [LuaParameter("body", .callback("()"), "what would change items")],
+            returns: [.record("diff", diff)],
             "What a function would change: counts and entries; nothing is changed.",
             example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
         ) { store, call in
