@@ -79,4 +79,35 @@ import Testing
         let error = #expect(throws: LuaError.self) { try state.load(Array("tools.twcie(4)".utf8), name: "=t").call() }
         #expect(error?.message == "t:1: 'tools' has no member 'twcie'; did you mean 'twice'?")
     }
+
+    @Test("a global function, operators and what is made anew of Lua's own are declared, too") func others() throws {
+        let state = try LuaState()
+        state.setGlobal(LuaFunctionDeclaration("twice", [LuaParameter("n", .integer)], returns: [.integer])) { call in
+            call.returns(try call.integer(0) * 2)
+        }
+        #expect(try state.load(Array("return twice(4)".utf8), name: "=t").call().first?.integerValue == 8)
+        let twice = try #require(state.declarations["twice", .global])
+        #expect(twice.functions.map(twice.signature) == ["twice(n) → integer"])
+
+        let os = try #require(LuaModule(extending: "os", "The system.", in: state))
+        os.function("name", returns: [.string], "Its name.") { call in call.returns("here") }
+        let kept = try state.load(Array("return os.name(), os.time() > 0".utf8), name: "=t").call()
+        #expect(kept.map { state.describe($0).description } == ["here", "true"])
+        #expect(state.declarations["os"]?.isPartOfLua == true)
+        #expect(LuaModule(extending: "nothing", "", in: state) == nil)
+
+        let fixture = try Fixture()
+        fixture.counters.declareOperator("len", returns: .integer, "Its count.")
+        fixture.counters.declareOperator("sub", .object("Counter"), returns: .number, "The difference.")
+        let operators = fixture.state.declarations["Counter", .class]?.operators ?? []
+        #expect(operators.map { $0.expression(on: "c") } == ["#c", "c - Counter"])
+    }
+
+    @Test("a class and a module of one name keep their members apart") func apart() throws {
+        let fixture = try Fixture()
+        let module = LuaModule("Counter", "Makes counters.", in: fixture.state)
+        module.function("new", [], "Makes one.") { call in call.returnsNothing() }
+        #expect(fixture.state.declarations["Counter", .module]?.memberNames == ["new"])
+        #expect(fixture.state.declarations["Counter", .class]?.memberNames.contains("count") == true)
+    }
 }

@@ -34,7 +34,7 @@ print(pcall(date, math.huge))
 print(pcall(function() return d < 5 end))
 -- expect: false	dates.lua:34: bad argument #2 to 'date.__lt' (date expected, got number)
 print(pcall(function() return d.yaer end))
--- expect: false	dates.lua:36: date has no property or method 'yaer'
+-- expect: false	dates.lua:36: date has no property or method 'yaer'; did you mean 'year'?
 print(pcall(function() d.year = 5 end))
 -- expect: false	dates.lua:38: date.year cannot be assigned
 print(math.abs(date() - date(os.time())) < 5)

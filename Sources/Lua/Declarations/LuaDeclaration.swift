@@ -114,5 +114,8 @@ public struct LuaDeclarations: Sendable {
         change(&all[index])
     }
 
-    public subscript(name: String) -> LuaDeclaration? { all.last { $0.name == name } }
+    /// The declaration of a name; of a kind, where a module and a class may share the name.
+    public subscript(name: String, kind: LuaDeclaration.Kind? = nil) -> LuaDeclaration? {
+        all.last { $0.name == name && $0.kind == (kind ?? $0.kind) }
+    }
 }

@@ -64,7 +64,7 @@ public final class LuaClass<T> {
     /// The error of a member that nobody declared, with the nearest names.
     static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {
         let word = member.textValue ?? state.describe(member).description
-        let known = state.declarations[name]?.memberNames ?? []
+        let known = state.declarations[name, .class]?.memberNames ?? []
         return LuaError(
             .argument, "\(name) has no property or method '\(word)'\(NearestNames.hint(for: word, among: known))")
     }

@@ -64,7 +64,7 @@ public final class LuaModule {
 
     private static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {
         let word = member.textValue ?? state.describe(member).description
-        let known = state.declarations[name]?.memberNames ?? []
+        let known = state.declarations[name, .module]?.memberNames ?? []
         return LuaError(.argument, "'\(name)' has no member '\(word)'\(NearestNames.hint(for: word, among: known))")
     }
 }

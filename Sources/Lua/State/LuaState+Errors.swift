@@ -102,6 +102,8 @@ extension LuaState {
                         return try inner.returns(values: function.call(arguments: [text] + values.dropFirst()))
                     })
             })
+        cls.declareOperator(
+            "index", .text, returns: .function, "A method of strings, on the message: `err:find(\"disk\")`.")
         cls.property("domain", .string, "Who speaks: `CubbyErrorDomain`, `NSCocoaErrorDomain`, `NSPOSIXErrorDomain`.") {
             object, call in call.returns(object.details?.luaDomain ?? "LuaErrorDomain")
         }

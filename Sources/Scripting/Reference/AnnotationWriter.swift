@@ -77,7 +77,9 @@ struct AnnotationWriter {
     }
 
     private func objects(_ declaration: LuaDeclaration) -> [String] {
-        var lines = optionsClasses(declaration) + Self.comment(declaration.documentation)
+        // A class without a global of its own is local to a block: `date` is a class, and a module beside it.
+        let isLocal = !declaration.isGlobalObject
+        var lines = optionsClasses(declaration) + (isLocal ? ["do"] : []) + Self.comment(declaration.documentation)
         lines.append("---@class \(declaration.name)")
         for property in declaration.properties {
             let note = property.isReadOnly ? " Read-only." : ""
@@ -91,11 +93,9 @@ struct AnnotationWriter {
                 lines.append("---@operator \(each.name)\(operand): \(each.result.annotation())")
             }
         }
-        // A class without a global of its own is local to a block: `date` is a class, and a module beside it.
-        lines.append(declaration.isGlobalObject ? "\(declaration.name) = {}" : "do local \(declaration.name) = {}")
-        lines.append("")
+        lines += ["\(isLocal ? "local " : "")\(declaration.name) = {}", ""]
         for each in declaration.functions { lines += function(each, of: declaration) }
-        if !declaration.isGlobalObject { lines += ["end", ""] }
+        if isLocal { lines += ["end", ""] }
         return lines
     }
 

@@ -31,9 +31,14 @@ struct EditorSettings {
     private var luacheck: String {
         let shown = reference.declarations.filter { $0.isGlobal && !$0.isPartOfLua }.sorted { $0.name < $1.name }
         let lines = shown.map { declaration in
-            let fields = declaration.properties.filter { !$0.isReadOnly }.map { "\($0.name) = { read_only = false }" }
-            let settable = fields.isEmpty ? "" : "fields = { \(fields.joined(separator: ", ")) }, "
-            return "    \(declaration.name) = { \(settable)other_fields = true },"
+            let fields = declaration.properties.filter { !$0.isReadOnly }.map {
+                "\($0.name) = { read_only = false, other_fields = true }"
+            }
+            var parts = fields.isEmpty ? [] : ["fields = { \(fields.joined(separator: ", ")) }"]
+            // What `items[1]` gives has fields to assign; luacheck can only be told so of `items` itself.
+            if declaration.operators.contains(where: { $0.name == "index" }) { parts.append("read_only = false") }
+            parts.append("other_fields = true")
+            return "    \(declaration.name) = { \(parts.joined(separator: ", ")) },"
         }
         return """
             std = "lua54"

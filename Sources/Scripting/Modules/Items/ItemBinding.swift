@@ -81,7 +81,7 @@ final class ItemBinding {
 
     /// A method's name is no field; a name one slip away from a field of the domain is stored, and warned about once.
     func checkName(_ name: String) throws {
-        let declaration = host.state.declarations["Item"]
+        let declaration = host.state.declarations["Item", .class]
         if let method = declaration?.functions.first(where: { $0.name == name }) {
             throw LuaError(.argument, "Item.\(method.name) is a method and can be no field: choose another name")
         }
