@@ -12,13 +12,17 @@ struct APICommand: ParsableCommand {
     @Option(help: ArgumentHelp("Write files there, one a page for markdown, instead of a text.", valueName: "dir"))
     var output: String?
 
+    func validate() throws {
+        if output == "" { throw ValidationError("--output takes the path of a folder.") }
+    }
+
     func run() throws {
-        let reference = try APIReference.standard()
+        let reference = try ReferenceOutput.reference()
         guard let output else {
             print(try reference.text(format), terminator: "")
             return
         }
-        for page in try reference.files(format) { try FolderWriter.write(page, into: output) }
+        for page in try reference.files(format) { try ReferenceOutput.write(page, into: output) }
     }
 }
 

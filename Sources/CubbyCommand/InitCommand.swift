@@ -14,16 +14,20 @@ struct InitCommand: ParsableCommand {
     @Argument(help: "The scripts' folder; the working folder if not given.")
     var folder = "."
 
+    func validate() throws {
+        if folder.isEmpty { throw ValidationError("The scripts' folder is a path; . is the working folder.") }
+    }
+
     func run() throws {
         var kept = 0
-        for file in try APIReference.standard().editorFiles {
+        for file in try ReferenceOutput.reference().editorFiles {
             let path = PathText.join(folder, file.path)
             guard force || !PosixFileLayer().exists(path) else {
                 kept += 1
                 print("kept \(path)")
                 continue
             }
-            try FolderWriter.write(file, into: folder)
+            try ReferenceOutput.write(file, into: folder)
             print("wrote \(path)")
         }
         if kept > 0 { print("--force replaces what was kept.") }

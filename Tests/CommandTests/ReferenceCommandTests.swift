@@ -46,6 +46,11 @@ struct ReferenceCommandTests {
         let below = try program("api", "--output", "\(file)/below")
         #expect(below.status == .exited(74))
         #expect(below.stderr.hasPrefix("cubby: "))
+        #expect(try program("api", "--output", "").status == .exited(64))
+        #expect(try program("init", "").status == .exited(64))
+        var environment = program.environment
+        environment["TMPDIR"] = "\(file)/below"
+        #expect(try run(program.path, ["api"], environment: environment).status == .exited(74))
     }
 
     @Test("init writes the settings beside scripts and says which; what is there it keeps, unless told otherwise")

@@ -2,9 +2,13 @@ import Application
 import ArgumentParser
 import Scripting
 
-/// Writes what a command makes; what the system refuses ends the command with the status of input and output.
-enum FolderWriter {
+/// What `cubby api` and `cubby init` share: what the system refuses ends them with the status of input and output.
+enum ReferenceOutput {
     private static let inputOutputStatus: Int32 = 74
+
+    static func reference() throws -> APIReference {
+        do { return try APIReference.standard() } catch let error as FileError { throw failure(error) }
+    }
 
     /// Writes a file whole, making the folders on the way to it.
     static func write(_ page: ReferencePage, into folder: String) throws {
@@ -14,12 +18,12 @@ enum FolderWriter {
             try layer.makeDirectories(PathText.parent(of: path), permissions: 0o755)
             try AtomicFile.write(Array(page.text.utf8), to: path, using: layer)
         } catch {
-            throw failure(error.message)
+            throw failure(error)
         }
     }
 
-    private static func failure(_ message: String) -> ExitCode {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
+    private static func failure(_ error: FileError) -> ExitCode {
+        StandardErrorLogHandler.writeToStandardError("cubby: \(error.message)\n")
         return ExitCode(inputOutputStatus)
     }
 }
