@@ -163,8 +163,9 @@ public final class ScriptHost {
         return result
     }
 
-    /// The line stays, so that line numbers are the file's.
+    /// The line stays, so that line numbers are the file's. A byte order mark goes, as Lua's own command has it.
     static func withoutShebang(_ source: [UInt8]) -> [UInt8] {
+        let source = source.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(source[3...]) : source
         guard source.first == UInt8(ascii: "#") else { return source }
         return [UInt8(ascii: "-"), UInt8(ascii: "-")] + source.dropFirst()
     }
