@@ -1,24 +1,27 @@
 -- A household's inventory: creating, changing, asking, exporting.
 --
---   cubby run examples/household.lua
+--   cubby run examples/household.lua examples/data
 --
--- It begins with the small inventory beside this script and leaves the container as it found it.
+-- It begins with the small inventory in the folder given (naming it is the consent to read it) and leaves the container
+-- as it found it.
 
-local folder = arg[0]:match("^(.*)/") or "."
+local folder = assert(..., "usage: cubby run examples/household.lua examples/data")
 
 items:transaction(function()
-  for row in csv.rows(folder .. "/data/household.csv") do
-    items:createItem{
+  for row in csv.rows(folder .. "/household.csv") do
+    local item = items:createItem{
       name = row.name,
       serialNumber = row.serialNumber ~= "" and row.serialNumber or nil,
       valueInDollars = math.tointeger(tonumber(row.valueInDollars)) or 0,
       dateCreated = assert(date(row.dateCreated)),
       room = row.room,
     }
+    if row.picture ~= "" then item.image = assert(image.open(folder .. "/pictures/" .. row.picture)) end
   end
 end)
 local inventory = #items
 print(inventory .. " things at home")
+print(#images:keys() .. " pictures")
 
 -- An item of one's own, and one by chance.
 local lamp = items:createItem{ name = "Reading Lamp", valueInDollars = 45, room = "Study" }

@@ -50,7 +50,6 @@ struct ScriptSession {
             )
             options.readable.append(path)
             options.modulePaths = [PathText.parent(of: PathText.absolute(path, from: WorkingDirectory.path ?? "/"))]
-            options.readable += options.modulePaths
         }
         // Naming a file or a folder is the consent to read it.
         options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }

@@ -9,17 +9,20 @@ struct ExampleTests {
 
     init() throws { program = try Program() }
 
-    private func example(_ name: String) throws -> ProcessOutput {
-        try program("run", "\(Project.root)/examples/\(name)")
+    private func example(_ name: String, folder: String? = nil) throws -> ProcessOutput {
+        let path = "\(Project.root)/examples/\(name)"
+        guard let folder else { return try program("run", path) }
+        return try program("run", path, folder)
     }
 
     @Test("household.lua creates, asks, rolls back, exports, and leaves the container as it was")
     func household() throws {
         for _ in 1...2 {
-            let output = try example("household.lua")
+            let output = try example("household.lua", folder: "\(Project.root)/examples/data")
             #expect(output.status == .exited(0), "\(output.stderr)")
             let lines = output.stdout.split(separator: "\n").map(String.init)
             #expect(lines.first?.hasSuffix(" things at home") == true)
+            #expect(lines.contains("6 pictures"))
             #expect(lines.contains("Reading Lamp\tgift\ttrue"))
             #expect(lines.contains("rolled back:\ttrue\t45"))
             let count = try #require(lines.first?.split(separator: " ").first.flatMap { Int($0) })

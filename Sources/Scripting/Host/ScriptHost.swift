@@ -17,6 +17,8 @@ public final class ScriptHost {
     public let items: ItemStore
     public let images: ImageStore
 
+    /// What `require` may read, and nothing else: the modules beside a script are no grant for `fs` and `io`.
+    let moduleFence = PathFence()
     let output = ScriptOutput()
     let scheduler: TaskScheduler
     let hooks: HookCenter
@@ -72,6 +74,7 @@ public final class ScriptHost {
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
         for path in options.readable { try fence.grant(path, .read) }
         for path in options.writable { try fence.grant(path, .readWrite) }
+        for folder in options.modulePaths + [container.scripts] { try moduleFence.grant(folder, .read) }
         let persistence = ArchivePersistence(folder: container.documents, isReadOnly: options.isReadOnly)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)

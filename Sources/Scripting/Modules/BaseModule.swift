@@ -69,7 +69,7 @@ enum BaseModule {
             for folder in host.modulePaths {
                 for candidate in ["\(file).lua", "\(file)/init.lua"] {
                     let path = PathText.join(folder, candidate)
-                    guard let source = try? host.fence.layer.contents(of: path, limit: 64 << 20) else {
+                    guard let source = try? host.moduleFence.layer.contents(of: path, limit: 64 << 20) else {
                         tried.append("\n\tno file '\(DisplayPath.abbreviate(path))'")
                         continue
                     }
