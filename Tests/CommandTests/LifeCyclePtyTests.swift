@@ -266,6 +266,7 @@ struct LifeCyclePtyTests {
         )
         try terminal.expect("busy")
         terminal.terminate()
+        try terminal.expect("Saved all of the Items")
         #expect(try terminal.waitForExit() == .exited(0))
         #expect(try program.itemCount() == "1")
     }

@@ -160,6 +160,7 @@ public final class ScriptHost {
         let task = scheduler.start(function, arguments, seconds: options.timeLimit)
         foreground = task
         let result = scheduler.finish(task)
+        endIfDeferred()
         let committed = commit()
         output.flush()
         if case .failure(let error) = committed, case .success = result { return .failure(error) }
@@ -195,7 +196,9 @@ public final class ScriptHost {
         if reasons.contains(.events) {
             lifeCycle.cancelRequested = false
             loop.drainPending()
-            if exitCode != nil { return .stop(LuaError(.cancelled, "the application has ended"), depth: 1) }
+            if exitCode != nil || lifeCycle.deferredTermination != nil {
+                return .stop(LuaError(.cancelled, "the application has ended"), depth: 1)
+            }
             if lifeCycle.cancelRequested {
                 lifeCycle.cancelRequested = false
                 return scheduler.stopCurrent(LuaError(.cancelled, "interrupted"))
