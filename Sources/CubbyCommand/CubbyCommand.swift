@@ -11,6 +11,7 @@ struct CubbyCommand: ParsableCommand {
             cubby [<options>] [FILE.lua [ARGS …]]
             cubby [<options>] -e CODE [ARGS …]
             cubby run [<options>] FILE [ARGS …]
+            cubby api | init [<options>]
             """,
         discussion: """
             Without arguments: a prompt, or the script on standard input when that is no terminal.
@@ -18,7 +19,7 @@ struct CubbyCommand: ParsableCommand {
             The options are listed by cubby help start.
             """,
         version: "1.0",
-        subcommands: [StartCommand.self, RunCommand.self],
+        subcommands: [StartCommand.self, RunCommand.self, APICommand.self, InitCommand.self],
         defaultSubcommand: StartCommand.self)
 
     static func main() {

@@ -1,9 +1,9 @@
 /// Removes a folder and what is below it.
-enum FolderRemover {
+public enum FolderRemover {
     /// Removes the file, link or folder at a path; what cannot be removed stays. Links are not followed.
     ///
     /// Walks with a list instead of recursion, so that a deep tree costs memory, not stack.
-    static func remove(_ path: String, using layer: any FileLayer) {
+    public static func remove(_ path: String, using layer: any FileLayer) {
         var pending = [(path: path, emptied: false)]
         while let entry = pending.popLast() {
             if entry.emptied {

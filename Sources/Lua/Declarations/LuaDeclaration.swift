@@ -51,18 +51,54 @@ public struct LuaPropertyDeclaration: Sendable, Equatable {
     public let documentation: String
 }
 
-/// A class or a module, with all that was declared of it.
+/// An operator that a class takes part in: `#items`, `items[1]`, `d - e`.
+public struct LuaOperatorDeclaration: Sendable, Equatable {
+    /// As the metamethod has it, without the underscores: `len`, `index`, `sub`.
+    public let name: String
+    /// The other operand, or the key of an index; nil for none.
+    public let operand: LuaType?
+    public let result: LuaType
+    public let documentation: String
+
+    /// How it is written: `#items`, `items[integer]`, `date - number`.
+    public func expression(on object: String) -> String {
+        let other = operand?.name ?? ""
+        switch name {
+        case "len": return "#\(object)"
+        case "index": return "\(object)[\(other)]"
+        case "sub": return "\(object) - \(other)"
+        case "add": return "\(object) + \(other)"
+        default: return "\(name)(\(object), \(other))"
+        }
+    }
+}
+
+/// A class, a module or a function that stands alone, with all that was declared of it.
 public struct LuaDeclaration: Sendable {
-    public enum Kind: Sendable { case `class`, module, global }
+    /// What is declared; a `global` is a function, declared under the empty name as the call of a module is.
+    public enum Kind: String, Sendable { case `class`, module, global }
 
     public let kind: Kind
     public let name: String
     public let documentation: String
+    /// Whether Lua has it without a host, too: `io`, `print`.
+    public internal(set) var isPartOfLua = false
+    /// Whether the one object of the class stands as a global under the class's name: `items`.
+    public internal(set) var isGlobalObject = false
+    public internal(set) var operators: [LuaOperatorDeclaration] = []
     public internal(set) var properties: [LuaPropertyDeclaration] = []
     public internal(set) var functions: [LuaFunctionDeclaration] = []
 
     /// What stands between the name and a function: a colon for methods, a dot for functions of a module.
     public var separator: String { kind == .class ? ":" : "." }
+
+    /// A function of it as it is called: `items:createItem([fields]) → Item`, `date([moment]) → date`.
+    public func signature(of function: LuaFunctionDeclaration) -> String {
+        function.signature(owner: function.name.isEmpty ? name : name + separator)
+    }
+
+    /// Whether a script finds it under its name.
+    public var isGlobal: Bool { kind != .class || isGlobalObject }
 
     public var memberNames: [String] { properties.map(\.name) + functions.map(\.name) }
 }
@@ -73,8 +109,8 @@ public struct LuaDeclarations: Sendable {
 
     mutating func add(_ declaration: LuaDeclaration) { all.append(declaration) }
 
-    mutating func update(_ name: String, _ change: (inout LuaDeclaration) -> Void) {
-        guard let index = all.lastIndex(where: { $0.name == name }) else { return }
+    mutating func update(_ name: String, _ kind: LuaDeclaration.Kind? = nil, _ change: (inout LuaDeclaration) -> Void) {
+        guard let index = all.lastIndex(where: { $0.name == name && $0.kind == (kind ?? $0.kind) }) else { return }
         change(&all[index])
     }
 

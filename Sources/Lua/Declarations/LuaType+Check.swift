@@ -11,7 +11,7 @@ extension LuaType {
         case .boolean where type == .boolean: return nil
         case .number where type == .number: return nil
         case .string where type == .string: return nil
-        case .table where type == .table: return nil
+        case .table where type == .table, .record where type == .table: return nil
         case .array where type == .table: return nil
         case .function where type == .function, .callback where type == .function: return nil
         case .object where type == .userdata: return nil

@@ -14,7 +14,7 @@ public indirect enum LuaType: Sendable, Equatable {
     case text
     case table
     case function
-    /// A callback with its signature in words, `(item) → boolean`.
+    /// A callback with its signature, `(item: Item) → boolean`.
     case callback(String)
     /// An object of the class of this name.
     case object(String)
@@ -24,6 +24,8 @@ public indirect enum LuaType: Sendable, Equatable {
     case choice([String])
     /// A table of named options; an unknown name is an error.
     case options([LuaParameter])
+    /// A table with such fields, and a name for editors; as an argument it may have others, too.
+    case record(String, [LuaParameter])
     case union([LuaType])
     /// The value, or nil.
     case optional(LuaType)
@@ -46,11 +48,15 @@ public indirect enum LuaType: Sendable, Equatable {
         case .array(let element): "array of \(element.name)"
         case .choice(let words): words.map { "\"\($0)\"" }.joined(separator: " or ")
         case .options: "table of options"
+        case .record: "table"
         case .union(let types): types.map(\.name).joined(separator: " or ")
         case .optional(let type): "\(type.name) or nil"
         case .variadic(let type): "\(type.name)…"
         }
     }
+
+    /// What a function results in that the world may refuse: the value, or nil and an error.
+    public static func orError(_ type: LuaType) -> [LuaType] { [.optional(type), .optional(.object("Error"))] }
 
     /// True when an argument may be left out.
     public var isOptional: Bool {

@@ -107,7 +107,7 @@ public final class LuaClass<T> {
     ) {
         let box = state.retain(accessor)
         clua_addproperty(state.current, pointer, name, box, isReadOnly ? nil : box)
-        state.update(self.name) {
+        state.update(self.name, .class) {
             $0.properties.append(
                 LuaPropertyDeclaration(name: name, type: type, isReadOnly: isReadOnly, documentation: documentation))
         }
@@ -132,13 +132,34 @@ public final class LuaClass<T> {
         let L = state.current
         clua_pushfunction(L, state.retain(function))
         clua_addmethod(L, pointer, name)
-        state.update(className) { $0.functions.append(declaration) }
+        state.update(className, .class) { $0.functions.append(declaration) }
     }
 
     /// A method without parameters and results.
-    public func method(_ name: String, _ documentation: String, body: @escaping (T, LuaCall) throws -> Int32) {
-        method(name, [], returns: [], documentation, body: body)
+    public func method(
+        _ name: String, _ documentation: String, example: String = "", body: @escaping (T, LuaCall) throws -> Int32
+    ) {
+        method(name, [], returns: [], documentation, example: example, body: body)
     }
+
+    /// Declares what an operator does with an object of the class; its function is given to `metamethod`.
+    ///
+    /// - Parameters:
+    ///   - name: as the metamethod has it, without the underscores: `len`, `index`, `sub`.
+    ///   - operand: the type of the other operand, or of an index's key; nil for none.
+    ///   - result: what comes of it.
+    ///   - documentation: what the reference says of it.
+    public func declareOperator(
+        _ name: String, _ operand: LuaType? = nil, returns result: LuaType, _ documentation: String
+    ) {
+        state.update(self.name, .class) {
+            $0.operators.append(
+                LuaOperatorDeclaration(name: name, operand: operand, result: result, documentation: documentation))
+        }
+    }
+
+    /// Declares that the one object of the class stands as a global under the class's name.
+    public func declareGlobalObject() { state.update(name, .class) { $0.isGlobalObject = true } }
 
     /// A metamethod whose first operand is of this class; `__len`, `__call`, `__tostring`, `__pairs`.
     public func metamethod(_ name: String, body: @escaping (T, LuaCall) throws -> Int32) {

@@ -7,6 +7,7 @@ public final class LuaModule {
     private let state: LuaState
     private let metatable: LuaTable
 
+    /// Declares a module of the host's own.
     public init(_ name: String, _ documentation: String, in state: LuaState) {
         self.name = name
         self.state = state
@@ -23,6 +24,23 @@ public final class LuaModule {
         table.setMetatable(metatable)
     }
 
+    /// Declares what a host makes anew of a library of Lua's own, whose table stays as it is.
+    ///
+    /// - Parameters:
+    ///   - library: the global of the library, `io`.
+    ///   - documentation: what `help` says of it.
+    ///   - state: the state with the library; nil comes of one without it.
+    public init?(extending library: String, _ documentation: String, in state: LuaState) {
+        guard case .table(let table) = state.globals.rawGet(.text(library)) else { return nil }
+        name = library
+        self.state = state
+        self.table = table
+        metatable = state.makeTable()
+        var declaration = LuaDeclaration(kind: .module, name: library, documentation: documentation)
+        declaration.isPartOfLua = true
+        state.declare(declaration)
+    }
+
     /// Declares a function of the module.
     public func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
@@ -30,7 +48,7 @@ public final class LuaModule {
     ) {
         let declaration = LuaFunctionDeclaration(name, parameters, returns: results, documentation, example: example)
         table.rawSet(.text(name), .function(state.makeFunction(declaration, owner: self.name + ".", body: body)))
-        state.update(self.name) { $0.functions.append(declaration) }
+        state.update(self.name, .module) { $0.functions.append(declaration) }
     }
 
     /// Makes the module callable: `date(…)`.
@@ -41,7 +59,7 @@ public final class LuaModule {
         let shown = LuaFunctionDeclaration("", parameters, returns: results, documentation, example: example)
         let declaration = LuaFunctionDeclaration("", parameters, returns: results, documentation)
         metatable.rawSet("__call", .function(state.makeFunction(declaration, owner: name, base: 2, body: body)))
-        state.update(name) { $0.functions.insert(shown, at: 0) }
+        state.update(name, .module) { $0.functions.insert(shown, at: 0) }
     }
 
     private static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {
@@ -52,6 +70,27 @@ public final class LuaModule {
 }
 
 extension LuaState {
+    /// Declares a function that stands as a global, `print(…)`, and sets it.
+    ///
+    /// - Parameters:
+    ///   - declaration: its name, parameters and documentation.
+    ///   - isPartOfLua: whether Lua has one of this name without a host.
+    ///   - body: returns how many results it pushed.
+    public func setGlobal(
+        _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> Int32
+    ) {
+        globals.rawSet(.text(declaration.name), .function(makeFunction(declaration, body: body)))
+        var owner = LuaDeclaration(
+            kind: .global, name: declaration.name, documentation: declaration.documentation)
+        owner.isPartOfLua = isPartOfLua
+        owner.functions = [
+            LuaFunctionDeclaration(
+                "", declaration.parameters, returns: declaration.results, declaration.documentation,
+                example: declaration.example)
+        ]
+        declare(owner)
+    }
+
     /// A Swift function as a Lua value; it lives as long as the state.
     ///
     /// - Parameters:

@@ -73,7 +73,9 @@ public final class LuaState {
 
     func declare(_ declaration: LuaDeclaration) { declarations.add(declaration) }
 
-    func update(_ name: String, _ change: (inout LuaDeclaration) -> Void) { declarations.update(name, change) }
+    func update(_ name: String, _ kind: LuaDeclaration.Kind? = nil, _ change: (inout LuaDeclaration) -> Void) {
+        declarations.update(name, kind, change)
+    }
 
     // MARK: Entering
 

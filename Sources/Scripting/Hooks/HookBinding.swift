@@ -5,10 +5,6 @@ struct HookBinding {
     private unowned let host: ScriptHost
     private let hookClass: LuaClass<Hook>
 
-    static let itemEvents = [
-        "willInsert", "didInsert", "willUpdate", "didUpdate", "willRemove", "didRemove", "didChangeMany",
-    ]
-
     private static let options: [LuaParameter] = [
         LuaParameter("id", .text, "a registration with the same id on the same event replaces this one"),
         LuaParameter("group", .text, "the name to remove several together by"),
@@ -24,15 +20,27 @@ struct HookBinding {
         let cls = LuaClass<Hook>(
             "Hook", "A registration of a handler. The host keeps it: dropping this object changes nothing.",
             in: host.state)
-        cls.method("off", "Removes the registration.") { hook, call in
+        cls.method(
+            "off", "Removes the registration.",
+            example:
+                "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:off() return #app:hooks{ id = \"mine\" }"
+        ) { hook, call in
             hooks.remove(hook)
             return call.returnsNothing()
         }
-        cls.method("pause", "Leaves the handler out until resume.") { hook, call in
+        cls.method(
+            "pause", "Leaves the handler out until resume.",
+            example:
+                "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:pause() return hook.paused"
+        ) { hook, call in
             if hook.function != nil { hook.isPaused = true }
             return call.returnsNothing()
         }
-        cls.method("resume", "Calls the handler again from now on.") { hook, call in
+        cls.method(
+            "resume", "Calls the handler again from now on.",
+            example:
+                "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:pause() hook:resume() return hook.paused"
+        ) { hook, call in
             hook.isPaused = false
             hook.statistics.consecutiveFailures = 0
             return call.returnsNothing()
@@ -43,7 +51,7 @@ struct HookBinding {
         cls.optionalText("desc", "What it is for.", get: { $0.options.description })
         cls.integer("priority", "0 to 100, lower first.", get: { $0.options.priority })
         cls.property("paused", .boolean, "Whether it is left out now.") { hook, call in call.returns(hook.isPaused) }
-        cls.property("stats", .table, "calls, errors, total_ms, max_ms, last_error.") { hook, call in
+        cls.property("stats", .record("statistics", Self.statistics), "What came of its calls.") { hook, call in
             let table = call.state.makeTable(fields: 5)
             let statistics = hook.statistics
             table.rawSet("calls", .integer(Int64(statistics.calls)))
@@ -62,10 +70,34 @@ struct HookBinding {
             "willSave", Hook.Options(id: "host.save", priority: 90, description: "the host saves the items"), nil)
     }
 
-    static let onParameters = [
-        LuaParameter("event", .text), LuaParameter("options", .union([.options(options), .callback("(event)")])),
-        LuaParameter("handler", .optional(.callback("(event)"))),
+    private static let statistics = [
+        LuaParameter("calls", .integer, "how often it was called"),
+        LuaParameter("errors", .integer, "how often it failed"),
+        LuaParameter("total_ms", .number, "milliseconds of all calls"),
+        LuaParameter("max_ms", .number, "milliseconds of the longest call"),
+        LuaParameter("last_error", .optional(.text), "the message of the latest failure"),
     ]
+
+    private static let failure = [
+        LuaParameter("hook", .text, "which handler or timer"), LuaParameter("event", .text, "the event's name"),
+        LuaParameter("message", .text, "what happened"),
+        LuaParameter("traceback", .optional(.text), "where, and how it came there"),
+        LuaParameter("time", .number, "when, in seconds since 1970"),
+    ]
+
+    /// The parameters of `on`; the object says whose events they are.
+    static func parameters(for owner: EventDeclaration.Owner) -> [LuaParameter] {
+        let own = owner == .app ? "an event's name, or a name of one's own that begins with user." : "an event's name"
+        return [
+            LuaParameter("event", .text, own),
+            LuaParameter(
+                "options", .union([.options(options), .callback("(event: Event)")]),
+                "how it is called; the handler, when there are none"),
+            LuaParameter(
+                "handler", .optional(.callback("(event: Event)")),
+                "what is called; not given when it stands for the options"),
+        ]
+    }
 
     /// Registers from a call's arguments.
     func register(_ call: LuaCall, events: [String], allowsUserEvents: Bool, once: Bool = false) throws -> Int32 {
@@ -102,24 +134,30 @@ struct HookBinding {
         let hookClass = hookClass
         let binding = self
         cls.method(
-            "on", Self.onParameters, returns: [.object("Hook")],
+            "on", Self.parameters(for: .app), returns: [.object("Hook")],
             "Calls a handler whenever an event of the application's life comes.",
             example: "app:on(\"didEnterBackground\", function(event) log.info(event.cause) end)"
         ) { _, call in
-            try binding.register(call, events: AppModule.events, allowsUserEvents: true)
+            try binding.register(call, events: EventDeclaration.names(of: .app), allowsUserEvents: true)
         }
-        cls.method("once", Self.onParameters, returns: [.object("Hook")], "The same for the next time only.") {
+        cls.method(
+            "once", Self.parameters(for: .app), returns: [.object("Hook")], "The same for the next time only.",
+            example: "app:once(\"didEnterBackground\", function(event) print(event.name) end) app:pressHome()"
+        ) {
             _, call in
-            try binding.register(call, events: AppModule.events, allowsUserEvents: true, once: true)
+            try binding.register(call, events: EventDeclaration.names(of: .app), allowsUserEvents: true, once: true)
         }
         cls.method(
             "off",
             [
                 LuaParameter(
-                    "which", .union([.text, .object("Hook"), .options([LuaParameter("group", .text)])]),
+                    "which",
+                    .union([.text, .object("Hook"), .options([LuaParameter("group", .text, "all of this group")])]),
                     "an id, a hook, or a group")
             ],
-            returns: [.integer], "Removes registrations; gives how many."
+            returns: [.integer], "Removes registrations; gives how many.",
+            example:
+                "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) return app:off(\"mine\")"
         ) { _, call in
             if let hook = call.optionalObject(0, hookClass) {
                 hooks.remove(hook)
@@ -133,13 +171,20 @@ struct HookBinding {
             return call.returns(hooks.remove { $0.options.id == id })
         }
         cls.method(
-            "group", [LuaParameter("name", .text), LuaParameter("body", .callback("(on)"))],
-            "Runs a function that registers handlers as a group; running it again replaces the group."
+            "group",
+            [
+                LuaParameter("name", .text, "the group's"),
+                LuaParameter(
+                    "body", .callback("(on: function)"), "registers with the function it is given, or with app:on"),
+            ],
+            "Runs a function that registers handlers as a group; running it again replaces the group.",
+            example:
+                "app:group(\"mine\", function(on) on(\"didEnterBackground\", function() end) end) return #app:hooks{ group = \"mine\" }"
         ) { app, call in
             let name = try call.text(0)
             let body = try call.function(1)
-            let on = call.state.makeFunction(LuaFunctionDeclaration("on", Self.onParameters)) { call in
-                try binding.register(call, events: AppModule.events, allowsUserEvents: true)
+            let on = call.state.makeFunction(LuaFunctionDeclaration("on", Self.parameters(for: .app))) { call in
+                try binding.register(call, events: EventDeclaration.names(of: .app), allowsUserEvents: true)
             }
             try hooks.group(name) { _ = try body.call(.function(on)) }
             return call.returnsNothing()
@@ -151,10 +196,13 @@ struct HookBinding {
                     "filter",
                     .optional(
                         .options([
-                            LuaParameter("event", .text), LuaParameter("group", .text), LuaParameter("id", .text),
-                        ])))
+                            LuaParameter("event", .text, "only of this event"),
+                            LuaParameter("group", .text, "only of this group"),
+                            LuaParameter("id", .text, "only of this id"),
+                        ])), "all if not given")
             ],
-            returns: [.array(.object("Hook"))], "What is registered, the host's own save among it."
+            returns: [.array(.object("Hook"))], "What is registered, the host's own save among it.",
+            example: "for _, hook in ipairs(app:hooks()) do print(hook) end"
         ) { _, call in
             let event = try call.option("event", of: 0).textValue
             let group = try call.option("group", of: 0).textValue
@@ -167,7 +215,11 @@ struct HookBinding {
             for (index, hook) in found.enumerated() { table.rawSet(.integer(Int64(index + 1)), hookClass.value(hook)) }
             return call.returns(LuaValue.table(table))
         }
-        cls.method("errors", returns: [.array(.table)], "The latest errors of handlers and timers, newest first.") {
+        cls.method(
+            "errors", returns: [.array(.record("failure", Self.failure))],
+            "The latest errors of handlers and timers, newest first.",
+            example: "for _, failure in ipairs(app:errors()) do print(failure.hook, failure.message) end"
+        ) {
             _, call in
             let table = call.state.makeTable()
             for (index, failure) in hooks.failures.enumerated() {
@@ -183,8 +235,13 @@ struct HookBinding {
         }
         cls.method(
             "emit",
-            [LuaParameter("event", .text, "a name that begins with user."), LuaParameter("info", .optional(.table))],
-            "Delivers a script's own event."
+            [
+                LuaParameter("event", .text, "a name that begins with user."),
+                LuaParameter("info", .optional(.table), "what handlers find in event.info"),
+            ],
+            "Delivers a script's own event.",
+            example:
+                "app:on(\"user.ready\", function(event) print(event.info.answer) end) app:emit(\"user.ready\", { answer = 42 })"
         ) { app, call in
             let name = try call.text(0)
             guard name.hasPrefix("user.") else {

@@ -3,8 +3,6 @@ import Lua
 
 /// The handlers: who is registered for what, in which order, and how they are called.
 final class HookCenter {
-    /// Events that must not go unheard because a handler failed before: their hooks are never paused.
-    private static let neverPaused: Set<String> = ["didEnterBackground", "willTerminate", "willSave", "didSave"]
     static let nestingLimit = 8
     static let warningSeconds = 0.25
     static let failuresBeforePause = 3
@@ -168,7 +166,8 @@ final class HookCenter {
         hook.statistics.consecutiveFailures += 1
         hook.statistics.lastError = error.message
         record(HookFailure(title: hook.title, event: hook.event, error: error, time: event.event.time))
-        if hook.statistics.consecutiveFailures >= Self.failuresBeforePause, !Self.neverPaused.contains(hook.event),
+        if hook.statistics.consecutiveFailures >= Self.failuresBeforePause,
+            !EventDeclaration.neverPaused.contains(hook.event),
             !hook.isPaused
         {
             hook.isPaused = true

@@ -38,20 +38,27 @@ final class ScriptEvent {
                 event.details["new"] = call.value(1)
             })
         cls.text("name", "The event's name.", get: { $0.event.name })
-        cls.text("cause", "What really happened: SIGTSTP, SIGTERM, eof, script, …", get: { $0.event.cause.rawValue })
+        cls.property("cause", .choice(LifeCycleCause.allCases.map(\.rawValue)), "What really happened.") {
+            event, call in
+            call.returns(event.event.cause.rawValue)
+        }
         cls.property("simulated", .boolean, "Whether a script played it.") { event, call in
             call.returns(event.event.simulated)
         }
         cls.property("time", .number, "Seconds since 1970.") { event, call in call.returns(event.event.time) }
         cls.method(
             "remaining", returns: [.number],
-            "Seconds left for all handlers of this event; math.huge when nothing limits them."
+            "Seconds left for all handlers of this event; math.huge when nothing limits them.",
+            example: "app:on(\"user.ready\", function(event) print(event:remaining()) end) app:emit(\"user.ready\")"
         ) {
             event, call in
             call.returns(event.deadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity)
         }
-        cls.method("veto", [LuaParameter("reason", .optional(.text), "what the caller is told")], "Refuses the change.")
-        {
+        cls.method(
+            "veto", [LuaParameter("reason", .optional(.text), "what the caller is told")], "Refuses the change.",
+            example:
+                "items:on(\"willRemove\", function(event) event:veto(\"it is kept\") end) return pcall(items.removeItem, items, items:randomItem())"
+        ) {
             event, call in
             guard event.allowsVeto else {
                 throw LuaError(
@@ -60,6 +67,8 @@ final class ScriptEvent {
             event.refuse(try call.optional(0, call.text) ?? "no reason given")
             return call.returnsNothing()
         }
+        cls.declareOperator(
+            "index", .text, returns: .any, "What belongs to this event alone; `info` of a script's own.")
         cls.metamethod("__tostring") { event, call in
             call.returns("Event(\(event.event.name), \(event.event.cause.rawValue))")
         }

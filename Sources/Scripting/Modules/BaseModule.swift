@@ -7,26 +7,25 @@ import Stores
 enum BaseModule {
     static func install(in host: ScriptHost, modules: [(String, LuaValue)]) {
         let state = host.state
-        let globals = state.globals
-        let variadic = [LuaParameter("…", .variadic(.any))]
-
-        globals.rawSet(
-            "print",
-            .function(
-                state.makeFunction(LuaFunctionDeclaration("print", variadic)) { [unowned host] call in
-                    var line: [UInt8] = []
-                    for (index, value) in call.allValues.enumerated() {
-                        if index > 0 { line.append(UInt8(ascii: "\t")) }
-                        line += try text(of: value, in: call.state)
-                    }
-                    line.append(UInt8(ascii: "\n"))
-                    host.output.write(line)
-                    return 0
-                }))
+        let line = [LuaParameter("…", .variadic(.any), "values, shown as tostring shows them")]
+        state.setGlobal(
+            LuaFunctionDeclaration(
+                "print", line, "Writes values to standard output, tabs between them, as a line.",
+                example: "print(\"items:\", #items)"), isPartOfLua: true
+        ) { [unowned host] call in
+            var line: [UInt8] = []
+            for (index, value) in call.allValues.enumerated() {
+                if index > 0 { line.append(UInt8(ascii: "\t")) }
+                line += try text(of: value, in: call.state)
+            }
+            line.append(UInt8(ascii: "\n"))
+            host.output.write(line)
+            return 0
+        }
 
         installRequire(in: host, modules: modules)
-        if case .table(let io) = globals.rawGet("io") { installIO(io, in: host) }
-        if case .table(let os) = globals.rawGet("os") { installOS(os, in: host) }
+        installIO(in: host)
+        installOS(in: host)
     }
 
     /// As `tostring` shows a value; what its `__tostring` raises is raised.
@@ -56,8 +55,9 @@ enum BaseModule {
         }
         let declaration = LuaFunctionDeclaration(
             "require", [LuaParameter("module", .text, "dots separate folders")], returns: [.any],
-            "A module: loaded once from the script's folder or from Library/Scripts.")
-        let require = state.makeFunction(declaration) { [unowned host] call in
+            "A module: loaded once from the script's folder or from Library/Scripts; \"cubby\" has all of the host's own.",
+            example: "local cubby = require \"cubby\" return cubby.items == items")
+        state.setGlobal(declaration, isPartOfLua: true) { [unowned host] call in
             let name = try call.text(0)
             let known = loaded.rawGet(.text(name))
             if !known.isNil { return call.returns(known) }
@@ -85,24 +85,22 @@ enum BaseModule {
             }
             throw LuaError(.runtime, "module '\(name)' not found:\(tried.joined())")
         }
-        state.globals.rawSet("require", .function(require))
     }
 
     // MARK: io
 
-    private static func installIO(_ io: LuaTable, in host: ScriptHost) {
-        let state = host.state
-        func define(
-            _ name: String, _ parameters: [LuaParameter], _ results: [LuaType], _ documentation: String,
-            _ body: @escaping (LuaCall) throws -> Int32
-        ) {
-            let declaration = LuaFunctionDeclaration(name, parameters, returns: results, documentation)
-            io.rawSet(.text(name), .function(state.makeFunction(declaration, owner: "io.", body: body)))
-        }
+    private static func installIO(in host: ScriptHost) {
+        guard
+            let io = LuaModule(
+                extending: "io", "Files and standard streams; open and lines take what the sandbox grants.",
+                in: host.state)
+        else { return }
         let path = LuaParameter("path", .text, "a path that the sandbox grants")
-        define(
-            "open", [path, LuaParameter("mode", .optional(.text), "as C's fopen; \"r\" if not given")], [.any],
-            "Opens a file; nil and an error when it can't be."
+        io.function(
+            "open", [path, LuaParameter("mode", .optional(.text), "as C's fopen; \"r\" if not given")],
+            returns: LuaType.orError(.object("file*")), "Opens a file; nil and an error when it can't be.",
+            example:
+                "local file = assert(io.open(app.container.tmp .. \"/a.txt\", \"w\")) file:write(\"a\") file:close()"
         ) { [unowned host] call in
             let mode = try call.optional(1, call.text) ?? "r"
             guard let access = FileMode(mode) else { throw call.refuse(1, "invalid mode '\(mode)'") }
@@ -112,9 +110,12 @@ enum BaseModule {
                 return call.returns(failure: error)
             }
         }
-        define(
-            "lines", [path, LuaParameter("…", .variadic(.any), "formats, as for file:read")], [.function],
-            "An iterator over a file's lines; raises when the file can't be opened."
+        io.function(
+            "lines", [path, LuaParameter("…", .variadic(.any), "formats, as for file:read")],
+            returns: [.callback("() → string")],
+            "An iterator over a file's lines; raises when the file can't be opened.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"a\\nb\\n\") for line in io.lines(app.container.tmp .. \"/a.txt\") do print(line) end"
         ) { [unowned host] call in
             let formats = call.values(from: 1)
             let file: LuaValue
@@ -124,9 +125,10 @@ enum BaseModule {
             guard case .function(let lines) = try call.state.field("lines", of: file) else { return 0 }
             return try call.returns(values: lines.call(arguments: [file] + formats))
         }
-        define(
-            "write", [LuaParameter("…", .variadic(.any), "strings and numbers")], [.any],
-            "Writes to standard output."
+        let table = io.table
+        io.function(
+            "write", [LuaParameter("…", .variadic(.any), "strings and numbers")], returns: [.object("file*")],
+            "Writes to standard output; gives that file.", example: "io.write(\"a\", 1, \"\\n\")"
         ) { [unowned host] call in
             for (position, value) in call.allValues.enumerated() {
                 switch value {
@@ -134,7 +136,7 @@ enum BaseModule {
                 default: throw call.refuse(position, "string expected, got \(value.typeName)")
                 }
             }
-            return call.returns(io.rawGet("stdout"))
+            return call.returns(table.rawGet("stdout"))
         }
     }
 
@@ -177,22 +179,19 @@ enum BaseModule {
 
     // MARK: os
 
-    private static func installOS(_ os: LuaTable, in host: ScriptHost) {
-        let state = host.state
-        func define(
-            _ name: String, _ parameters: [LuaParameter], _ documentation: String,
-            _ body: @escaping (LuaCall) throws -> Int32
-        ) {
-            let declaration = LuaFunctionDeclaration(name, parameters, returns: [.any], documentation)
-            os.rawSet(.text(name), .function(state.makeFunction(declaration, owner: "os.", body: body)))
-        }
-        define(
+    private static func installOS(in host: ScriptHost) {
+        guard
+            let os = LuaModule(
+                extending: "os", "The system; remove and rename take what the sandbox grants.", in: host.state)
+        else { return }
+        os.function(
             "exit",
             [
-                LuaParameter("code", .optional(.union([.boolean, .integer]))),
-                LuaParameter("close", .optional(.boolean)),
+                LuaParameter(
+                    "code", .optional(.union([.boolean, .integer])), "the exit status; true is 0, false is 1"),
+                LuaParameter("close", .optional(.boolean), "the state is closed in any case"),
             ],
-            "Ends the application in order: the items are saved first."
+            "Ends the application in order: the items are saved first.", example: "os.exit(0)"
         ) { [unowned host] call in
             var code: Int32 = 0
             switch call.value(0) {
@@ -203,9 +202,10 @@ enum BaseModule {
             host.terminate(code, cause: .script, explicitly: true)
             throw LuaError(.cancelled, "the application has ended")
         }
-        define(
-            "remove", [LuaParameter("path", .text)],
-            "Removes a file, or an empty folder; nil and an error when it can't."
+        os.function(
+            "remove", [LuaParameter("path", .text, "a path that the sandbox grants")],
+            returns: LuaType.orError(.boolean), "Removes a file, or an empty folder; nil and an error when it can't.",
+            example: "local path = os.tmpname() fs.write(path, \"\") return os.remove(path)"
         ) {
             [unowned host] call in
             let path = try call.text(0)
@@ -218,9 +218,10 @@ enum BaseModule {
                 return call.returns(true)
             }
         }
-        define(
-            "rename", [LuaParameter("from", .text), LuaParameter("to", .text)],
-            "Renames a file; nil and an error when it can't."
+        os.function(
+            "rename", [LuaParameter("from", .text, "its path"), LuaParameter("to", .text, "its new path")],
+            returns: LuaType.orError(.boolean), "Renames a file; nil and an error when it can't.",
+            example: "local path = os.tmpname() fs.write(path, \"\") return os.rename(path, path .. \".txt\")"
         ) {
             [unowned host] call in
             let (from, to) = (try call.text(0), try call.text(1))
@@ -229,7 +230,10 @@ enum BaseModule {
                 return call.returns(true)
             }
         }
-        define("tmpname", [], "A path for a new file in the container's tmp.") { [unowned host] call in
+        os.function(
+            "tmpname", returns: [.string], "A path for a new file in the container's tmp.",
+            example: "return os.tmpname()"
+        ) { [unowned host] call in
             call.returns(PathText.join(host.container.tmp, UUIDModule.make()))
         }
     }

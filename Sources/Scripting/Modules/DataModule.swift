@@ -12,6 +12,7 @@ enum DataModule {
         cls.method("base64", returns: [.string], "The bytes in Base64.", example: "return data(\"ab\"):base64()") {
             value, call in call.returns(Data(value.bytes).base64EncodedString())
         }
+        cls.declareOperator("len", returns: .integer, "How many bytes there are.")
         cls.metamethod("__len") { value, call in call.returns(value.bytes.count) }
         cls.metamethod("__tostring") { value, call in
             let shown = value.bytes.prefix(16).map { byte in
@@ -29,11 +30,13 @@ enum DataModule {
     static func install(_ bridge: ValueBridge) -> LuaModule {
         let module = LuaModule("data", "Bytes that are no text.", in: bridge.state)
         module.callable(
-            [LuaParameter("bytes", .string)], returns: [.object("data")], "Data with the bytes of a string.",
+            [LuaParameter("bytes", .string, "any bytes")], returns: [.object("data")],
+            "Data with the bytes of a string.",
             example: "return #data(\"\\0\\1\\2\")"
         ) { call in call.returns(DataValue(try call.bytes(0)), bridge.datas) }
         module.function(
-            "fromBase64", [LuaParameter("text", .string)], returns: [.object("data")],
+            "fromBase64", [LuaParameter("text", .string, "Base64; line breaks do no harm")],
+            returns: LuaType.orError(.object("data")),
             "The data that a Base64 text stands for; nil and an error when it is none.",
             example: "return data.fromBase64(\"YWI=\"):bytes()"
         ) { call in
@@ -50,6 +53,7 @@ enum DataModule {
 enum NullModule {
     static func makeClass(in state: LuaState) -> LuaClass<NullValue> {
         let cls = LuaClass<NullValue>("null", "Stands for no value inside of arrays and JSON.", in: state)
+        cls.declareGlobalObject()
         cls.metamethod("__tostring") { _, call in call.returns("null") }
         return cls
     }

@@ -32,6 +32,9 @@ enum DateModule {
             }
             return call.returns(text)
         }
+        cls.declareOperator("sub", .object("date"), returns: .number, "Seconds between two dates.")
+        cls.declareOperator("sub", .number, returns: .object("date"), "The date so many seconds before.")
+        cls.declareOperator("add", .number, returns: .object("date"), "The date so many seconds after.")
         cls.metamethod("__tostring") { value, call in call.returns(value.date.text) }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))
@@ -69,7 +72,7 @@ enum DateModule {
                     "moment", .optional(.union([.number, .string, .object("date")])),
                     "seconds since 1970, or ISO 8601 text; now if not given")
             ],
-            returns: [.object("date")],
+            returns: LuaType.orError(.object("date")),
             "A date: now, from seconds since 1970, or from text; nil and an error when the text is none.",
             example: "return date(\"1906-10-17\").year"
         ) { call in

@@ -2,33 +2,34 @@ import Lua
 
 /// `help()`: what the declarations say.
 enum HelpModule {
-    static func install(in host: ScriptHost) -> LuaValue {
+    static func install(in host: ScriptHost) {
         let declaration = LuaFunctionDeclaration(
-            "help", [LuaParameter("subject", .optional(.any), "a module, an object, or a name")],
-            "Shows what there is, or what is known of something.")
-        return .function(
-            host.state.makeFunction(declaration) { [unowned host] call in
-                let declarations = call.state.declarations
-                let text: String
-                if call.count == 0 {
-                    text = overview(declarations)
-                } else if let subject = name(of: call.value(0), host), let found = lookUp(subject, declarations) {
-                    text = found
-                } else {
-                    let subject = call.value(0).textValue ?? call.state.describe(call.value(0)).description
-                    text =
-                        "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name)))\n"
-                }
-                host.output.write(Array(text.utf8))
-                return call.returnsNothing()
-            })
+            "help", [LuaParameter("subject", .optional(.any), "a module, an object, a function, or a name")],
+            "Shows what there is, or what is known of something.", example: "help(\"items.createItem\")")
+        host.state.setGlobal(declaration) { [unowned host] call in
+            let declarations = call.state.declarations
+            let text: String
+            if call.count == 0 {
+                text = overview(declarations)
+            } else if let subject = name(of: call.value(0), host), let found = lookUp(subject, declarations) {
+                text = found
+            } else {
+                let subject = call.value(0).textValue ?? call.state.describe(call.value(0)).description
+                text =
+                    "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name) + EventDeclaration.all.map(\.name)))\n"
+            }
+            host.output.write(Array(text.utf8))
+            return call.returnsNothing()
+        }
     }
 
     private static func overview(_ declarations: LuaDeclarations) -> String {
         var seen: Set<String> = []
         // A module and the class of its values may have the same name: the module stands for both.
         let shown = declarations.all.sorted { $0.kind == .module && $1.kind != .module }
-            .filter { $0.name.first?.isLowercase == true && seen.insert($0.name).inserted }.sorted { $0.name < $1.name }
+            .filter { $0.name.first?.isLowercase == true && !$0.isPartOfLua && seen.insert($0.name).inserted }.sorted {
+                $0.name < $1.name
+            }
         let width = shown.map(\.name.count).max() ?? 0
         let lines = shown.map { "  \(pad($0.name, width))  \($0.documentation)" }
         return "What a script has beside Lua's own library; help(items) shows more of one.\n\n"
@@ -45,15 +46,35 @@ enum HelpModule {
         switch value {
         case .string(let text): return text.text
         case .userdata(let userdata): return userdata.className
-        case .table(let table): return table.metatable?.rawGet("__name").textValue
+        case .table(let table):
+            if let name = table.metatable?.rawGet("__name").textValue { return name }
+        case .function: break
         default: return nil
         }
+        return globalName(of: value, host)
+    }
+
+    /// The name under which a declared table or function stands: `io`, `print`, `io.open`, `fs.read`.
+    private static func globalName(of value: LuaValue, _ host: ScriptHost) -> String? {
+        let globals = host.state.globals
+        for declaration in host.state.declarations.all where declaration.kind != .class {
+            let global = globals.rawGet(.text(declaration.name))
+            if host.state.areEqual(global, value) { return declaration.name }
+            guard case .table(let table) = global else { continue }
+            for function in declaration.functions where !function.name.isEmpty {
+                if host.state.areEqual(table.rawGet(.text(function.name)), value) {
+                    return "\(declaration.name).\(function.name)"
+                }
+            }
+        }
+        return nil
     }
 
     /// `items`, `items.createItem`, `items:createItem`, or just `createItem`.
     static func lookUp(_ subject: String, _ declarations: LuaDeclarations) -> String? {
         let named = declarations.all.filter { $0.name == subject }
         if !named.isEmpty { return named.map(describe).joined(separator: "\n") }
+        if let event = EventDeclaration.all.first(where: { $0.name == subject }) { return describe(event) }
         let parts = subject.split(whereSeparator: { $0 == "." || $0 == ":" }).map(String.init)
         guard let member = parts.last else { return nil }
         let found = declarations.all.filter { parts.count == 1 || $0.name == parts[0] }.compactMap { owner -> String? in
@@ -75,27 +96,40 @@ enum HelpModule {
                     "  .\(property.name)  \(property.type.name)\(property.isReadOnly ? ", read-only" : "")\n      \(property.documentation)\n"
             }
         }
+        let events = EventDeclaration.all.filter { $0.owner.rawValue == declaration.name }
+        if !events.isEmpty { text += "\nevents\n  \(events.map(\.name).joined(separator: ", "))\n" }
+        if !declaration.operators.isEmpty {
+            text += "\noperators\n"
+            for each in declaration.operators {
+                text += "  \(each.expression(on: declaration.name))  \(each.result.name)\n      \(each.documentation)\n"
+            }
+        }
         if !declaration.functions.isEmpty {
             text += "\nfunctions\n"
             for function in declaration.functions.sorted(by: { $0.name < $1.name }) {
-                let owner = function.name.isEmpty ? declaration.name : declaration.name + declaration.separator
-                text += "  \(function.signature(owner: owner))\n      \(function.documentation)\n"
+                text += "  \(declaration.signature(of: function))\n      \(function.documentation)\n"
             }
         }
         return text
     }
 
     private static func describe(_ function: LuaFunctionDeclaration, of owner: LuaDeclaration) -> String {
-        var text = "\(function.signature(owner: owner.name + owner.separator))\n  \(function.documentation)\n"
+        var text = "\(owner.signature(of: function))\n  \(function.documentation)\n"
         for parameter in function.parameters where !parameter.documentation.isEmpty || parameter.type != .any {
             text +=
                 "  \(parameter.name): \(parameter.type.name)\(parameter.documentation.isEmpty ? "" : ", " + parameter.documentation)\n"
-            var type = parameter.type
-            while case .optional(let inner) = type { type = inner }
-            guard case .options(let options) = type else { continue }
-            for option in options { text += "    \(option.name): \(option.type.name), \(option.documentation)\n" }
+            for option in parameter.type.options ?? parameter.type.record?.fields ?? [] {
+                text += "    \(option.name): \(option.type.name), \(option.documentation)\n"
+            }
         }
         if !function.example.isEmpty { text += "  example: \(function.example)\n" }
+        return text
+    }
+
+    private static func describe(_ event: EventDeclaration) -> String {
+        var text = "\(event.owner.rawValue):on(\"\(event.name)\", …): \(event.documentation)\n"
+        for field in event.payload { text += "  event.\(field.name): \(field.type.name), \(field.documentation)\n" }
+        if event.allowsVeto { text += "  event:veto(reason) refuses it.\n" }
         return text
     }
 

@@ -10,7 +10,8 @@ enum LogModule {
             ("debug", "For whoever looks for a fault; shown with --log-level debug."), ("info", "What happens."),
             ("warning", "What may be wrong."), ("error", "What is wrong."),
         ] {
-            module.function(name, parameters, documentation) { [unowned host] call in
+            module.function(name, parameters, documentation, example: "log.\(name)(\"items:\", #items)") {
+                [unowned host] call in
                 let texts = try call.allValues.map {
                     String(decoding: try BaseModule.text(of: $0, in: call.state), as: UTF8.self)
                 }

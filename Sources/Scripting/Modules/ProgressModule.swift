@@ -50,19 +50,29 @@ enum ProgressModule {
 
     static func install(in host: ScriptHost) -> LuaModule {
         let cls = LuaClass<Bar>("Progress", "How far a long piece of work has come.", in: host.state)
-        cls.method("advance", [LuaParameter("steps", .optional(.integer), "1 if not given")], "So much more is done.") {
+        cls.method(
+            "advance", [LuaParameter("steps", .optional(.integer), "1 if not given")], "So much more is done.",
+            example: "local bar = progress(10) bar:advance() bar:advance(9) bar:finish()"
+        ) {
             [unowned host] bar, call in
             bar.advance(try call.optional(0, call.integer) ?? 1, host.output)
             return call.returnsNothing()
         }
-        cls.method("finish", "The work is done: the bar goes away.") { [unowned host] bar, call in
+        cls.method(
+            "finish", "The work is done: the bar goes away.",
+            example: "local bar = progress(1) bar:advance() bar:finish()"
+        ) { [unowned host] bar, call in
             bar.finish(host.output)
             return call.returnsNothing()
         }
         let module = LuaModule("progress", "A bar on the terminal for long work.", in: host.state)
         module.callable(
-            [LuaParameter("total", .integer), LuaParameter("label", .optional(.text))], returns: [.object("Progress")],
-            "A bar for so many steps; nothing is drawn where there is no terminal."
+            [
+                LuaParameter("total", .integer, "how many steps there are"),
+                LuaParameter("label", .optional(.text), "stands before the bar"),
+            ], returns: [.object("Progress")],
+            "A bar for so many steps; nothing is drawn where there is no terminal.",
+            example: "local bar = progress(3, \"Copying\") for _ = 1, 3 do bar:advance() end bar:finish()"
         ) { call in
             call.returns(Bar(total: try call.integer(0), label: try call.optional(1, call.text) ?? ""), cls)
         }

@@ -23,7 +23,7 @@ enum StandardModules {
         add(LogModule.install(in: host))
         add(ProgressModule.install(in: host))
         BaseModule.install(in: host, modules: modules)
-        state.globals.rawSet("help", HelpModule.install(in: host))
+        HelpModule.install(in: host)
         for (name, value) in modules { state.globals.rawSet(.text(name), value) }
         StrictGlobals.install(in: host)
     }

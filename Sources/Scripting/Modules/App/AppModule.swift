@@ -4,22 +4,20 @@ import Stores
 
 /// `app`: the application, its states and its handlers.
 enum AppModule {
-    static let events: [String] =
-        LifeCycleCallback.allCases.map(\.rawValue) + ["willSave", "didSave"]
-
     static func install(in host: ScriptHost, _ hooks: HookBinding) -> LuaValue {
         let state = host.state
         let cls = LuaClass<ScriptApplication>("app", "The application.", in: state)
-        cls.text(
-            "state", "notRunning, inactive, active, background or suspended.",
-            get: { $0.host.applicationState.rawValue })
+        cls.property(
+            "state", .choice(ApplicationState.allCases.map(\.rawValue)), "Where in its life the application is."
+        ) { app, call in call.returns(app.host.applicationState.rawValue) }
         cls.text("name", "The application's name.", get: { $0.host.options.applicationName })
         cls.text("version", "The application's version.", get: { $0.host.options.applicationVersion })
         let container = ContainerBinding.makeValue(host)
         cls.property("container", .object("container"), "The container's folders.") { _, call in call.returns(container)
         }
         cls.property(
-            "delegate", .optional(.table), "A table of functions under Cocoa's names, called before the handlers.",
+            "delegate", .optional(.record("delegate", delegateMethods)),
+            "A table of functions under Cocoa's names, called before the handlers.",
             set: { app, call in app.host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0) }
         ) { app, call in call.returns(app.host.lifeCycle.delegate.map(LuaValue.table) ?? .nil) }
         hooks.declareMethods(on: cls)
@@ -27,13 +25,16 @@ enum AppModule {
         backgroundTasks(cls)
         cls.method(
             "terminate", [LuaParameter("code", .optional(.integer), "the exit status; 0 if not given")],
-            "The orderly way out: the handlers run and the items are saved."
+            "The orderly way out: the handlers run and the items are saved.", example: "app:terminate()"
         ) { app, call in
             app.host.terminate(
                 Int32(truncatingIfNeeded: try call.optional(0, call.integer) ?? 0), cause: .script, explicitly: true)
             throw LuaError(.cancelled, "the application has ended")
         }
-        cls.method("run", "Stays, serving events and timers, until the application is terminated.") { app, call in
+        cls.method(
+            "run", "Stays, serving events and timers, until the application is terminated.",
+            example: "timer.after(0, function() app:terminate() end) app:run()"
+        ) { app, call in
             app.host.commit()
             app.host.output.flush()
             return try app.host.scheduler.wait(call) { _ in {} }
@@ -41,9 +42,17 @@ enum AppModule {
         cls.metamethod("__tostring") { app, call in
             call.returns("app \(app.host.options.applicationName) (\(app.host.applicationState.rawValue))")
         }
+        cls.declareGlobalObject()
         let value = cls.value(ScriptApplication(host))
         host.lifeCycle.applicationValue = value
         return value
+    }
+
+    /// Cocoa's names, each a function of the application.
+    private static let delegateMethods = LifeCycleCallback.allCases.flatMap { callback in
+        [callback.applicationSelector, callback.sceneSelector].compactMap { $0 }.map { selector in
+            LuaParameter(selector, .optional(.callback("(app: app)")), "called at `\(callback.rawValue)`")
+        }
     }
 
     /// Home, return, interruptions, the lock and memory warnings, as a script plays them.
@@ -56,14 +65,20 @@ enum AppModule {
             ("unlock", .unlock, "And back."),
             ("simulateMemoryWarning", .memoryWarning, "As the simulator's menu item: the image cache is flushed."),
         ]
+        // What must have happened before, in the examples.
+        let undone = ["open": "app:pressHome() ", "endInterruption": "app:interrupt() ", "unlock": "app:lock() "]
         for (name, event, documentation) in verbs {
-            cls.method(name, [], documentation + " All callbacks are delivered before it returns.") { app, call in
+            cls.method(
+                name, documentation + " All callbacks are delivered before it returns.",
+                example: "\(undone[name] ?? "")app:\(name)() return app.state"
+            ) { app, call in
                 try simulate(event, on: app.host)
                 return call.returnsNothing()
             }
         }
         cls.method(
-            "interrupt", [LuaParameter("reason", .optional(.text))], "A call comes in: the application is inactive."
+            "interrupt", [LuaParameter("reason", .optional(.text), "why, for whoever reads the script")],
+            "A call comes in: the application is inactive.", example: "app:interrupt(\"a call\") app:endInterruption()"
         ) {
             app, call in
             try simulate(.interrupt, on: app.host)
@@ -82,11 +97,13 @@ enum AppModule {
         cls.method(
             "beginBackgroundTask",
             [
-                LuaParameter("name", .text),
+                LuaParameter("name", .text, "what it is for"),
                 LuaParameter("onExpire", .optional(.callback("()")), "called when time runs out"),
             ],
             returns: [.integer],
-            "Asks for time to finish something before the process stops; end it with endBackgroundTask."
+            "Asks for time to finish something before the process stops; end it with endBackgroundTask.",
+            example:
+                "local id = app:beginBackgroundTask(\"upload\", function() log.warning(\"no time left\") end) app:endBackgroundTask(id)"
         ) { app, call in
             app.host.lifeCycle.lastBackgroundTask += 1
             let number = app.host.lifeCycle.lastBackgroundTask
@@ -94,7 +111,10 @@ enum AppModule {
                 name: try call.text(0), onExpire: try call.optional(1, call.function))
             return call.returns(number)
         }
-        cls.method("endBackgroundTask", [LuaParameter("id", .integer)], "The task is done.") { app, call in
+        cls.method(
+            "endBackgroundTask", [LuaParameter("id", .integer, "what beginBackgroundTask gave")], "The task is done.",
+            example: "app:endBackgroundTask(app:beginBackgroundTask(\"upload\"))"
+        ) { app, call in
             app.host.lifeCycle.backgroundTasks[Int(try call.integer(0))] = nil
             app.host.loop.poster.wake()
             return call.returnsNothing()

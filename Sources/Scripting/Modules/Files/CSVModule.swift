@@ -9,7 +9,7 @@ enum CSVModule {
         module.function(
             "rows",
             [
-                LuaParameter("path", .text),
+                LuaParameter("path", .text, "the file's"),
                 LuaParameter(
                     "options",
                     .optional(
@@ -17,14 +17,16 @@ enum CSVModule {
                             LuaParameter(
                                 "header", .boolean, "whether the first row names the columns; true if not given"),
                             LuaParameter("delimiter", .text, "one character; a comma if not given"),
-                        ]))),
-            ], returns: [.function],
-            "An iterator over a file's rows: tables by the header's names, or arrays without a header; cells are strings."
+                        ])), "how the file is written"),
+            ], returns: [.callback("() → table")],
+            "An iterator over a file's rows: tables by the header's names, or arrays without a header; cells are strings.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.csv\", \"name,room\\nLamp,Study\\n\") for row in csv.rows(app.container.tmp .. \"/a.csv\") do print(row.name, row.room) end"
         ) { [unowned host] call in try rows(call, host) }
         module.function(
             "write",
             [
-                LuaParameter("path", .text), LuaParameter("rows", .table, "an array of tables"),
+                LuaParameter("path", .text, "the file's"), LuaParameter("rows", .table, "an array of tables"),
                 LuaParameter(
                     "options",
                     .optional(
@@ -33,8 +35,11 @@ enum CSVModule {
                                 "columns", .array(.text),
                                 "which columns, in this order; all names, sorted, if not given"),
                             LuaParameter("delimiter", .text, "one character; a comma if not given"),
-                        ]))),
-            ], returns: [.boolean], "Writes rows with a header; nil and an error when the file can't be written."
+                        ])), "how the file is written"),
+            ], returns: LuaType.orError(.boolean),
+            "Writes rows with a header; nil and an error when the file can't be written.",
+            example:
+                "return csv.write(app.container.tmp .. \"/a.csv\", { { name = \"Lamp\", value = 9 } }, { columns = { \"name\", \"value\" } })"
         ) { [unowned host] call in try write(call, host) }
         return module
     }

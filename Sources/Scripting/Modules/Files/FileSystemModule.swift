@@ -10,7 +10,12 @@ enum FileSystemModule {
             "fs", "Files inside of what the sandbox grants: the container, and what was named or allowed.",
             in: host.state)
         let path = LuaParameter("path", .text, "relative paths begin at the working folder")
-        module.function("read", [path], returns: [.string], "A file's bytes; nil and an error when it can't be read.") {
+        module.function(
+            "read", [path], returns: LuaType.orError(.string),
+            "A file's bytes; nil and an error when it can't be read.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.read(app.container.tmp .. \"/a.txt\")"
+        ) {
             [unowned host] call in
             let path = try call.text(0)
             return try attempt(call, host, path, .read) { layer in
@@ -18,8 +23,10 @@ enum FileSystemModule {
             }
         }
         module.function(
-            "write", [path, LuaParameter("bytes", .union([.string, .object("data")]))], returns: [.boolean],
-            "Writes a file whole: into a temporary file first, so that an interrupted write leaves the old one."
+            "write", [path, LuaParameter("bytes", .union([.string, .object("data")]), "what it will hold")],
+            returns: LuaType.orError(.boolean),
+            "Writes a file whole: into a temporary file first, so that an interrupted write leaves the old one.",
+            example: "return fs.write(app.container.tmp .. \"/a.txt\", \"text\")"
         ) { [unowned host] call in
             let path = try call.text(0)
             let bytes = try call.optionalObject(1, host.values.datas)?.bytes ?? call.bytes(1)
@@ -28,7 +35,10 @@ enum FileSystemModule {
                 return call.returns(true)
             }
         }
-        module.function("list", [path], returns: [.array(.string)], "The names in a folder, sorted.") {
+        module.function(
+            "list", [path], returns: LuaType.orError(.array(.string)), "The names in a folder, sorted.",
+            example: "for _, name in ipairs(fs.list(app.container.path)) do print(name) end"
+        ) {
             [unowned host] call in
             let path = try call.text(0)
             return try attempt(call, host, path, .read) { layer in
@@ -39,13 +49,17 @@ enum FileSystemModule {
             }
         }
         module.function(
-            "exists", [path], returns: [.boolean], "Whether there is a file or folder that the sandbox grants."
+            "exists", [path], returns: [.boolean], "Whether there is a file or folder that the sandbox grants.",
+            example: "return fs.exists(app.container.documents)"
         ) {
             [unowned host] call in
             call.returns(((try? host.fence.layer.status(try call.text(0))) ?? nil) != nil)
         }
         module.function(
-            "remove", [path], returns: [.boolean], "Removes a file or an empty folder; nil and an error when it can't."
+            "remove", [path], returns: LuaType.orError(.boolean),
+            "Removes a file or an empty folder; nil and an error when it can't.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.remove(app.container.tmp .. \"/a.txt\")"
         ) {
             [unowned host] call in
             let path = try call.text(0)
@@ -59,7 +73,9 @@ enum FileSystemModule {
             }
         }
         module.function(
-            "makeDirectory", [path], returns: [.boolean], "Makes a folder, and those above it that are missing."
+            "makeDirectory", [path], returns: LuaType.orError(.boolean),
+            "Makes a folder, and those above it that are missing.",
+            example: "return fs.makeDirectory(app.container.tmp .. \"/a/b\")"
         ) {
             [unowned host] call in
             let path = try call.text(0)

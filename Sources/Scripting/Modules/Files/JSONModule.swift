@@ -53,9 +53,10 @@ enum JSONModule {
         module.function(
             "encode",
             [
-                LuaParameter("value", .any),
+                LuaParameter("value", .any, "text, a number, a boolean, null, a date, data, or a table of these"),
                 LuaParameter(
-                    "options", .optional(.options([LuaParameter("pretty", .boolean, "indented, keys in order")]))),
+                    "options", .optional(.options([LuaParameter("pretty", .boolean, "indented, keys in order")])),
+                    "how it is written"),
             ], returns: [.string], "A value as JSON; keys are sorted. Raises when it is no JSON value.",
             example: "return json.encode({ name = \"Bear\", tags = { \"gift\" } })"
         ) { call in
@@ -73,7 +74,7 @@ enum JSONModule {
             }
         }
         module.function(
-            "decode", [LuaParameter("text", .string)], returns: [.any],
+            "decode", [LuaParameter("text", .string, "JSON in UTF-8")], returns: LuaType.orError(.any),
             "The value of a JSON text; nil and an error when it is none.",
             example: "return json.decode('[1, 2.5, null]')[2]"
         ) { call in

@@ -27,8 +27,11 @@ final class ImageClasses {
         cls.integer("height", "In pixels, upright.", get: { Int64($0.height) })
         cls.optionalText("format", "jpeg, png, …; nil for one that was made.", get: { $0.format?.rawValue })
         cls.method(
-            "jpegData", [LuaParameter("quality", .optional(.number), "0 to 1; 0.5 if not given")], returns: [.string],
-            "The picture as a JPEG file's bytes."
+            "jpegData", [LuaParameter("quality", .optional(.number), "0 to 1; 0.5 if not given")],
+            returns: LuaType.orError(.string),
+            "The picture as a JPEG file's bytes.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:jpegData(0.8)"
         ) { picture, call in
             let quality = try call.optional(0, call.number) ?? 0.5
             guard (0...1).contains(quality) else {
@@ -36,12 +39,23 @@ final class ImageClasses {
             }
             return try attempt(call) { call.returns(LuaString(try picture.jpegData(quality: quality))) }
         }
-        cls.method("pngData", returns: [.string], "The picture as a PNG file's bytes.") { picture, call in
+        cls.method(
+            "pngData", returns: LuaType.orError(.string), "The picture as a PNG file's bytes.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:pngData()"
+        ) { picture, call in
             try attempt(call) { call.returns(LuaString(try picture.pngData())) }
         }
         cls.method(
-            "resized", [LuaParameter("width", .integer), LuaParameter("height", .integer)], returns: [.object("Image")],
-            "A copy that fits into so many pixels, in its own proportions."
+            "resized",
+            [
+                LuaParameter("width", .integer, "the most, in pixels"),
+                LuaParameter("height", .integer, "the most, in pixels"),
+            ],
+            returns: LuaType.orError(.object("Image")),
+            "A copy that fits into so many pixels, in its own proportions.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture:resized(4, 4).width"
         ) { picture, call in
             let (width, height) = (try call.integer(0), try call.integer(1))
             for (position, length) in [width, height].enumerated() where !(1...65_535).contains(length) {
@@ -49,7 +63,11 @@ final class ImageClasses {
             }
             return try attempt(call) { call.returns(try picture.resized(width: Int(width), height: Int(height)), cls) }
         }
-        cls.method("show", "Draws the picture in the terminal; nothing elsewhere.") { [unowned host] picture, call in
+        cls.method(
+            "show", "Draws the picture in the terminal; nothing elsewhere.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) picture:show()"
+        ) { [unowned host] picture, call in
             host.frontEnd?.show(picture)
             return call.returnsNothing()
         }
@@ -75,10 +93,13 @@ final class ImageClasses {
         images.method(
             "setImage",
             [
-                LuaParameter("image", .object("Image")), key,
+                LuaParameter("image", .object("Image"), "the picture"), key,
                 LuaParameter(
-                    "options", .optional(.options([LuaParameter("quality", .number, "0 to 1; 0.5 if not given")]))),
-            ], returns: [.boolean], "Stores a picture under a key, as JPEG; true, or nil and an error."
+                    "options", .optional(.options([LuaParameter("quality", .number, "0 to 1; 0.5 if not given")])),
+                    "how it is stored"),
+            ], returns: LuaType.orError(.boolean), "Stores a picture under a key, as JPEG; true, or nil and an error.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return images:setImage(picture, \"cover\", { quality = 0.8 })"
         ) { store, call in
             let quality = try call.option("quality", of: 2).numberValue ?? 0.5
             guard (0...1).contains(quality) else {
@@ -89,12 +110,18 @@ final class ImageClasses {
                 return call.returns(true)
             }
         }
-        images.method("image", [key], returns: [.optional(.object("Image"))], "The picture under a key, or nil.") {
+        images.method(
+            "image", [key], returns: LuaType.orError(.object("Image")), "The picture under a key, or nil.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:image(\"cover\").width"
+        ) {
             store, call in
             try Self.keyed(call, 0) { call.returns(try store.image(forKey: try call.text(0)), image) }
         }
         images.method(
-            "deleteImage", [key], returns: [.boolean], "Removes the picture under a key; harmless when there is none."
+            "deleteImage", [key], returns: LuaType.orError(.boolean),
+            "Removes the picture under a key; harmless when there is none.",
+            example: "return images:deleteImage(\"cover\")"
         ) {
             store, call in
             try Self.keyed(call, 0) {
@@ -102,12 +129,17 @@ final class ImageClasses {
                 return call.returns(true)
             }
         }
-        images.method("imagePath", [key], returns: [.string], "Where the picture under a key is kept.") { store, call in
+        images.method(
+            "imagePath", [key], returns: LuaType.orError(.string), "Where the picture under a key is kept.",
+            example: "return images:imagePath(\"cover\")"
+        ) { store, call in
             try Self.keyed(call, 0) { call.returns(try store.imagePath(forKey: try call.text(0))) }
         }
         images.method(
             "thumbnail", [key, LuaParameter("size", .optional(.integer), "pixels a side; 40 if not given")],
-            returns: [.optional(.object("Image"))], "The picture in a small square, kept in Library/Caches."
+            returns: LuaType.orError(.object("Image")), "The picture in a small square, kept in Library/Caches.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:thumbnail(\"cover\", 16).width"
         ) { store, call in
             let size = try call.optional(1, call.integer) ?? 40
             guard (1...4096).contains(size) else { throw call.refuse(1, "a size from 1 to 4096 expected, got \(size)") }
@@ -115,7 +147,10 @@ final class ImageClasses {
                 call.returns(try store.thumbnail(forKey: try call.text(0), size: Int(size)), image)
             }
         }
-        images.method("keys", returns: [.array(.text)], "The keys of all pictures, sorted.") { store, call in
+        images.method(
+            "keys", returns: LuaType.orError(.array(.text)), "The keys of all pictures, sorted.",
+            example: "return #images:keys()"
+        ) { store, call in
             try Self.keyed(call, 0) {
                 let table = call.state.makeTable()
                 for (index, key) in try store.keys().enumerated() {
@@ -124,7 +159,9 @@ final class ImageClasses {
                 return call.returns(LuaValue.table(table))
             }
         }
-        images.method("clearCache", "Flushes the cache; the files stay.") { store, call in
+        images.method(
+            "clearCache", "Flushes the cache; the files stay.", example: "images:clearCache() return images.cacheCount"
+        ) { store, call in
             store.clearCache()
             return call.returnsNothing()
         }
@@ -133,6 +170,7 @@ final class ImageClasses {
         images.integer(
             "cacheLimit", "Bytes that the cache may hold.", get: { Int64($0.cacheLimit) },
             set: { $0.cacheLimit = Int(max($1, 0)) })
+        images.declareGlobalObject()
         images.metamethod("__tostring") { store, call in call.returns("images (\((try? store.keys().count) ?? 0))") }
     }
 
@@ -147,8 +185,10 @@ final class ImageClasses {
     private func declareModule(_ host: ScriptHost) {
         let image = image
         module.function(
-            "open", [LuaParameter("path", .text)], returns: [.object("Image")],
-            "Reads a picture from a file; nil and an error when it can't be read."
+            "open", [LuaParameter("path", .text, "the file's")], returns: LuaType.orError(.object("Image")),
+            "Reads a picture from a file; nil and an error when it can't be read.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) fs.write(app.container.tmp .. \"/a.png\", picture:pngData()) return image.open(app.container.tmp .. \"/a.png\").format"
         ) { [unowned host] call in
             let path = try call.text(0)
             do {
@@ -159,8 +199,11 @@ final class ImageClasses {
             }
         }
         module.function(
-            "fromData", [LuaParameter("bytes", .union([.string, .object("data")]))], returns: [.object("Image")],
-            "The picture of a file's bytes; nil and an error when they are none."
+            "fromData", [LuaParameter("bytes", .union([.string, .object("data")]), "those of a picture's file")],
+            returns: LuaType.orError(.object("Image")),
+            "The picture of a file's bytes; nil and an error when they are none.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture.width"
         ) { [unowned host] call in
             let bytes = try call.optionalObject(0, host.values.datas)?.bytes ?? call.bytes(0)
             do { return call.returns(try Image(bytes: bytes, limits: host.images.limits), image) } catch let error

@@ -59,11 +59,17 @@ final class ItemBinding {
             guard images.store.hasImage(forKey: key) else { return call.returns(LuaValue.nil) }
             return call.returns(try images.store.image(forKey: key), images.image)
         }
-        cls.method("copy", returns: [.object("Item")], "A deep copy with a new key, at the end of the store.") {
+        cls.method(
+            "copy", returns: [.object("Item")], "A deep copy with a new key, at the end of the store.",
+            example: "return items:createItem{ name = \"Lamp\" }:copy().name"
+        ) {
             item, call in
             call.returns(try item.copy(), cls)
         }
-        cls.method("fields", returns: [.array(.text)], "The names of the custom fields it has, sorted.") { item, call in
+        cls.method(
+            "fields", returns: [.array(.text)], "The names of the custom fields it has, sorted.",
+            example: "return items:createItem{ room = \"Study\" }:fields()[1]"
+        ) { item, call in
             let table = call.state.makeTable()
             for (index, name) in try item.customFieldNames.enumerated() {
                 table.rawSet(.integer(Int64(index + 1)), .text(name))

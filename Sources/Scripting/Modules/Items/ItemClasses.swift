@@ -31,6 +31,10 @@ final class ItemClasses {
                 guard let position = call.value(0).integerValue else { return call.returns(LuaValue.nil) }
                 return call.returns(position > 0 ? store[Int(clamping: position - 1)] : nil, item)
             })
+        items.declareOperator("index", .integer, returns: .optional(.object("Item")), "The item at a position, from 1.")
+        items.declareOperator("len", returns: .integer, "How many items there are.")
+        items.declareGlobalObject()
+        item.declareOperator("index", .text, returns: .any, "A custom field's value; assigning nil removes it.")
         query = QueryBinding.makeClass(in: state)
         itemBinding.finish(item)
         QueryBinding.declare(on: query, self)

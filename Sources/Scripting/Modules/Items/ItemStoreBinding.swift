@@ -12,22 +12,52 @@ enum ItemStoreBinding {
         keeping(cls, classes)
         let hooks = classes.hooks
         cls.method(
-            "on", HookBinding.onParameters, returns: [.object("Hook")],
-            "Calls a handler before or after items change; a will… handler may refuse with event:veto(reason)."
+            "on", HookBinding.parameters(for: .items), returns: [.object("Hook")],
+            "Calls a handler before or after items change; a will… handler may refuse with event:veto(reason).",
+            example:
+                "items:on(\"didInsert\", function(event) print(event.item) end) items:createItem{ name = \"Lamp\" }"
         ) { [unowned host] _, call in
-            let results = try hooks.register(call, events: HookBinding.itemEvents, allowsUserEvents: false)
+            let results = try hooks.register(call, events: EventDeclaration.names(of: .items), allowsUserEvents: false)
             host.observeItems(as: classes.item)
             return results
         }
     }
+
+    private static let fields = [
+        LuaParameter("name", .optional(.text), "what it is"),
+        LuaParameter("serialNumber", .optional(.text), "its serial number"),
+        LuaParameter("valueInDollars", .optional(.integer), "what it is worth, in whole dollars"),
+        LuaParameter("dateCreated", .optional(.object("date")), "when it was recorded; now if not given"),
+        LuaParameter("itemKey", .optional(.text), "its key, one that is unused; a new one if not given"),
+    ]
+
+    private static let diff: [LuaParameter] = {
+        let brief = [
+            LuaParameter("itemKey", .optional(.text), "the item's key"), LuaParameter("name", .text, "the item's name"),
+        ]
+        let update = [
+            LuaParameter("field", .text, "the field's name"), LuaParameter("old", .any, "its value before"),
+            LuaParameter("new", .any, "its value after"),
+        ]
+        let move = [
+            LuaParameter("from", .integer, "its position before"), LuaParameter("to", .integer, "its position after"),
+        ]
+        return [
+            LuaParameter("inserted", .array(.record("diff.item", brief)), "items that would be new"),
+            LuaParameter("removed", .array(.record("diff.item", brief)), "items that would go"),
+            LuaParameter("updated", .array(.record("diff.update", brief + update)), "fields that would change"),
+            LuaParameter("moved", .array(.record("diff.move", brief + move)), "items that would have another place"),
+        ]
+    }()
 
     private static func reading(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let item = classes.item
         cls.metamethod("__len") { store, call in call.returns(store.count) }
         cls.metamethod("__tostring") { store, call in call.returns("items (\(store.count))") }
         cls.method(
-            "item", [LuaParameter("itemKey", .text)], returns: [.optional(.object("Item"))],
-            "The item with a key, or nil."
+            "item", [LuaParameter("itemKey", .text, "its key")], returns: [.optional(.object("Item"))],
+            "The item with a key, or nil.",
+            example: "local item = items:randomItem() return items:item(item.itemKey) == item"
         ) { store, call in
             let found = try call.withBytes(0) { raw in
                 store.item(forKeyUTF8: raw.bindMemory(to: UInt8.self))
@@ -42,8 +72,9 @@ enum ItemStoreBinding {
             return call.returns(LuaValue.table(table))
         }
         cls.method(
-            "each", returns: [.function],
-            "An iterator over positions and items, for `for`; changing the store meanwhile is safe."
+            "each", returns: [.callback("() → integer, Item")],
+            "An iterator over positions and items, for `for`; changing the store meanwhile is safe.",
+            example: "for position, item in items:each() do print(position, item.name) end"
         ) { store, call in
             let cursor = store.each()
             var position: Int64 = 0
@@ -59,7 +90,8 @@ enum ItemStoreBinding {
         let item = classes.item
         let host = classes.host
         cls.method(
-            "createItem", [LuaParameter("fields", .optional(.table), "values by field name")],
+            "createItem",
+            [LuaParameter("fields", .optional(.record("fields", fields)), "values by field name; custom ones, too")],
             returns: [.object("Item")],
             "A new item at the end of the store: empty, or with the fields given.",
             example: "return items:createItem{ name = \"Lamp\", room = \"Study\" }.room"
@@ -67,10 +99,16 @@ enum ItemStoreBinding {
             guard case .table(let table) = call.value(0) else { return call.returns(try store.createItem(), item) }
             return call.returns(try store.createItem(try classes.itemBinding.fields(table)), item)
         }
-        cls.method("randomItem", returns: [.object("Item")], "A new item of an adjective and a noun.") { store, call in
+        cls.method(
+            "randomItem", returns: [.object("Item")], "A new item of an adjective and a noun.",
+            example: "return items:randomItem().name"
+        ) { store, call in
             call.returns(try store.randomItem(), item)
         }
-        cls.method("removeItem", [LuaParameter("item", .object("Item"))], "Removes an item, with its image.") {
+        cls.method(
+            "removeItem", [LuaParameter("item", .object("Item"), "which item")],
+            "Removes an item, with its image.", example: "items:removeItem(items:randomItem()) return #items"
+        ) {
             [unowned host] store, call in
             let removed = try call.object(0, item)
             let key = try removed.itemKey
@@ -79,8 +117,10 @@ enum ItemStoreBinding {
             return call.returnsNothing()
         }
         cls.method(
-            "moveItem", [LuaParameter("from", .integer), LuaParameter("to", .integer)],
-            "Moves an item from one position to another, both from 1."
+            "moveItem",
+            [LuaParameter("from", .integer, "where it is"), LuaParameter("to", .integer, "where it will be")],
+            "Moves an item from one position to another, both from 1.",
+            example: "for _ = 1, 3 do items:randomItem() end items:moveItem(3, 1)"
         ) { store, call in
             let count = Int64(store.count)
             let positions = try [call.integer(0), call.integer(1)]
@@ -92,24 +132,33 @@ enum ItemStoreBinding {
             return call.returnsNothing()
         }
         cls.method(
-            "transaction", [LuaParameter("body", .callback("()"))], returns: [.variadic(.any)],
-            "Runs a function whose changes all happen or none; an error rolls back and is raised again."
+            "transaction", [LuaParameter("body", .callback("() → any"), "what changes items")],
+            returns: [.variadic(.any)],
+            "Runs a function whose changes all happen or none; an error rolls back and is raised again.",
+            example: "items:transaction(function() for _ = 1, 10 do items:randomItem() end end) return #items"
         ) { [unowned host] store, call in
             let body = try call.function(0)
             let results = try store.transaction { try body.call() }
             host.removeImagesOfRemovedItems()
             return try call.returns(values: results)
         }
-        cls.method("undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.")
-        { store, call in
+        cls.method(
+            "undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.",
+            example: "items:transaction(function() items:randomItem() end) return items:undo(), #items"
+        ) { store, call in
             call.returns(try store.undo())
         }
-        cls.method("redo", returns: [.boolean], "Does again what undo took back.") { store, call in
+        cls.method(
+            "redo", returns: [.boolean], "Does again what undo took back.",
+            example: "items:transaction(function() items:randomItem() end) items:undo() return items:redo(), #items"
+        ) { store, call in
             call.returns(try store.redo())
         }
         cls.method(
-            "dryRun", [LuaParameter("body", .callback("()"))], returns: [.table],
-            "What a function would change: counts and entries; nothing is changed."
+            "dryRun", [LuaParameter("body", .callback("()"), "what would change items")],
+            returns: [.record("diff", diff)],
+            "What a function would change: counts and entries; nothing is changed.",
+            example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
         ) { store, call in
             let body = try call.function(0)
             let diff = try store.dryRun { _ = try body.call() }
@@ -120,8 +169,9 @@ enum ItemStoreBinding {
     private static func keeping(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let host = classes.host
         cls.method(
-            "saveChanges", returns: [.boolean],
-            "Saves every item to Documents/items.archive; true, or nil and an error."
+            "saveChanges", returns: LuaType.orError(.boolean),
+            "Saves every item to Documents/items.archive; true, or nil and an error.",
+            example: "items:randomItem() return assert(items:saveChanges())"
         ) { [unowned host] store, call in
             guard !store.isInTransaction else {
                 throw LuaError(

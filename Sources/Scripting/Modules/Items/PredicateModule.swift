@@ -22,7 +22,9 @@ enum PredicateModule {
     static func install(_ classes: ItemClasses) -> LuaModule {
         let cls = classes.predicate
         cls.method(
-            "evaluate", [LuaParameter("item", .object("Item"))], returns: [.boolean], "Whether it holds for an item."
+            "evaluate", [LuaParameter("item", .object("Item"), "which item")], returns: [.boolean],
+            "Whether it holds for an item.",
+            example: "return predicate(\"valueInDollars < 100\"):evaluate(items:randomItem())"
         ) {
             [unowned classes] value, call in
             let item = try call.object(0, classes.item)

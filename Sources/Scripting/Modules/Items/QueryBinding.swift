@@ -21,7 +21,7 @@ enum QueryBinding {
             "Query", "A question about the items; it is answered when it is asked.", in: state, kind: .box)
     }
 
-    private static let condition = LuaType.union([.text, .callback("(item) → boolean"), .object("Predicate")])
+    private static let condition = LuaType.union([.text, .callback("(item: Item) → boolean"), .object("Predicate")])
 
     static func declare(on cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         refining(cls, classes)
@@ -53,8 +53,12 @@ enum QueryBinding {
         }
         cls.method(
             "sorted",
-            [LuaParameter("field", .text), LuaParameter("order", .optional(.choice(["ascending", "descending"])))],
-            returns: [.object("Query")], "In the order of a field; a second call adds a lesser key."
+            [
+                LuaParameter("field", .text, "a field's name"),
+                LuaParameter("order", .optional(.choice(["ascending", "descending"])), "ascending if not given"),
+            ],
+            returns: [.object("Query")], "In the order of a field; a second call adds a lesser key.",
+            example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
         ) { value, call in
             let descending = try call.optional(1, call.text) == "descending"
             return call.returns(QueryValue(try value.query.sorted(try call.text(0), descending: descending)), cls)
@@ -62,7 +66,10 @@ enum QueryBinding {
         for (name, documentation) in [
             ("limit", "At most so many items."), ("offset", "Without the first so many items."),
         ] {
-            cls.method(name, [LuaParameter("count", .integer)], returns: [.object("Query")], documentation) {
+            cls.method(
+                name, [LuaParameter("count", .integer, "from 0")], returns: [.object("Query")], documentation,
+                example: "return items:query():\(name)(3):count()"
+            ) {
                 value, call in
                 let count = try call.integer(0)
                 guard count >= 0 else { throw call.refuse(0, "a number from 0 expected, got \(count)") }
@@ -88,20 +95,34 @@ enum QueryBinding {
 
     private static func answering(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         let item = classes.item
-        cls.method("all", returns: [.array(.object("Item"))], "The items, as an array.") { value, call in
+        cls.method(
+            "all", returns: [.array(.object("Item"))], "The items, as an array.",
+            example: "for _, item in ipairs(items:query(\"valueInDollars < 100\"):all()) do print(item) end"
+        ) { value, call in
             let found = try value.query.all()
             let table = call.state.makeTable(array: found.count)
             for (index, each) in found.enumerated() { table.rawSet(.integer(Int64(index + 1)), item.value(each)) }
             return call.returns(LuaValue.table(table))
         }
-        cls.method("first", returns: [.optional(.object("Item"))], "The first item, or nil.") { value, call in
+        cls.method(
+            "first", returns: [.optional(.object("Item"))], "The first item, or nil.",
+            example:
+                "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):first().name"
+        ) { value, call in
             call.returns(try value.query.first(), item)
         }
-        cls.method("count", returns: [.integer], "How many there are.") { value, call in
+        cls.method(
+            "count", returns: [.integer], "How many there are.",
+            example: "items:randomItem() return items:query(\"valueInDollars < 100\"):count()"
+        ) { value, call in
             call.returns(try value.query.count())
         }
+        cls.declareOperator("len", returns: .integer, "How many there are.")
         cls.metamethod("__len") { value, call in call.returns(try value.query.count()) }
-        cls.method("each", returns: [.function], "An iterator over numbers and items, for `for`.") { value, call in
+        cls.method(
+            "each", returns: [.callback("() → integer, Item")], "An iterator over numbers and items, for `for`.",
+            example: "for number, item in items:query():each() do print(number, item.name) end"
+        ) { value, call in
             let found = try value.query.all()
             var next = 0
             return call.returns(ownedFunction: { call in
@@ -112,7 +133,8 @@ enum QueryBinding {
             })
         }
         cls.method(
-            "explain", returns: [.string], "How the answer is found: the index, and how many items were looked at."
+            "explain", returns: [.string], "How the answer is found: the index, and how many items were looked at.",
+            example: "print(items:query(\"name == 'Lamp'\"):explain())"
         ) {
             value, call in call.returns(try value.query.explain().description)
         }
@@ -126,22 +148,38 @@ enum QueryBinding {
         func give(_ value: PropertyListValue?, _ call: LuaCall) -> Int32 {
             call.returns(value.map { values.lua($0, readOnly: true) } ?? .nil)
         }
-        let field = [LuaParameter("field", .text)]
-        cls.method("sum", field, returns: [.number], "The sum of a field; an integer when all values are.") {
+        let field = [LuaParameter("field", .text, "a field's name")]
+        cls.method(
+            "sum", field, returns: [.number], "The sum of a field; an integer when all values are.",
+            example: "return items:query():sum(\"valueInDollars\")"
+        ) {
             value, call in
             give(try value.query.sum(try call.text(0)), call)
         }
-        cls.method("average", field, returns: [.optional(.number)], "The mean of a field; nil without items.") {
+        cls.method(
+            "average", field, returns: [.optional(.number)], "The mean of a field; nil without items.",
+            example: "return items:query():average(\"valueInDollars\")"
+        ) {
             value, call in
             give(try value.query.average(try call.text(0)).map(PropertyListValue.real), call)
         }
-        cls.method("min", field, returns: [.any], "The least value of a field; nil without items.") { value, call in
+        cls.method(
+            "min", field, returns: [.any], "The least value of a field; nil without items.",
+            example: "return items:query():min(\"valueInDollars\")"
+        ) { value, call in
             give(try value.query.min(try call.text(0)), call)
         }
-        cls.method("max", field, returns: [.any], "The greatest value of a field; nil without items.") { value, call in
+        cls.method(
+            "max", field, returns: [.any], "The greatest value of a field; nil without items.",
+            example: "return items:query():max(\"dateCreated\")"
+        ) { value, call in
             give(try value.query.max(try call.text(0)), call)
         }
-        cls.method("distinct", field, returns: [.array(.any)], "The different values of a field, in order.") {
+        cls.method(
+            "distinct", field, returns: [.array(.any)], "The different values of a field, in order.",
+            example:
+                "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1]"
+        ) {
             value, call in
             let found = try value.query.distinct(try call.text(0))
             let table = call.state.makeTable(array: found.count)
@@ -153,10 +191,13 @@ enum QueryBinding {
         let group = makeGroupClass(classes)
         cls.method(
             "groupBy",
-            [LuaParameter("field", .union([.text, .callback("(item) → any")]), "a field, or a function of the item")],
+            [
+                LuaParameter(
+                    "field", .union([.text, .callback("(item: Item) → any")]), "a field, or a function of the item")
+            ],
             returns: [.array(.object("Group"))],
             "The items in groups: an array in the order of their first items, which finds a group by its key, too.",
-            example: "for _, group in ipairs(items:query():groupBy(\"room\")) do print(group.key, group.count) end"
+            example: "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end"
         ) { [unowned classes] value, call in
             let groups: [ItemGroup]
             if case .function(let function) = call.value(0) {
@@ -207,7 +248,10 @@ enum QueryBinding {
             ("min", { try $0.min($1) }), ("max", { try $0.max($1) }),
         ]
         for (name, aggregate) in aggregates {
-            cls.method(name, field, returns: [.any], "The \(name) of a field over the group.") { value, call in
+            cls.method(
+                name, field, returns: [.any], "The \(name) of a field over the group.",
+                example: "items:randomItem() return items:query():groupBy(\"name\")[1]:\(name)()"
+            ) { value, call in
                 let result = try aggregate(value.group, try call.optional(0, call.text) ?? "valueInDollars")
                 return call.returns(result.map { values.lua($0, readOnly: true) } ?? .nil)
             }
@@ -223,8 +267,10 @@ enum QueryBinding {
 
     private static func changing(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         cls.method(
-            "update", [LuaParameter("fields", .table)], returns: [.integer],
-            "Sets fields of all the items; how many were changed."
+            "update", [LuaParameter("fields", .table, "values by field name")], returns: [.integer],
+            "Sets fields of all the items; how many were changed.",
+            example:
+                "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):update{ room = \"Attic\" }"
         ) {
             [unowned classes] value, call in
             var fields: [String: PropertyListValue?] = [:]
@@ -236,7 +282,10 @@ enum QueryBinding {
             }
             return call.returns(try value.query.update(fields))
         }
-        cls.method("remove", returns: [.integer], "Removes all the items, with their images; how many there were.") {
+        cls.method(
+            "remove", returns: [.integer], "Removes all the items, with their images; how many there were.",
+            example: "items:randomItem() return items:query(\"valueInDollars < 100\"):remove()"
+        ) {
             [unowned classes] value, call in
             let keys = try value.query.all().map { try $0.itemKey }
             let count = try value.query.remove()

@@ -12,7 +12,11 @@ enum TimerModule {
     static func install(in host: ScriptHost) -> LuaModule {
         let state = host.state
         let cls = LuaClass<ScriptTimer>("Timer", "A function that runs later, once or again and again.", in: state)
-        cls.method("cancel", "Calls it off.") { timer, call in
+        cls.method(
+            "cancel", "Calls it off.",
+            example:
+                "local later = timer.after(60, function() print(\"never\") end) later:cancel() return later.isCancelled"
+        ) { timer, call in
             timer.isCancelled = true
             timer.timer?.cancel()
             return call.returnsNothing()
@@ -22,12 +26,17 @@ enum TimerModule {
         }
 
         let module = LuaModule("timer", "Functions that run later, while the host serves events.", in: state)
-        let parameters = [LuaParameter("seconds", .number), LuaParameter("handler", .callback("()"))]
+        let parameters = [
+            LuaParameter("seconds", .number, "from 0"), LuaParameter("handler", .callback("()"), "what runs then"),
+        ]
         for (name, repeats, documentation) in [
             ("after", false, "Runs a function once, some seconds from now."),
             ("every", true, "Runs a function again and again."),
         ] {
-            module.function(name, parameters, returns: [.object("Timer")], documentation) { [unowned host] call in
+            module.function(
+                name, parameters, returns: [.object("Timer")], documentation,
+                example: "local t = timer.\(name)(0.01, function() print(\"now\") end) timer.sleep(0.02) t:cancel()"
+            ) { [unowned host] call in
                 let seconds = try call.number(0)
                 guard seconds >= 0, seconds.isFinite else {
                     throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)")
@@ -41,7 +50,9 @@ enum TimerModule {
             }
         }
         module.function(
-            "sleep", [LuaParameter("seconds", .number)], "Waits; timers, signals and other tasks go on meanwhile."
+            "sleep", [LuaParameter("seconds", .number, "from 0")],
+            "Waits; timers, signals and other tasks go on meanwhile.",
+            example: "timer.sleep(0.01)"
         ) { [unowned host] call in
             let seconds = try call.number(0)
             guard seconds >= 0, seconds.isFinite else {

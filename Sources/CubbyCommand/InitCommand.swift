@@ -1,0 +1,31 @@
+import Application
+import ArgumentParser
+import Scripting
+
+/// `cubby init`: editor settings beside a user's scripts.
+struct InitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Write editor settings beside scripts: .luarc.json, .luacheckrc, stylua.toml and annotations.")
+
+    @Flag(help: "Replace files that are there.")
+    var force = false
+
+    @Argument(help: "The scripts' folder; the working folder if not given.")
+    var folder = "."
+
+    func run() throws {
+        var kept = 0
+        for file in try APIReference.standard().editorFiles {
+            let path = PathText.join(folder, file.path)
+            guard force || !PosixFileLayer().exists(path) else {
+                kept += 1
+                print("kept \(path)")
+                continue
+            }
+            try FolderWriter.write(file, into: folder)
+            print("wrote \(path)")
+        }
+        if kept > 0 { print("--force replaces what was kept.") }
+    }
+}

@@ -1,0 +1,41 @@
+import Application
+import Lua
+
+extension EventDeclaration {
+    /// The events of the application's life, and of saving.
+    static let applicationEvents: [EventDeclaration] =
+        LifeCycleCallback.allCases.map { callback in
+            EventDeclaration(
+                .app, callback.rawValue, documentation(of: callback),
+                isNeverPaused: callback == .didEnterBackground || callback == .willTerminate)
+        } + [
+            EventDeclaration(
+                .app, "willSave",
+                "The items are about to be saved; a save that a script asked for can be refused.",
+                allowsVeto: true, isNeverPaused: true),
+            EventDeclaration(
+                .app, "didSave", "The items were saved, or could not be.",
+                [
+                    LuaParameter("ok", .boolean, "whether they were saved"),
+                    LuaParameter("error", .optional(.text), "why not"),
+                    LuaParameter("items", .integer, "how many there are"),
+                    LuaParameter("seconds", .number, "how long it took"),
+                ], isNeverPaused: true),
+        ]
+
+    private static func documentation(of callback: LifeCycleCallback) -> String {
+        switch callback {
+        case .willFinishLaunching: "The application is starting: the items are there, the script has not run."
+        case .didFinishLaunching: "The application has started."
+        case .didBecomeActive: "The application is in front, and nothing lies over it."
+        case .willResignActive: "The application is about to be inactive: an interruption, the lock, or Home."
+        case .didEnterBackground:
+            "The application is in the background. The items are saved after the handlers, which have 4 s together."
+        case .willEnterForeground: "The application is about to come back from the background."
+        case .didResumeInBackground: "The process was continued without the terminal: SIGCONT after bg."
+        case .willTerminate:
+            "The application is about to end. The items are saved after the handlers, which have 4 s together."
+        case .didReceiveMemoryWarning: "Memory is short: let go what can be made again. The image cache is flushed."
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/// The forms in which the reference is written.
+public enum ReferenceFormat: String, Sendable, CaseIterable {
+    /// Annotations for lua-language-server and other editors.
+    case luacats
+    case markdown
+    case json
+}
