@@ -103,10 +103,16 @@ public final class LuaClass<T> {
     }
 
     func add(
-        _ accessor: LuaAccessor, _ name: String, _ type: LuaType, isReadOnly: Bool, _ documentation: String
+        _ accessor: LuaAccessor, _ name: String, _ type: LuaType, isReadOnly: Bool, _ documentation: String,
+        cached version: LuaVersion? = nil
     ) {
         let box = state.retain(accessor)
-        clua_addproperty(state.current, pointer, name, box, isReadOnly ? nil : box)
+        if let version {
+            _ = state.retain(version)
+            clua_addcached(state.current, pointer, name, box, isReadOnly ? nil : box, version.word)
+        } else {
+            clua_addproperty(state.current, pointer, name, box, isReadOnly ? nil : box)
+        }
         state.update(self.name) {
             $0.properties.append(
                 LuaPropertyDeclaration(name: name, type: type, isReadOnly: isReadOnly, documentation: documentation))
@@ -120,19 +126,14 @@ public final class LuaClass<T> {
     ) {
         let declaration = LuaFunctionDeclaration(
             name, parameters, returns: results, documentation, example: example)
-        let className = self.name
-        let find = find
-        let pointer = pointer
-        let function = LuaNativeFunction(declaration, owner: "\(className):", base: 2) { call in
-            guard let receiver = find(1, pointer, call.L) else {
-                throw LuaError(.argument, "\(className):\(name) is a method: call it with a colon, on a \(className)")
-            }
-            return try body(receiver, call)
-        }
+        add(LuaValueMethod(declaration, of: self.name, decode: decode, body: body))
+    }
+
+    func add(_ method: LuaNativeFunction) {
         let L = state.current
-        clua_pushfunction(L, state.retain(function))
-        clua_addmethod(L, pointer, name)
-        state.update(className) { $0.functions.append(declaration) }
+        clua_pushmethod(L, pointer, state.retain(method))
+        clua_addmethod(L, pointer, method.declaration.name)
+        state.update(name) { $0.functions.append(method.declaration) }
     }
 
     /// A method without parameters and results.
@@ -193,6 +194,16 @@ extension LuaClass where T: AnyObject {
             unknownMember: unknownMember, unknownKey: unknownKey, assignUnknown: assignUnknown)
     }
 
+    /// A method: called with a colon, its arguments by position from 0.
+    public func method(
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
+        example: String = "", body: @escaping (T, LuaCall) throws -> Int32
+    ) {
+        let declaration = LuaFunctionDeclaration(
+            name, parameters, returns: results, documentation, example: example)
+        add(LuaMethod(declaration, of: self.name, body: body))
+    }
+
     /// An integer property.
     public func integer(
         _ name: String, _ documentation: String, get: @escaping (T) throws -> Int64,
@@ -202,14 +213,15 @@ extension LuaClass where T: AnyObject {
         add(accessor, name, .integer, isReadOnly: set == nil, documentation)
     }
 
-    /// A text property that is always there.
+    /// A text property that is always there. With a version, Lua keeps the text and asks again when it has advanced;
+    /// all such properties of a class have the same version.
     public func text(
-        _ name: String, _ documentation: String, get: @escaping (T) throws -> String,
-        set: ((T, String) throws -> Void)? = nil
+        _ name: String, _ documentation: String, cached version: LuaVersion? = nil,
+        get: @escaping (T) throws -> String, set: ((T, String) throws -> Void)? = nil
     ) {
         let accessor = LuaTextAccessor<T>(
             name: "\(self.name).\(name)", isOptional: false, get: get, set: { try set?($0, $1 ?? "") })
-        add(accessor, name, .text, isReadOnly: set == nil, documentation)
+        add(accessor, name, .text, isReadOnly: set == nil, documentation, cached: version)
     }
 
     /// A text property that may be nil.

@@ -34,7 +34,7 @@ final class BridgeSubject {
         cls.integer("count", "The count.", get: { $0.count }, set: { $0.count = $1 })
         cls.text("label", "A label.", get: { $0.label }, set: { $0.label = $1 })
         cls.text("note", "A note.", get: { $0.note }, set: { $0.note = $1 })
-        cls.text("cached", "The label.", get: { $0.label })
+        cls.text("cached", "The label.", cached: LuaVersion(), get: { $0.label })
         cls.method(
             "add", [LuaParameter("amount", .integer), LuaParameter("times", .integer)], returns: [.integer], "Adds."
         ) { counter, call in
