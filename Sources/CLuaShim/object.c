@@ -32,6 +32,7 @@ typedef struct {
         void *object;
         uint64_t payload;
     };
+    int slot;         /* of a canonical handle; 0: of its own */
     uint64_t version; /* of the kept texts; 0: there are none */
 } handle;
 
@@ -181,10 +182,8 @@ static slot *add(lua_State *L, clua_class *cls, const char *name) {
 }
 
 static handle *check(lua_State *L, const clua_class *cls) {
-    if (lua_type(L, 1) == LUA_TUSERDATA && lua_rawlen(L, 1) == sizeof(handle)) {
-        handle *h = lua_touserdata(L, 1);
-        if (h->cls == cls) return h;
-    }
+    handle *h = lua_rawlen(L, 1) == sizeof(handle) ? lua_touserdata(L, 1) : NULL; /* NULL for a string as long */
+    if (h && h->cls == cls) return h;
     luaL_error(L, "%s expected, got %s", cls->name, luaL_typename(L, 1));
     return NULL;
 }
@@ -254,6 +253,7 @@ static int set_field(lua_State *L) {
 static int object_gc(lua_State *L) {
     clua_host *host = host_of(L);
     handle *h = lua_touserdata(L, 1);
+    if (h->object && h->slot) clua_free_slot(host, h->object, h->slot);
     if (h->object) host->releases[host->releaseCount++] = h->object;
     h->object = NULL;
     return 0;
@@ -347,25 +347,29 @@ void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name) {
 int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
     clua_host *host = host_of(L);
     int canonical = cls->kind == CLUA_OBJECT;
-    if (canonical) {
+    int known = canonical ? clua_slot_of(host, object) : 0;
+    if (known) {
         lua_rawgeti(L, LUA_REGISTRYINDEX, host->handles);
-        if (lua_rawgetp(L, -1, object) == LUA_TUSERDATA) {
-            lua_remove(L, -2);
-            return 0;
-        }
-        lua_pop(L, 1);
+        int type = lua_rawgeti(L, -1, known);
+        lua_replace(L, -2);
+        if (type == LUA_TUSERDATA) return 0;
+        lua_pop(L, 1); /* it is dying */
     }
     reserve(host);
+    clua_pace(host, L);
     handle *h = lua_newuserdatauv(L, sizeof *h, cls->caches);
     h->cls = cls;
     h->object = object;
+    h->slot = 0;
     h->version = 0;
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
     lua_setmetatable(L, -2);
     if (canonical) {
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, -3, object);
-        lua_remove(L, -2);
+        h->slot = clua_take_slot(host, object);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, host->handles);
+        lua_pushvalue(L, -2);
+        lua_rawseti(L, -2, h->slot);
+        lua_pop(L, 1);
     }
     return 1;
 }
@@ -374,6 +378,7 @@ void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload) {
     handle *h = lua_newuserdatauv(L, sizeof *h, 0);
     h->cls = cls;
     h->payload = payload;
+    h->slot = 0;
     h->version = 0;
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
     lua_setmetatable(L, -2);
@@ -391,8 +396,8 @@ clua_class *clua_classof(lua_State *L, int index, void **object) {
 }
 
 static handle *find_handle(lua_State *L, int index, const clua_class *cls) {
-    if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(handle)) return NULL;
-    handle *h = lua_touserdata(L, index);
+    handle *h = lua_rawlen(L, index) == sizeof(handle) ? lua_touserdata(L, index) : NULL;
+    if (!h) return NULL;
     if (h->cls == cls) return h;
     /* A subclass: the word may be any foreign userdata's, so look it up before following it. */
     for (const clua_class *c = clua_classof(L, index, NULL); c; c = c->super)

@@ -22,6 +22,8 @@ public final class LuaClass<T> {
     public let name: String
     let state: LuaState
     let pointer: OpaquePointer
+    /// Whether its handles stand for objects, and not for values in place.
+    let holdsObjects: Bool
     let decode: (UnsafeMutableRawPointer) -> T
     let encode: (T, OpaquePointer, OpaquePointer) -> Void
     let find: (Int32, OpaquePointer, OpaquePointer) -> T?
@@ -35,6 +37,7 @@ public final class LuaClass<T> {
     ) {
         self.name = name
         self.state = state
+        holdsObjects = kind != CLUA_INLINE
         self.decode = decode
         self.encode = encode
         self.find = find
@@ -184,10 +187,7 @@ extension LuaClass where T: AnyObject {
         self.init(
             name, documentation, in: state, kind: kind == .object ? CLUA_OBJECT : CLUA_BOX,
             decode: { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() },
-            encode: { object, cls, L in
-                let reference = Unmanaged.passUnretained(object)
-                if clua_pushobject(L, cls, reference.toOpaque()) != 0 { _ = reference.retain() }
-            },
+            encode: { object, cls, L in pushReference(object, cls, on: L) },
             find: { index, cls, L in
                 clua_toobject(L, index, cls).map { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() }
             },
@@ -217,10 +217,10 @@ extension LuaClass where T: AnyObject {
     /// all such properties of a class have the same version.
     public func text(
         _ name: String, _ documentation: String, cached version: LuaVersion? = nil,
-        get: @escaping (T) throws -> String, set: ((T, String) throws -> Void)? = nil
+        get: @escaping (T) throws -> String, set: ((T, consuming String) throws -> Void)? = nil
     ) {
         let accessor = LuaTextAccessor<T>(
-            name: "\(self.name).\(name)", isOptional: false, get: get, set: { try set?($0, $1 ?? "") })
+            name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
         add(accessor, name, .text, isReadOnly: set == nil, documentation, cached: version)
     }
 
@@ -229,8 +229,8 @@ extension LuaClass where T: AnyObject {
         _ name: String, _ documentation: String, get: @escaping (T) throws -> String?,
         set: ((T, String?) throws -> Void)? = nil
     ) {
-        let accessor = LuaTextAccessor<T>(
-            name: "\(self.name).\(name)", isOptional: true, get: get, set: { try set?($0, $1) })
+        let accessor = LuaOptionalTextAccessor<T>(
+            name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
         add(accessor, name, .optional(.text), isReadOnly: set == nil, documentation)
     }
 }
