@@ -75,6 +75,11 @@ public final class ScriptHost {
         for path in options.readable { try fence.grant(path, .read) }
         for path in options.writable { try fence.grant(path, .readWrite) }
         for folder in options.modulePaths + [container.scripts] { try moduleFence.grant(folder, .read) }
+        if options.usesLuaTrees {
+            for folder in LuaTrees.granted where PosixFileLayer().exists(folder) {
+                do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
+            }
+        }
         let persistence = ArchivePersistence(folder: container.documents, isReadOnly: options.isReadOnly)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
