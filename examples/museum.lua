@@ -39,7 +39,7 @@ local function attachPictures(folder)
   local position = 0
   for _, name in ipairs(fs.list(folder)) do
     local picture = image.open(folder .. "/" .. name)
-    if picture then
+    if picture and position < #items then
       position = position + 1
       items[position].image = picture
       print(("attached %s to %s"):format(name, items[position].name))

@@ -79,6 +79,8 @@ void clua_close(clua_host *host) {
     lua_close(host->main); /* every handle's __gc runs now */
     clua_drain_releases(host);
     free(host->releases);
+    free(host->places);
+    free(host->freeSlots);
     while (host->classes) {
         extern clua_class *clua_freeclass(clua_class *);
         host->classes = clua_freeclass(host->classes);

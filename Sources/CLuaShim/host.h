@@ -12,6 +12,12 @@
 
 #include "CLuaShim.h"
 
+/* An object, and the slot of its handle. */
+typedef struct {
+    void *object; /* NULL: free */
+    int slot;
+} clua_place;
+
 struct clua_host {
     clua_callbacks callbacks;
     void *owner;
@@ -34,9 +40,17 @@ struct clua_host {
     /* Objects whose handles were collected, to be released outside of the collector. */
     void **releases;
     size_t releaseCount, releaseCapacity, live;
+    size_t liveLimit; /* so many handles, and the collector is pushed */
+    unsigned pushes;
+
+    /* Slots of handles, see handles.c. */
+    clua_place *places;
+    size_t placeMask, placeCount;
+    int *freeSlots, slots;
+    size_t freeCount, freeCapacity;
 
     clua_class *classes;
-    int handles;   /* reference: weak table, object -> handle */
+    int handles;   /* reference: weak table, slot -> handle */
     int traceback; /* reference: the last traceback, or nil */
     int traced;    /* reference: the error it belongs to */
     int abortion;  /* reference: the error that is being raised again and again */
@@ -56,5 +70,13 @@ void clua_arm(clua_host *host);
 void clua_interrupt_init(clua_host *host);
 void clua_interrupt_close(clua_host *host);
 int clua_trampoline(lua_State *L);
+
+/* To be called for each new handle. */
+void clua_pace(clua_host *host, lua_State *L);
+
+/* The slot of an object's handle, or 0; a slot for a new handle; a slot whose handle is gone. */
+int clua_slot_of(const clua_host *host, const void *object);
+int clua_take_slot(clua_host *host, void *object);
+void clua_free_slot(clua_host *host, const void *object, int slot);
 
 #endif

@@ -11,6 +11,7 @@ typedef struct {
     const char *name; /* interned; NULL: free */
     void *getter, *setter;
     int method; /* index in the table of methods; 0: a property */
+    int cache;  /* the user value that keeps its text; 0: it is asked for each time */
 } slot;
 
 struct clua_class {
@@ -20,6 +21,8 @@ struct clua_class {
     clua_class *super, *next;
     slot *slots;
     unsigned mask, count;
+    const uint64_t *version; /* when this word changes, the kept texts are old */
+    int caches;              /* user values of a handle */
     int metatable, methods; /* references */
 };
 
@@ -29,9 +32,15 @@ typedef struct {
         void *object;
         uint64_t payload;
     };
+    int slot;         /* of a canonical handle; 0: of its own */
+    uint64_t version; /* of the kept texts; 0: there are none */
 } handle;
 
 /* ---- Calls ---- */
+
+static handle *find_handle(lua_State *L, int index, const clua_class *cls);
+
+static inline void *target(handle *h) { return h->cls->kind == CLUA_INLINE ? (void *)&h->payload : h->object; }
 
 /* Ends a call from Lua into Swift: raises or yields now that no Swift frame stands. */
 static int finish(lua_State *L, int status) {
@@ -67,6 +76,23 @@ static int invoke(lua_State *L, void *function) {
     int status = host->callbacks.call(function, L);
     host->enforce = enforce;
     return status >= 0 ? status : finish(L, status);
+}
+
+static int method_trampoline(lua_State *L) {
+    clua_host *host = host_of(L);
+    if (host->releaseCount > 256) clua_drain_releases(host);
+    handle *h = find_handle(L, 1, lua_touserdata(L, lua_upvalueindex(2)));
+    int enforce = host->enforce;
+    host->enforce = 0;
+    int status = host->callbacks.method(lua_touserdata(L, lua_upvalueindex(1)), h ? target(h) : NULL, L);
+    host->enforce = enforce;
+    return status >= 0 ? status : finish(L, status);
+}
+
+void clua_pushmethod(lua_State *L, clua_class *cls, void *function) {
+    lua_pushlightuserdata(L, function);
+    lua_pushlightuserdata(L, cls);
+    lua_pushcclosure(L, method_trampoline, 2);
 }
 
 int clua_trampoline(lua_State *L) { return invoke(L, lua_touserdata(L, lua_upvalueindex(1))); }
@@ -156,15 +182,32 @@ static slot *add(lua_State *L, clua_class *cls, const char *name) {
 }
 
 static handle *check(lua_State *L, const clua_class *cls) {
-    if (lua_type(L, 1) == LUA_TUSERDATA && lua_rawlen(L, 1) == sizeof(handle)) {
-        handle *h = lua_touserdata(L, 1);
-        if (h->cls == cls) return h;
-    }
+    handle *h = lua_rawlen(L, 1) == sizeof(handle) ? lua_touserdata(L, 1) : NULL; /* NULL for a string as long */
+    if (h && h->cls == cls) return h;
     luaL_error(L, "%s expected, got %s", cls->name, luaL_typename(L, 1));
     return NULL;
 }
 
-static inline void *target(handle *h) { return h->cls->kind == CLUA_INLINE ? (void *)&h->payload : h->object; }
+/* A text that is kept in the handle at 1 as long as its class's version word stays. */
+static int get_cached(lua_State *L, const slot *s, handle *h) {
+    uint64_t version = *h->cls->version;
+    if (h->version == version) {
+        if (lua_getiuservalue(L, 1, s->cache) == LUA_TSTRING) return 1;
+        lua_pop(L, 1);
+    } else {
+        for (int i = 1; i <= h->cls->caches; i++) {
+            lua_pushnil(L);
+            lua_setiuservalue(L, 1, i);
+        }
+        h->version = version;
+    }
+    int status = call(L, host_of(L)->callbacks.get, s->getter, target(h));
+    if (status == 1 && lua_type(L, -1) == LUA_TSTRING && *h->cls->version == version) {
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, 1, s->cache);
+    }
+    return status;
+}
 
 static int index_field(lua_State *L) {
     const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
@@ -183,6 +226,7 @@ static int index_field(lua_State *L) {
                 }
                 return 1;
             }
+            if (s->cache && c == cls) return get_cached(L, s, h);
             return call(L, host_of(L)->callbacks.get, s->getter, target(h));
         }
     }
@@ -193,6 +237,7 @@ static int index_field(lua_State *L) {
 static int set_field(lua_State *L) {
     const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
     handle *h = check(L, cls);
+    if (cls->caches) h->version = 0;
     if (lua_type(L, 2) == LUA_TSTRING) {
         const char *name = lua_tostring(L, 2);
         for (const clua_class *c = cls; c; c = c->super) {
@@ -208,6 +253,7 @@ static int set_field(lua_State *L) {
 static int object_gc(lua_State *L) {
     clua_host *host = host_of(L);
     handle *h = lua_touserdata(L, 1);
+    if (h->object && h->slot) clua_free_slot(host, h->object, h->slot);
     if (h->object) host->releases[host->releaseCount++] = h->object;
     h->object = NULL;
     return 0;
@@ -268,6 +314,18 @@ void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *get
     s->setter = setter;
 }
 
+void clua_addcached(
+    lua_State *L, clua_class *cls, const char *name, void *getter, void *setter, const uint64_t *version) {
+    clua_addproperty(L, cls, name, getter, setter);
+    if (cls->kind == CLUA_INLINE || (cls->version && cls->version != version)) return; /* asked for each time */
+    lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
+    slot *s = find(cls, lua_pushstring(L, name));
+    lua_pop(L, 2);
+    if (!s) return;
+    cls->version = version;
+    s->cache = ++cls->caches;
+}
+
 void clua_addmethod(lua_State *L, clua_class *cls, const char *name) {
     slot *s = add(L, cls, name);
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
@@ -289,24 +347,29 @@ void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name) {
 int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
     clua_host *host = host_of(L);
     int canonical = cls->kind == CLUA_OBJECT;
-    if (canonical) {
+    int known = canonical ? clua_slot_of(host, object) : 0;
+    if (known) {
         lua_rawgeti(L, LUA_REGISTRYINDEX, host->handles);
-        if (lua_rawgetp(L, -1, object) == LUA_TUSERDATA) {
-            lua_remove(L, -2);
-            return 0;
-        }
-        lua_pop(L, 1);
+        int type = lua_rawgeti(L, -1, known);
+        lua_replace(L, -2);
+        if (type == LUA_TUSERDATA) return 0;
+        lua_pop(L, 1); /* it is dying */
     }
     reserve(host);
-    handle *h = lua_newuserdatauv(L, sizeof *h, 0);
+    clua_pace(host, L);
+    handle *h = lua_newuserdatauv(L, sizeof *h, cls->caches);
     h->cls = cls;
     h->object = object;
+    h->slot = 0;
+    h->version = 0;
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
     lua_setmetatable(L, -2);
     if (canonical) {
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, -3, object);
-        lua_remove(L, -2);
+        h->slot = clua_take_slot(host, object);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, host->handles);
+        lua_pushvalue(L, -2);
+        lua_rawseti(L, -2, h->slot);
+        lua_pop(L, 1);
     }
     return 1;
 }
@@ -315,6 +378,8 @@ void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload) {
     handle *h = lua_newuserdatauv(L, sizeof *h, 0);
     h->cls = cls;
     h->payload = payload;
+    h->slot = 0;
+    h->version = 0;
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
     lua_setmetatable(L, -2);
 }
@@ -331,8 +396,8 @@ clua_class *clua_classof(lua_State *L, int index, void **object) {
 }
 
 static handle *find_handle(lua_State *L, int index, const clua_class *cls) {
-    if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(handle)) return NULL;
-    handle *h = lua_touserdata(L, index);
+    handle *h = lua_rawlen(L, index) == sizeof(handle) ? lua_touserdata(L, index) : NULL;
+    if (!h) return NULL;
     if (h->cls == cls) return h;
     /* A subclass: the word may be any foreign userdata's, so look it up before following it. */
     for (const clua_class *c = clua_classof(L, index, NULL); c; c = c->super)

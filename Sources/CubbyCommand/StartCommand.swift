@@ -28,8 +28,6 @@ struct StartCommand: ParsableCommand {
         if let code {
             source = .chunk(code)
         } else if let file = arguments.first {
-            // What follows the script is its own; what stands before it is ours, and must be known.
-            guard !file.hasPrefix("-") || file == "-" else { throw ValidationError("Unknown option '\(file)'") }
             source = .file(file)
             arguments.removeFirst()
         } else {

@@ -6,7 +6,12 @@ let package = Package(
     name: "benchmarks",
     dependencies: [.package(name: "cubby", path: "../..")],
     targets: [
-        .executableTarget(name: "Benchmarks", dependencies: [.product(name: "Cubby", package: "cubby")])
+        .executableTarget(name: "Benchmarks", dependencies: [.product(name: "Cubby", package: "cubby")]),
+        // The bridge between Lua and Swift, against bindings written by hand in C.
+        .systemLibrary(name: "CSystemLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
+        .target(name: "CTextbook", dependencies: ["CSystemLua"]),
+        .executableTarget(
+            name: "BridgeBenchmark", dependencies: ["CTextbook", .product(name: "Lua", package: "cubby")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -36,6 +36,12 @@ struct CommandLineTests {
         #expect(output.status == .exited(0))
     }
 
+    @Test("a file from another editor: byte order mark, CR LF line ends, no last line end")
+    func otherEditors() throws {
+        let file = try program.scratch.write("\u{FEFF}print('marked')\r\nprint('ended')", to: "marked.lua")
+        #expect(try program("run", file).stdout == "marked\nended\n")
+    }
+
     @Test("the options mean the same before the word run")
     func optionsBeforeTheWord() throws {
         let file = try program.scratch.write(Self.showArguments, to: "show.lua")

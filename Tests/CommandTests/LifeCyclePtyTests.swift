@@ -258,6 +258,44 @@ struct LifeCyclePtyTests {
         try shell.enter("print(\"still \" .. #items)", andExpect: "still 3")
     }
 
+    @Test("a signal inside of a transaction: what it did is rolled back, what was before is saved")
+    func terminateInTransaction() throws {
+        let terminal = try program.terminal(
+            "-e",
+            "items:createItem() items:transaction(function() items:createItem() print('bu' .. 'sy') while true do end end)"
+        )
+        try terminal.expect("busy")
+        terminal.terminate()
+        try terminal.expect("Saved all of the Items")
+        #expect(try terminal.waitForExit() == .exited(0))
+        #expect(try program.itemCount() == "1")
+    }
+
+    @Test("Ctrl-Z inside of a transaction stops it, and it goes on after fg and is saved")
+    func pauseInTransaction() throws {
+        let shell = try program.shell()
+        try program.scratch.write(
+            """
+            local go = false
+            app:on("didBecomeActive", function() go = true end)
+            items:createItem()
+            items:transaction(function()
+              items:createItem()
+              print("in" .. "side")
+              while not go do end
+            end)
+            print("ended with " .. #items)
+            """, to: "transaction.lua")
+        try shell.sendLine("\"$CUBBY\" run transaction.lua; echo status $?")
+        try shell.expect("inside")
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        try shell.sendLine("fg; echo status $?")
+        try shell.expect("ended with 2")
+        try shell.expect("status 0")
+        #expect(try program.itemCount() == "2")
+    }
+
     @Test("Ctrl-D is the orderly way out")
     func endOfInput() throws {
         let shell = try program.shell()

@@ -2,19 +2,25 @@
 
 /// A class of the host for the tests, which counts its living objects.
 final class Counter {
-    static nonisolated(unsafe) var living = 0  // The suites that count are serialized.
-
     var count: Int64
     var label: String
     var note: String?
 
-    init(count: Int64 = 0, label: String = "counter") {
+    private let tally: Tally
+
+    init(count: Int64 = 0, label: String = "counter", tally: Tally = Tally()) {
         self.count = count
         self.label = label
-        Counter.living += 1
+        self.tally = tally
+        tally.living += 1
     }
 
-    deinit { Counter.living -= 1 }
+    deinit { tally.living -= 1 }
+
+    /// How many counters live, of those that one test makes on its thread.
+    final class Tally {
+        var living = 0
+    }
 
     struct Refused: Error, Equatable { let reason: String }
 }
@@ -33,7 +39,7 @@ struct Fixture {
     let counters: LuaClass<Counter>
     let meters: LuaClass<Meters>
 
-    init(limits: LuaLimits = LuaLimits()) throws {
+    init(limits: LuaLimits = LuaLimits(), tally: Counter.Tally = Counter.Tally()) throws {
         let state = try LuaState(limits: limits)
         let counters = LuaClass<Counter>(
             "Counter", "Counts.", in: state,
@@ -69,7 +75,7 @@ struct Fixture {
             .function(
                 state.makeFunction(LuaFunctionDeclaration("Counter", [LuaParameter("count", .optional(.integer))])) {
                     call in
-                    call.returns(Counter(count: try call.optional(0, call.integer) ?? 0), counters)
+                    call.returns(Counter(count: try call.optional(0, call.integer) ?? 0, tally: tally), counters)
                 }))
         globals.rawSet(
             "meters",

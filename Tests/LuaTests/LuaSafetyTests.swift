@@ -24,11 +24,11 @@ import Testing
 
     @Test("the n-th allocation fails, for every n: no crash, no leak, the state goes on")
     func allocationSweep() throws {
-        let before = Counter.living
+        let tally = Counter.Tally()
         var n = 1
         var failures = 0
         while true {
-            let fixture = try Fixture()
+            let fixture = try Fixture(tally: tally)
             let chunk = try fixture.state.load(Array(Self.everything.utf8), name: "=sweep")
             fixture.state.failAllocation(n)
             var failed = false
@@ -41,7 +41,7 @@ import Testing
             n += 1
         }
         #expect(failures > 20)
-        #expect(Counter.living == before)
+        #expect(tally.living == 0)
     }
 
     @Test("a script over its memory limit gets an error, the host goes on") func memoryLimit() throws {
@@ -57,14 +57,14 @@ import Testing
     }
 
     @Test("a thousand errors across Swift leak nothing") func errorsDoNotLeak() throws {
-        let before = Counter.living
+        let tally = Counter.Tally()
         do {
-            let fixture = try Fixture()
+            let fixture = try Fixture(tally: tally)
             try fixture.run("for i = 1, 1000 do pcall(call, function() Counter():refuse('x') end) end")
             fixture.state.collectGarbage()
             #expect(fixture.state.liveObjects < 20)
         }
-        #expect(Counter.living == before)
+        #expect(tally.living == 0)
     }
 
     @Test(

@@ -12,7 +12,7 @@ print(load("return 1 + 1")(), load(function() return nil end) ~= nil)
 -- expect: 2	true
 print(select(2, load("x =")))
 -- expect: [string "x ="]:1: unexpected symbol near <eof>
-print((pcall(function() return package.loadlib end)), rawget(_G, "debug") and debug.sethook)
--- expect: false	nil
+print(package.loadlib, package.searchers, rawget(_G, "debug") and debug.sethook)
+-- expect: nil	nil	nil
 print((pcall(function() return dofile end)), (pcall(function() return loadfile end)))
 -- expect: false	false

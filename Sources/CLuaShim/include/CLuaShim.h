@@ -34,6 +34,7 @@ typedef struct clua_class clua_class;
 /* The Swift side, all of it nonisolated @convention(c) functions without captures. */
 typedef struct {
     int (*call)(void *function, lua_State *L);
+    int (*method)(void *function, void *object, lua_State *L); /* object: NULL when the receiver is none of its class */
     int (*get)(void *accessor, void *object, lua_State *L);
     int (*set)(void *accessor, void *object, lua_State *L);
     int (*interrupt)(void *owner, lua_State *L, int reasons); /* 0: go on; CLUA_RAISE: the error is on the stack */
@@ -154,6 +155,22 @@ void clua_forget_traceback(lua_State *L);
 /* ---- Functions and objects (object.c) ---- */
 void clua_pushfunction(lua_State *L, void *function);       /* `function` outlives the state */
 void clua_pushownedfunction(lua_State *L, void *function);  /* released when Lua collects it */
+void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its receiver is checked before Swift is called */
+
+/* What a parameter takes, a byte each, the first one lowest; 0: no more. What no such byte says is GENERAL. */
+#define CLUA_TAKES_ANY 1
+#define CLUA_TAKES_BOOLEAN 2
+#define CLUA_TAKES_INTEGER 3
+#define CLUA_TAKES_NUMBER 4
+#define CLUA_TAKES_STRING 5
+#define CLUA_TAKES_TEXT 6
+#define CLUA_TAKES_TABLE 7
+#define CLUA_TAKES_FUNCTION 8
+#define CLUA_TAKES_USERDATA 9
+#define CLUA_TAKES_GENERAL 0x7f
+#define CLUA_TAKES_NIL_TOO 0x80
+/* 1 when the arguments from `base` on are certainly what the bytes say; 0: they have to be looked at one by one. */
+int clua_conforms(lua_State *L, int base, uint64_t parameters);
 
 typedef enum {
     CLUA_OBJECT = 0, /* a canonical handle: the same object is always the same userdata */
@@ -166,6 +183,8 @@ clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *
 void clua_setsuperclass(clua_class *cls, clua_class *super);
 const char *clua_classname(const clua_class *cls);
 void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter);
+/* The same for a text that Lua keeps for each handle until the word changes; one word a class, which is never 0. */
+void clua_addcached(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter, const uint64_t *version);
 void clua_addmethod(lua_State *L, clua_class *cls, const char *name);     /* pops the function */
 void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name); /* pops the value */
 

@@ -77,16 +77,41 @@ final class LuaIntegerAccessor<T: AnyObject>: LuaAccessor {
     }
 }
 
-/// A text property of an object, which may be nil when its declaration says so.
+/// A text property of an object.
 final class LuaTextAccessor<T: AnyObject>: LuaAccessor {
-    let isOptional: Bool
+    let getter: (T) throws -> String
+    let setter: (T, consuming String) throws -> Void
+
+    init(
+        name: String, get: @escaping (T) throws -> String, set: @escaping (T, consuming String) throws -> Void
+    ) {
+        getter = get
+        setter = set
+        super.init(name: name)
+    }
+
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+        pushText(try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try getter($0) }, on: L)
+        return 1
+    }
+
+    override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
+        var length = 0
+        guard let start = clua_tostring(L, 3, &length),
+            let text = makeText(UnsafeRawBufferPointer(start: start, count: length))
+        else { throw refuse(.text, L) }
+        try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try setter($0, text) }
+    }
+}
+
+/// A text property of an object, which may be nil.
+final class LuaOptionalTextAccessor<T: AnyObject>: LuaAccessor {
     let getter: (T) throws -> String?
     let setter: (T, String?) throws -> Void
 
     init(
-        name: String, isOptional: Bool, get: @escaping (T) throws -> String?, set: @escaping (T, String?) throws -> Void
+        name: String, get: @escaping (T) throws -> String?, set: @escaping (T, String?) throws -> Void
     ) {
-        self.isOptional = isOptional
         getter = get
         setter = set
         super.init(name: name)
@@ -103,11 +128,12 @@ final class LuaTextAccessor<T: AnyObject>: LuaAccessor {
 
     override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
         var text: String?
-        if let start = clua_tostring(L, 3, nil) {
-            text = String(validating: UnsafeRawBufferPointer(start: start, count: clua_rawlen(L, 3)), as: UTF8.self)
+        var length = 0
+        if let start = clua_tostring(L, 3, &length) {
+            text = makeText(UnsafeRawBufferPointer(start: start, count: length))
             guard text != nil else { throw refuse(.text, L) }
         } else {
-            guard isOptional, clua_type(L, 3) <= 0 else { throw refuse(isOptional ? .optional(.text) : .text, L) }
+            guard clua_type(L, 3) <= 0 else { throw refuse(.optional(.text), L) }
         }
         try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try setter($0, text) }
     }

@@ -54,8 +54,9 @@ public struct LuaCall {
     public func text(_ position: Int) throws -> String {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .text) }
-        let raw = UnsafeRawBufferPointer(start: start, count: length)
-        guard let text = String(validating: raw, as: UTF8.self) else { throw mismatch(position, .text) }
+        guard let text = makeText(UnsafeRawBufferPointer(start: start, count: length)) else {
+            throw mismatch(position, .text)
+        }
         return text
     }
 
@@ -167,6 +168,15 @@ public struct LuaCall {
         return 1
     }
 
+    public func returns<T: AnyObject>(_ object: T, _ cls: LuaClass<T>) -> Int32 {
+        guard cls.holdsObjects else {
+            cls.push(object, on: L)
+            return 1
+        }
+        pushReference(object, cls.pointer, on: L)
+        return 1
+    }
+
     public func returns<T>(_ object: T?, _ cls: LuaClass<T>) -> Int32 {
         if let object { cls.push(object, on: L) } else { clua_pushnil(L) }
         return 1
@@ -196,6 +206,19 @@ public struct LuaCall {
 
     /// True when this call may yield.
     public var isYieldable: Bool { clua_isyieldable(L) != 0 }
+}
+
+/// Pushes an object's handle; a new handle keeps the object.
+@inline(__always)
+func pushReference(_ object: AnyObject, _ cls: OpaquePointer, on L: OpaquePointer) {
+    let reference = Unmanaged.passUnretained(object)
+    if clua_pushobject(L, cls, reference.toOpaque()) != 0 { _ = reference.retain() }
+}
+
+/// Bytes as text; nil unless they are UTF-8.
+func makeText(_ raw: UnsafeRawBufferPointer) -> String? {
+    guard isUTF8(raw) else { return nil }
+    return raw.withMemoryRebound(to: UInt8.self) { String(decoding: $0, as: UTF8.self) }
 }
 
 /// Pushes text without a copy on Swift's side.

@@ -22,6 +22,8 @@ public final class LuaClass<T> {
     public let name: String
     let state: LuaState
     let pointer: OpaquePointer
+    /// Whether its handles stand for objects, and not for values in place.
+    let holdsObjects: Bool
     let decode: (UnsafeMutableRawPointer) -> T
     let encode: (T, OpaquePointer, OpaquePointer) -> Void
     let find: (Int32, OpaquePointer, OpaquePointer) -> T?
@@ -35,6 +37,7 @@ public final class LuaClass<T> {
     ) {
         self.name = name
         self.state = state
+        holdsObjects = kind != CLUA_INLINE
         self.decode = decode
         self.encode = encode
         self.find = find
@@ -103,10 +106,16 @@ public final class LuaClass<T> {
     }
 
     func add(
-        _ accessor: LuaAccessor, _ name: String, _ type: LuaType, isReadOnly: Bool, _ documentation: String
+        _ accessor: LuaAccessor, _ name: String, _ type: LuaType, isReadOnly: Bool, _ documentation: String,
+        cached version: LuaVersion? = nil
     ) {
         let box = state.retain(accessor)
-        clua_addproperty(state.current, pointer, name, box, isReadOnly ? nil : box)
+        if let version {
+            _ = state.retain(version)
+            clua_addcached(state.current, pointer, name, box, isReadOnly ? nil : box, version.word)
+        } else {
+            clua_addproperty(state.current, pointer, name, box, isReadOnly ? nil : box)
+        }
         state.update(self.name, .class) {
             $0.properties.append(
                 LuaPropertyDeclaration(name: name, type: type, isReadOnly: isReadOnly, documentation: documentation))
@@ -120,19 +129,14 @@ public final class LuaClass<T> {
     ) {
         let declaration = LuaFunctionDeclaration(
             name, parameters, returns: results, documentation, example: example)
-        let className = self.name
-        let find = find
-        let pointer = pointer
-        let function = LuaNativeFunction(declaration, owner: "\(className):", base: 2) { call in
-            guard let receiver = find(1, pointer, call.L) else {
-                throw LuaError(.argument, "\(className):\(name) is a method: call it with a colon, on a \(className)")
-            }
-            return try body(receiver, call)
-        }
+        add(LuaValueMethod(declaration, of: self.name, decode: decode, body: body))
+    }
+
+    func add(_ method: LuaNativeFunction) {
         let L = state.current
-        clua_pushfunction(L, state.retain(function))
-        clua_addmethod(L, pointer, name)
-        state.update(className, .class) { $0.functions.append(declaration) }
+        clua_pushmethod(L, pointer, state.retain(method))
+        clua_addmethod(L, pointer, method.declaration.name)
+        state.update(name, .class) { $0.functions.append(method.declaration) }
     }
 
     /// A method without parameters and results.
@@ -204,14 +208,21 @@ extension LuaClass where T: AnyObject {
         self.init(
             name, documentation, in: state, kind: kind == .object ? CLUA_OBJECT : CLUA_BOX,
             decode: { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() },
-            encode: { object, cls, L in
-                let reference = Unmanaged.passUnretained(object)
-                if clua_pushobject(L, cls, reference.toOpaque()) != 0 { _ = reference.retain() }
-            },
+            encode: { object, cls, L in pushReference(object, cls, on: L) },
             find: { index, cls, L in
                 clua_toobject(L, index, cls).map { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() }
             },
             unknownMember: unknownMember, unknownKey: unknownKey, assignUnknown: assignUnknown)
+    }
+
+    /// A method: called with a colon, its arguments by position from 0.
+    public func method(
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
+        example: String = "", body: @escaping (T, LuaCall) throws -> Int32
+    ) {
+        let declaration = LuaFunctionDeclaration(
+            name, parameters, returns: results, documentation, example: example)
+        add(LuaMethod(declaration, of: self.name, body: body))
     }
 
     /// An integer property.
@@ -223,14 +234,15 @@ extension LuaClass where T: AnyObject {
         add(accessor, name, .integer, isReadOnly: set == nil, documentation)
     }
 
-    /// A text property that is always there.
+    /// A text property that is always there. With a version, Lua keeps the text and asks again when it has advanced;
+    /// all such properties of a class have the same version.
     public func text(
-        _ name: String, _ documentation: String, get: @escaping (T) throws -> String,
-        set: ((T, String) throws -> Void)? = nil
+        _ name: String, _ documentation: String, cached version: LuaVersion? = nil,
+        get: @escaping (T) throws -> String, set: ((T, consuming String) throws -> Void)? = nil
     ) {
         let accessor = LuaTextAccessor<T>(
-            name: "\(self.name).\(name)", isOptional: false, get: get, set: { try set?($0, $1 ?? "") })
-        add(accessor, name, .text, isReadOnly: set == nil, documentation)
+            name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
+        add(accessor, name, .text, isReadOnly: set == nil, documentation, cached: version)
     }
 
     /// A text property that may be nil.
@@ -238,8 +250,8 @@ extension LuaClass where T: AnyObject {
         _ name: String, _ documentation: String, get: @escaping (T) throws -> String?,
         set: ((T, String?) throws -> Void)? = nil
     ) {
-        let accessor = LuaTextAccessor<T>(
-            name: "\(self.name).\(name)", isOptional: true, get: get, set: { try set?($0, $1) })
+        let accessor = LuaOptionalTextAccessor<T>(
+            name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
         add(accessor, name, .optional(.text), isReadOnly: set == nil, documentation)
     }
 }

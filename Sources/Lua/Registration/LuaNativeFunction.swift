@@ -1,12 +1,14 @@
 internal import CLuaShim
 
 /// A Swift function as the shim calls it: the declaration's checks, then the body.
-final class LuaNativeFunction {
+class LuaNativeFunction {
     let declaration: LuaFunctionDeclaration
     /// `items:` or `fs.`: what stands before the name in errors.
     let owner: String
     /// Where the arguments begin: 2 for a method, whose receiver is 1.
     private let base: Int32
+    /// The parameters in the shim's bytes: arguments that conform to them need no look from here.
+    private let parameters: UInt64
     private let body: (LuaCall) throws -> Int32
 
     init(
@@ -16,10 +18,38 @@ final class LuaNativeFunction {
         self.owner = owner
         self.base = base
         self.body = body
+        parameters = LuaType.takes(declaration.parameters)
     }
 
-    func invoke(_ call: LuaCall) throws -> Int32 {
+    final func invoke(_ call: LuaCall) throws -> Int32 {
         let call = LuaCall(L: call.L, base: base)
+        try check(call)
+        do { return try body(call) } catch { throw explain(error) }
+    }
+
+    /// A method: the object behind its receiver, nil when the receiver is none of the class.
+    func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> Int32 {
+        try invoke(LuaCall(L: L, base: base))
+    }
+
+    /// The same error, with the function and the parameter named in one that is about an argument.
+    final func explain(_ error: any Error) -> any Error {
+        guard let error = error as? LuaArgumentError else { return error }
+        return argumentError(error.position, error.message)
+    }
+
+    /// The error of a receiver that is none of the method's class.
+    final func refuseReceiver(_ className: String) -> LuaError {
+        LuaError(.argument, "\(className):\(declaration.name) is a method: call it with a colon, on a \(className)")
+    }
+
+    @inline(__always)
+    final func check(_ call: LuaCall) throws {
+        guard parameters == 0 || clua_conforms(call.L, base, parameters) != 0 else { return try checkEach(call) }
+    }
+
+    @inline(never)
+    private func checkEach(_ call: LuaCall) throws {
         var index = base
         for parameter in declaration.parameters {
             if case .variadic(let type) = parameter.type, type != .any {
@@ -33,14 +63,8 @@ final class LuaNativeFunction {
                 index += 1
             }
         }
-        do {
-            return try body(call)
-        } catch let error as LuaArgumentError {
-            throw argumentError(error.position, error.message)
-        }
     }
 
-    @inline(__always)
     private func check(_ type: LuaType, _ parameter: LuaParameter, _ index: Int32, _ call: LuaCall) throws {
         if let mismatch = type.mismatch(at: index, on: call.L) {
             throw argumentError(Int(index - base), mismatch)

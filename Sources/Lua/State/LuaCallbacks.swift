@@ -8,6 +8,12 @@ let luaCallbacks = clua_callbacks(
             do { return try function.invoke(LuaCall(L: L, base: 1)) } catch { return raise(error, L) }
         }
     },
+    method: { function, object, L in
+        guard let function, let L else { return 0 }
+        return Unmanaged<LuaNativeFunction>.fromOpaque(function)._withUnsafeGuaranteedRef { function in
+            do { return try function.invoke(on: object, L) } catch { return raise(error, L) }
+        }
+    },
     get: { accessor, object, L in
         guard let accessor, let object, let L else { return 0 }
         return Unmanaged<LuaAccessor>.fromOpaque(accessor)._withUnsafeGuaranteedRef { accessor in

@@ -8,6 +8,8 @@ struct LifeCycleContext {
     var reservedForSave = 1.0
     /// Ctrl-C came while a script ran.
     var cancelRequested = false
+    /// The way out that waits until a transaction has been rolled back: half of one is never saved.
+    var deferredTermination: LifeCycleCause?
     /// Events that came while another was being handled; they follow it.
     var queue: [(event: ApplicationEvent, cause: LifeCycleCause, simulated: Bool)] = []
     var isHandling = false

@@ -55,10 +55,23 @@ extension ScriptHost {
         case .interrupt: frontEndInterrupt()
         case .stop: handle(.suspend, cause: .sigtstp)
         case .resume: handle(.resume(inForeground: isInForeground), cause: .sigcont)
-        case .terminate: terminate(cause: .sigterm, explicitly: false)
-        case .hangUp: terminate(cause: .sighup, explicitly: false)
+        case .terminate: endAfterTransaction(.sigterm)
+        case .hangUp: endAfterTransaction(.sighup)
         default: onOtherSignal?(signal)
         }
+    }
+
+    /// Ends at once or, inside a transaction, when the running code has been unwound and the transaction rolled back.
+    private func endAfterTransaction(_ cause: LifeCycleCause) {
+        guard items.isInTransaction, state.depth > 0 else { return terminate(cause: cause, explicitly: false) }
+        lifeCycle.deferredTermination = cause
+    }
+
+    /// The way out that a transaction held up.
+    func endIfDeferred() {
+        guard let cause = lifeCycle.deferredTermination, !items.isInTransaction else { return }
+        lifeCycle.deferredTermination = nil
+        terminate(cause: cause, explicitly: false)
     }
 
     private func frontEndInterrupt() {
@@ -171,6 +184,10 @@ extension ScriptHost {
     /// - Returns: the error, when it could not be saved.
     func save(_ cause: LifeCycleCause, _ simulated: Bool, canBeRefused: Bool = false) -> (any Error)? {
         guard items.hasChanges, !items.isReadOnly else { return nil }
+        guard !items.isInTransaction else {
+            logger.info("A transaction is under way: what was committed before it is in the journal")
+            return nil
+        }
         let start = MonotonicTime.now()
         var failure: (any Error)?
         let will = ScriptEvent(

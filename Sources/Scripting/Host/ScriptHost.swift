@@ -75,6 +75,11 @@ public final class ScriptHost {
         for path in options.readable { try fence.grant(path, .read) }
         for path in options.writable { try fence.grant(path, .readWrite) }
         for folder in options.modulePaths + [container.scripts] { try moduleFence.grant(folder, .read) }
+        if options.usesLuaTrees {
+            for folder in LuaTrees.granted where PosixFileLayer().exists(folder) {
+                do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
+            }
+        }
         let persistence = ArchivePersistence(folder: container.documents, isReadOnly: options.isReadOnly)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
@@ -160,14 +165,16 @@ public final class ScriptHost {
         let task = scheduler.start(function, arguments, seconds: options.timeLimit)
         foreground = task
         let result = scheduler.finish(task)
+        endIfDeferred()
         let committed = commit()
         output.flush()
         if case .failure(let error) = committed, case .success = result { return .failure(error) }
         return result
     }
 
-    /// The line stays, so that line numbers are the file's.
+    /// The line stays, so that line numbers are the file's. A byte order mark goes, as Lua's own command has it.
     static func withoutShebang(_ source: [UInt8]) -> [UInt8] {
+        let source = source.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(source[3...]) : source
         guard source.first == UInt8(ascii: "#") else { return source }
         return [UInt8(ascii: "-"), UInt8(ascii: "-")] + source.dropFirst()
     }
@@ -194,7 +201,9 @@ public final class ScriptHost {
         if reasons.contains(.events) {
             lifeCycle.cancelRequested = false
             loop.drainPending()
-            if exitCode != nil { return .stop(LuaError(.cancelled, "the application has ended"), depth: 1) }
+            if exitCode != nil || lifeCycle.deferredTermination != nil {
+                return .stop(LuaError(.cancelled, "the application has ended"), depth: 1)
+            }
             if lifeCycle.cancelRequested {
                 lifeCycle.cancelRequested = false
                 return scheduler.stopCurrent(LuaError(.cancelled, "interrupted"))

@@ -27,6 +27,8 @@ public struct ScriptHostOptions: Sendable {
     public var handlesSignals = true
     /// Folders that `require` looks in, first to last, before the container's own scripts.
     public var modulePaths: [String] = []
+    /// Whether `require` looks last in `~/.luarocks`, `/usr/local` and `/usr` for modules in Lua.
+    public var usesLuaTrees = true
 
     /// Messages below this level are dropped.
     public var logLevel = Logger.Level.info

@@ -23,7 +23,7 @@ enum BaseModule {
             return 0
         }
 
-        installRequire(in: host, modules: modules)
+        RequireModule.install(in: host, modules: modules)
         installIO(in: host)
         installOS(in: host)
     }
@@ -38,52 +38,6 @@ enum BaseModule {
             else { return [] }
             return text.bytes
         default: return state.describe(value).bytes
-        }
-    }
-
-    // MARK: require
-
-    /// `require "cubby"`, then modules in Lua from the script's folder and the container's scripts. Each runs once.
-    private static func installRequire(in host: ScriptHost, modules: [(String, LuaValue)]) {
-        let state = host.state
-        let loaded = state.makeTable(fields: 16)
-        let all = state.makeTable(fields: modules.count)
-        for (name, value) in modules { all.rawSet(.text(name), value) }
-        loaded.rawSet("cubby", .table(all))
-        for name in ["coroutine", "table", "string", "math", "utf8", "os", "io"] {
-            loaded.rawSet(.text(name), state.globals.rawGet(.text(name)))
-        }
-        let declaration = LuaFunctionDeclaration(
-            "require", [LuaParameter("module", .text, "dots separate folders")], returns: [.any],
-            "A module: loaded once from the script's folder or from Library/Scripts; \"cubby\" has all of the host's own.",
-            example: "local cubby = require \"cubby\" return cubby.items == items")
-        state.setGlobal(declaration, isPartOfLua: true) { [unowned host] call in
-            let name = try call.text(0)
-            let known = loaded.rawGet(.text(name))
-            if !known.isNil { return call.returns(known) }
-            guard !name.isEmpty, !name.contains("/"), !name.contains("\0"), !name.split(separator: ".").isEmpty else {
-                throw call.refuse(0, "'\(name)' is no module's name")
-            }
-            let file = name.split(separator: ".").joined(separator: "/")
-            var tried: [String] = []
-            for folder in host.modulePaths {
-                for candidate in ["\(file).lua", "\(file)/init.lua"] {
-                    let path = PathText.join(folder, candidate)
-                    guard let source = try? host.moduleFence.layer.contents(of: path, limit: 64 << 20) else {
-                        tried.append("\n\tno file '\(DisplayPath.abbreviate(path))'")
-                        continue
-                    }
-                    let shown = DisplayPath.abbreviate(path)
-                    host.sources.remember(String(decoding: source, as: UTF8.self), as: shown)
-                    let chunk = try call.state.load(ScriptHost.withoutShebang(source), name: "@" + shown)
-                    let result = try chunk.call(.text(name), .text(shown)).first ?? .nil
-                    let value =
-                        result.isNil ? (loaded.rawGet(.text(name)).isNil ? true : loaded.rawGet(.text(name))) : result
-                    loaded.rawSet(.text(name), value)
-                    return try call.returns(values: [value, .text(shown)])
-                }
-            }
-            throw LuaError(.runtime, "module '\(name)' not found:\(tried.joined())")
         }
     }
 

@@ -159,7 +159,9 @@ extension LuaState {
     fileprivate func makeRow(_ row: CSVRow, names: [LuaValue]?) -> LuaTable {
         let table = makeTable(array: names == nil ? row.count : 0, fields: names?.count ?? 0)
         for index in 0..<row.count {
-            let key: LuaValue = names.flatMap { index < $0.count ? $0[index] : nil } ?? .integer(Int64(index + 1))
+            // A cell beyond the header has no name, and keeps its position.
+            let name = names.flatMap { $0.indices.contains(index) ? Optional($0[index]) : .none }
+            let key = name ?? .integer(Int64(index + 1))
             table.rawSet(key, .string(LuaString(Array(row[index]))))
         }
         return table

@@ -117,5 +117,7 @@ extension ScriptHost {
     }
 
     /// Where `require` looks, first to last.
-    var modulePaths: [String] { options.modulePaths + [container.scripts] }
+    var modulePaths: [String] {
+        options.modulePaths + [container.scripts] + (options.usesLuaTrees ? LuaTrees.folders : [])
+    }
 }

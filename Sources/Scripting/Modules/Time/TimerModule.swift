@@ -82,6 +82,7 @@ extension ScriptHost {
                             title: "timer (\(place.source):\(place.line))", event: "timer", error: error,
                             time: LifeCycleEvent.now()))
                 }
+                endIfDeferred()
                 commit()
                 output.flush()
             })

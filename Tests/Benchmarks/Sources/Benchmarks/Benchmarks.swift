@@ -31,6 +31,7 @@ enum Benchmarks {
             let data = try NSKeyedArchiver.archivedData(
                 withRootObject: NSArray(array: objects), requiringSecureCoding: false)
             try data.write(to: theirPath, options: .atomic)
+            precondition(data.count > objects.count, "Foundation archived nothing")
         }
 
         let median = ours.sorted()[ours.count / 2]
@@ -91,10 +92,11 @@ final class ArchivedItem: NSObject, NSCoding {
 
     func encode(with coder: NSCoder) {
         for (name, value) in fields {
-            if let number = value as? Int {
-                coder.encode(number, forKey: name)
-            } else {
-                coder.encode(value, forKey: name)
+            switch value {
+            case let number as Int: coder.encode(number, forKey: name)
+            case let date as Date: coder.encode(date as NSDate, forKey: name)
+            case let text as String: coder.encode(text as NSString, forKey: name)
+            default: continue
             }
         }
     }

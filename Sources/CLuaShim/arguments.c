@@ -1,0 +1,51 @@
+/* The arguments of a call, held against what their function takes, without a call into Swift for each. */
+#include <string.h>
+
+#include "host.h"
+
+/* Only ASCII is seen to be UTF-8 here: nearly every text is. */
+static int is_ascii(const char *bytes, size_t length) {
+    uint64_t word, high = 0;
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        memcpy(&word, bytes + i, 8);
+        high |= word;
+    }
+    for (; i < length; i++) high |= (unsigned char)bytes[i];
+    return (high & 0x8080808080808080u) == 0;
+}
+
+static int conforms(lua_State *L, int index, int takes, int type) {
+    switch (takes) {
+    case CLUA_TAKES_ANY: return 1;
+    case CLUA_TAKES_BOOLEAN: return type == LUA_TBOOLEAN;
+    case CLUA_TAKES_INTEGER: {
+        int ok;
+        if (type != LUA_TNUMBER) return 0;
+        lua_tointegerx(L, index, &ok);
+        return ok;
+    }
+    case CLUA_TAKES_NUMBER: return type == LUA_TNUMBER;
+    case CLUA_TAKES_STRING: return type == LUA_TSTRING;
+    case CLUA_TAKES_TEXT: {
+        size_t length;
+        if (type != LUA_TSTRING) return 0;
+        const char *bytes = lua_tolstring(L, index, &length);
+        return is_ascii(bytes, length);
+    }
+    case CLUA_TAKES_TABLE: return type == LUA_TTABLE;
+    case CLUA_TAKES_FUNCTION: return type == LUA_TFUNCTION;
+    case CLUA_TAKES_USERDATA: return type == LUA_TUSERDATA;
+    default: return 0;
+    }
+}
+
+int clua_conforms(lua_State *L, int base, uint64_t parameters) {
+    for (int index = base; parameters; parameters >>= 8, index++) {
+        int takes = (int)(parameters & 0xff);
+        int type = lua_type(L, index);
+        if ((takes & CLUA_TAKES_NIL_TOO) && type <= LUA_TNIL) continue;
+        if (!conforms(L, index, takes & ~CLUA_TAKES_NIL_TOO, type)) return 0;
+    }
+    return 1;
+}

@@ -1,0 +1,32 @@
+internal import CLuaShim
+
+/// Types in the shim's bytes, for the check before a call.
+extension LuaType {
+    /// A byte a parameter, the first one lowest; a general one when the bytes do not suffice.
+    static func takes(_ parameters: [LuaParameter]) -> UInt64 {
+        var word: UInt64 = 0
+        var types = parameters.map(\.type)
+        if types.last == .variadic(.any) { types.removeLast() }
+        guard types.count <= 8 else { return UInt64(CLUA_TAKES_GENERAL) }
+        for (position, type) in types.enumerated() { word |= UInt64(type.takes) << UInt64(position * 8) }
+        return word
+    }
+
+    private var takes: UInt8 {
+        let code: Int32 =
+            switch self {
+            case .any: CLUA_TAKES_ANY
+            case .boolean: CLUA_TAKES_BOOLEAN
+            case .integer: CLUA_TAKES_INTEGER
+            case .number: CLUA_TAKES_NUMBER
+            case .string: CLUA_TAKES_STRING
+            case .text: CLUA_TAKES_TEXT
+            case .table, .array, .record: CLUA_TAKES_TABLE
+            case .function, .callback: CLUA_TAKES_FUNCTION
+            case .object: CLUA_TAKES_USERDATA
+            case .choice, .options, .union, .variadic: CLUA_TAKES_GENERAL
+            case .optional(let type): Int32(type.takes) | CLUA_TAKES_NIL_TOO
+            }
+        return UInt8(truncatingIfNeeded: code)
+    }
+}

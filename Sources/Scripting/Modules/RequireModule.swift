@@ -1,0 +1,96 @@
+import Application
+import Lua
+import Stores
+
+/// `require` and `package`: modules in Lua, each run once, from the script's folder, the container's scripts, and the
+/// LuaRocks trees of the user and the system, which are open to `require` alone. Native modules are not loaded.
+enum RequireModule {
+    static func install(in host: ScriptHost, modules: [(String, LuaValue)]) {
+        let state = host.state
+        let loaded = state.makeTable(fields: 16)
+        let preload = state.makeTable()
+        let all = state.makeTable(fields: modules.count)
+        for (name, value) in modules { all.rawSet(.text(name), value) }
+        loaded.rawSet("cubby", .table(all))
+        for name in ["_G", "coroutine", "table", "string", "math", "utf8", "os", "io", "debug"] {
+            loaded.rawSet(.text(name), state.globals.rawGet(.text(name)))
+        }
+        let package = state.makeTable(fields: 5)
+        package.rawSet("loaded", .table(loaded))
+        package.rawSet("preload", .table(preload))
+        package.rawSet("path", .text(templates(host.modulePaths)))
+        package.rawSet("cpath", "")
+        package.rawSet("config", "/\n;\n?\n!\n-\n")
+        loaded.rawSet("package", .table(package))
+        state.globals.rawSet("package", .table(package))
+
+        let declaration = LuaFunctionDeclaration(
+            "require", [LuaParameter("module", .text, "dots separate folders")], returns: [.any, .any],
+            """
+            A module in Lua: loaded once, from the script's folder, Library/Scripts, or a LuaRocks tree. Gives its value \
+            and where it came from; "cubby" has all of the host's own.
+            """, example: "local cubby = require \"cubby\" return cubby.items == items")
+        // Modules that are being loaded now: a circle would never end.
+        var loading: Set<String> = []
+        state.setGlobal(declaration, isPartOfLua: true) { [unowned host] call in
+            let name = try call.text(0)
+            let known = loaded.rawGet(.text(name))
+            if !known.isNil { return call.returns(known) }
+            guard !name.isEmpty, !name.contains("/"), !name.contains("\0"), !name.split(separator: ".").isEmpty else {
+                throw call.refuse(0, "'\(name)' is no module's name")
+            }
+            guard loading.insert(name).inserted else {
+                throw LuaError(.runtime, "module '\(name)' requires itself, by way of what it requires")
+            }
+            defer { loading.remove(name) }
+
+            let result: LuaValue
+            let place: LuaValue
+            if case .function(let loader) = preload.rawGet(.text(name)) {
+                place = ":preload:"
+                result = try loader.call(.text(name), place).first ?? .nil
+            } else {
+                let (chunk, shown) = try find(name, in: host)
+                place = .text(shown)
+                result = try chunk.call(.text(name), place).first ?? .nil
+            }
+            if !result.isNil {
+                loaded.rawSet(.text(name), result)
+            } else if loaded.rawGet(.text(name)).isNil {
+                loaded.rawSet(.text(name), true)
+            }
+            return try call.returns(values: [loaded.rawGet(.text(name)), place])
+        }
+    }
+
+    /// The module's chunk, and its file as people see it.
+    private static func find(_ name: String, in host: ScriptHost) throws -> (LuaFunction, String) {
+        let file = name.split(separator: ".").joined(separator: "/")
+        var tried = "\n\tno field package.preload['\(name)']"
+        for folder in host.modulePaths {
+            for candidate in ["\(file).lua", "\(file)/init.lua"] {
+                let path = PathText.join(folder, candidate)
+                let shown = DisplayPath.abbreviate(path)
+                do {
+                    let source = try host.moduleFence.layer.contents(of: path, limit: 64 << 20)
+                    host.sources.remember(String(decoding: source, as: UTF8.self), as: shown)
+                    return (try host.state.load(ScriptHost.withoutShebang(source), name: "@" + shown), shown)
+                } catch let error as FileError {
+                    let isThere = PosixFileLayer().exists(path)
+                    tried += isThere ? "\n\t\(error.message)" : "\n\tno file '\(shown)'"
+                }
+            }
+        }
+        if let native = LuaTrees.native(file) {
+            throw LuaError(
+                .runtime,
+                "module '\(name)' is a C module (\(DisplayPath.abbreviate(native))). C modules are not loaded: they would run outside of the sandbox"
+            )
+        }
+        throw LuaError(.runtime, "module '\(name)' not found:\(tried)")
+    }
+
+    private static func templates(_ folders: [String]) -> String {
+        folders.flatMap { ["\($0)/?.lua", "\($0)/?/init.lua"] }.joined(separator: ";")
+    }
+}

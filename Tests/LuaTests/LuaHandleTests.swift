@@ -1,0 +1,75 @@
+import Testing
+
+@testable import Lua
+
+@Suite("Handles") struct LuaHandleTests {
+    /// An object that nobody counts: the suites run side by side.
+    final class Token {
+        var label = "token"
+    }
+
+    let state: LuaState
+    let tokens: LuaClass<Token>
+
+    init() throws {
+        let state = try LuaState()
+        let tokens = LuaClass<Token>("Token", "A thing.", in: state)
+        tokens.text("label", "A label.", get: { $0.label })
+        let make = state.makeFunction(LuaFunctionDeclaration("make")) { call in call.returns(Token(), tokens) }
+        state.globals.rawSet("make", .function(make))
+        self.state = state
+        self.tokens = tokens
+    }
+
+    @discardableResult
+    private func run(_ text: String) throws -> String {
+        let values = try state.load(text.utf8, name: "=test").call()
+        return values.map { state.describe($0).description }.joined(separator: " ")
+    }
+
+    @Test("handles that are dropped at once are collected as fast as they are made") func pace() throws {
+        try run("for i = 1, 200000 do local token = make() end")
+        #expect(state.liveObjects < 40_000)
+        state.collectGarbage()
+        #expect(state.liveObjects <= 1)
+    }
+
+    @Test("an object whose handle went gets another one; one that is held stays the same") func again() throws {
+        let objects = (0..<300).map { _ in Token() }
+        for round in 0..<3 {
+            for (index, object) in objects.enumerated() {
+                let value = tokens.value(object)
+                #expect(tokens.object(of: value) === object)
+                if index % 7 == 0 { state.globals.rawSet(.text("kept\(index)"), value) }
+            }
+            state.collectGarbage()
+            #expect(state.liveObjects >= 43)
+            objects[7].label = "round \(round)"
+            state.globals.rawSet("again", tokens.value(objects[7]))
+            #expect(try run("return rawequal(again, kept7), kept7.label") == "true round \(round)")
+        }
+    }
+
+    @Test("a kept text is asked for again when the version advances, or the script assigns") func cachedText() throws {
+        let version = LuaVersion()
+        var asked = 0
+        let cls = LuaClass<Token>("Kept", "A class with kept texts.", in: state)
+        cls.text(
+            "label", "Kept.", cached: version,
+            get: {
+                asked += 1
+                return $0.label
+            }, set: { $0.label = $1 })
+        cls.text("other", "Kept, too.", cached: version, get: { $0.label + "!" })
+        let token = Token()
+        state.globals.rawSet("k", cls.value(token))
+        #expect(try run("return k.label, k.label, k.other, k.other") == "token token token! token!")
+        #expect(asked == 1)
+        token.label = "unseen"
+        #expect(try run("return k.label, k.other") == "token token!")
+        version.advance()
+        #expect(try run("return k.label, k.other") == "unseen unseen!")
+        #expect(try run("k.label = 'ä' return k.label, k.other") == "ä ä!")
+        #expect(asked == 3)
+    }
+}

@@ -1,0 +1,2 @@
+-- A module of the test package.lua.
+return require("circle")
