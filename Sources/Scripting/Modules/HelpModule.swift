@@ -27,7 +27,7 @@ enum HelpModule {
         var seen: Set<String> = []
         // A module and the class of its values may have the same name: the module stands for both.
         let shown = declarations.all.sorted { $0.kind == .module && $1.kind != .module }
-            .filter { $0.name.first?.isLowercase == true && !$0.isPartOfLua && seen.insert($0.name).inserted }.sorted {
+            .filter { $0.isGlobal && !$0.isPartOfLua && seen.insert($0.name).inserted }.sorted {
                 $0.name < $1.name
             }
         let width = shown.map(\.name.count).max() ?? 0
@@ -54,17 +54,15 @@ enum HelpModule {
         return globalName(of: value, host)
     }
 
-    /// The name under which a declared table or function stands: `io`, `print`, `io.open`, `fs.read`.
+    /// The name under which a declared table or function stands: `io`, `print`, `io.open`, `items.createItem`.
     private static func globalName(of value: LuaValue, _ host: ScriptHost) -> String? {
         let globals = host.state.globals
-        for declaration in host.state.declarations.all where declaration.kind != .class {
+        for declaration in host.state.declarations.all where declaration.isGlobal {
             let global = globals.rawGet(.text(declaration.name))
             if host.state.areEqual(global, value) { return declaration.name }
-            guard case .table(let table) = global else { continue }
             for function in declaration.functions where !function.name.isEmpty {
-                if host.state.areEqual(table.rawGet(.text(function.name)), value) {
-                    return "\(declaration.name).\(function.name)"
-                }
+                let member = (try? host.state.field(function.name, of: global)) ?? .nil
+                if host.state.areEqual(member, value) { return "\(declaration.name).\(function.name)" }
             }
         }
         return nil

@@ -100,6 +100,7 @@ struct ReferenceTests {
             ("help(io.open)", "io.open(path, [mode])"),
             ("help('require')", "require(module)"), ("help(help)", "help([subject])"), ("help(date)", "date([moment])"),
             ("help('didEnterBackground')", "app:on(\"didEnterBackground\", …)"),
+            ("help(app.on)", "app:on(event"), ("help(fs.read)", "fs.read(path)"),
             ("help('app.on')", "    budget: number, seconds"), ("help('willUpdate')", "event.field: string"),
             ("help('willUpdate')", "event:veto(reason)"),
             ("help('didEnterBackgrund')", "did you mean 'didEnterBackground'"), ("help(items)", "items[integer]"),
