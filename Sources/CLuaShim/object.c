@@ -1,14 +1,15 @@
 /* Swift functions and objects as Lua values.
  *
- * A class's fields are found by the address of their name: Lua interns short strings, and a class pins its field names,
- * so a lookup is a hash of a pointer and one comparison. */
+ * A class's fields are found by the identity of their name: Lua interns short strings, and a class pins its field names,
+ * so a lookup is a hash of a pointer and one comparison. No other key has the identity of a string that lives, and a
+ * number has none (NULL). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host.h"
 
 typedef struct {
-    const char *name; /* interned; NULL: free */
+    const void *name; /* the interned string's identity; NULL: free */
     void *getter, *setter;
     int method; /* index in the table of methods; 0: a property */
     int cache;  /* the user value that keeps its text; 0: it is asked for each time */
@@ -140,12 +141,13 @@ void clua_pushownedfunction(lua_State *L, void *function) {
 
 /* ---- Fields ---- */
 
-static inline unsigned hash(const char *name) {
+static inline unsigned hash(const void *name) {
     uintptr_t bits = (uintptr_t)name;
     return (unsigned)(bits >> 4) ^ (unsigned)(bits >> 12);
 }
 
-static slot *find(const clua_class *cls, const char *name) {
+static slot *find(const clua_class *cls, const void *name) {
+    if (!name) return NULL;
     for (unsigned i = hash(name) & cls->mask; cls->slots[i].name; i = (i + 1) & cls->mask)
         if (cls->slots[i].name == name) return &cls->slots[i];
     return NULL;
@@ -154,7 +156,8 @@ static slot *find(const clua_class *cls, const char *name) {
 /* The free or equal slot for a name; the name is pinned in the table of methods. */
 static slot *add(lua_State *L, clua_class *cls, const char *name) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
-    const char *interned = lua_pushstring(L, name);
+    lua_pushstring(L, name);
+    const void *interned = lua_topointer(L, -1);
     lua_pushboolean(L, 1);
     lua_rawset(L, -3);
     lua_pop(L, 1);
@@ -212,23 +215,21 @@ static int get_cached(lua_State *L, const slot *s, handle *h) {
 static int index_field(lua_State *L) {
     const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
     handle *h = check(L, cls);
-    if (lua_type(L, 2) == LUA_TSTRING) {
-        const char *name = lua_tostring(L, 2);
-        for (const clua_class *c = cls; c; c = c->super) {
-            const slot *s = find(c, name);
-            if (!s) continue;
-            if (s->method) {
-                if (c == cls)
-                    lua_rawgeti(L, lua_upvalueindex(2), s->method);
-                else {
-                    lua_rawgeti(L, LUA_REGISTRYINDEX, c->methods);
-                    lua_rawgeti(L, -1, s->method);
-                }
-                return 1;
+    const void *name = lua_topointer(L, 2);
+    for (const clua_class *c = cls; c; c = c->super) {
+        const slot *s = find(c, name);
+        if (!s) continue;
+        if (s->method) {
+            if (c == cls)
+                lua_rawgeti(L, lua_upvalueindex(2), s->method);
+            else {
+                lua_rawgeti(L, LUA_REGISTRYINDEX, c->methods);
+                lua_rawgeti(L, -1, s->method);
             }
-            if (s->cache && c == cls) return get_cached(L, s, h);
-            return call(L, host_of(L)->callbacks.get, s->getter, target(h));
+            return 1;
         }
+        if (s->cache && c == cls) return get_cached(L, s, h);
+        return call(L, host_of(L)->callbacks.get, s->getter, target(h));
     }
     if (cls->fallbackGet) return call(L, host_of(L)->callbacks.get, cls->fallbackGet, target(h));
     return luaL_error(L, "%s has no such member", cls->name);
@@ -238,13 +239,11 @@ static int set_field(lua_State *L) {
     const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
     handle *h = check(L, cls);
     if (cls->caches) h->version = 0;
-    if (lua_type(L, 2) == LUA_TSTRING) {
-        const char *name = lua_tostring(L, 2);
-        for (const clua_class *c = cls; c; c = c->super) {
-            const slot *s = find(c, name);
-            if (s && s->setter) return call(L, host_of(L)->callbacks.set, s->setter, target(h));
-            if (s) return luaL_error(L, "%s.%s cannot be assigned", cls->name, name);
-        }
+    const void *name = lua_topointer(L, 2);
+    for (const clua_class *c = cls; c; c = c->super) {
+        const slot *s = find(c, name);
+        if (s && s->setter) return call(L, host_of(L)->callbacks.set, s->setter, target(h));
+        if (s) return luaL_error(L, "%s.%s cannot be assigned", cls->name, lua_tostring(L, 2));
     }
     if (cls->fallbackSet) return call(L, host_of(L)->callbacks.set, cls->fallbackSet, target(h));
     return luaL_error(L, "%s has no such property", cls->name);
@@ -319,7 +318,8 @@ void clua_addcached(
     clua_addproperty(L, cls, name, getter, setter);
     if (cls->kind == CLUA_INLINE || (cls->version && cls->version != version)) return; /* asked for each time */
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
-    slot *s = find(cls, lua_pushstring(L, name));
+    lua_pushstring(L, name);
+    slot *s = find(cls, lua_topointer(L, -1));
     lua_pop(L, 2);
     if (!s) return;
     cls->version = version;

@@ -88,6 +88,8 @@ public struct LuaDeclaration: Sendable {
     public internal(set) var operators: [LuaOperatorDeclaration] = []
     public internal(set) var properties: [LuaPropertyDeclaration] = []
     public internal(set) var functions: [LuaFunctionDeclaration] = []
+    /// A class's own functions, called with a dot.
+    public internal(set) var statics: [LuaFunctionDeclaration] = []
 
     /// What stands between the name and a function: a colon for methods, a dot for functions of a module.
     public var separator: String { kind == .class ? ":" : "." }

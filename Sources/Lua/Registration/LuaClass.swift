@@ -24,6 +24,7 @@ public final class LuaClass<T> {
     let pointer: OpaquePointer
     /// Whether its handles stand for objects, and not for values in place.
     let holdsObjects: Bool
+    private(set) lazy var statics = LuaModule(name, ofClass: true, in: state)
     let decode: (UnsafeMutableRawPointer) -> T
     let encode: (T, OpaquePointer, OpaquePointer) -> Void
     let find: (Int32, OpaquePointer, OpaquePointer) -> T?

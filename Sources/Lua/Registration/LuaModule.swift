@@ -7,16 +7,24 @@ public final class LuaModule {
     private let state: LuaState
     private let metatable: LuaTable
 
+    /// A class's own functions are declared with the class.
+    private let isOfClass: Bool
+
     /// Declares a module of the host's own.
-    public init(_ name: String, _ documentation: String, in state: LuaState) {
+    public convenience init(_ name: String, _ documentation: String, in state: LuaState) {
+        self.init(name, ofClass: false, in: state)
+        state.declare(LuaDeclaration(kind: .module, name: name, documentation: documentation))
+    }
+
+    init(_ name: String, ofClass isOfClass: Bool, in state: LuaState) {
+        self.isOfClass = isOfClass
         self.name = name
         self.state = state
         table = state.makeTable(fields: 8)
         metatable = state.makeTable(fields: 3)
-        state.declare(LuaDeclaration(kind: .module, name: name, documentation: documentation))
         let unknown = LuaFunctionDeclaration("__index", [LuaParameter("…", .variadic(.any))])
         let index = state.makeFunction(unknown, owner: name + ".") { [unowned state] call in
-            throw LuaModule.unknown(call.value(1), of: name, in: state)
+            throw LuaModule.unknown(call.value(1), of: name, in: state, ofClass: isOfClass)
         }
         metatable.rawSet("__index", .function(index))
         metatable.rawSet("__name", .text(name))
@@ -33,6 +41,7 @@ public final class LuaModule {
     public init?(extending library: String, _ documentation: String, in state: LuaState) {
         guard case .table(let table) = state.globals.rawGet(.text(library)) else { return nil }
         name = library
+        isOfClass = false
         self.state = state
         self.table = table
         metatable = state.makeTable()
@@ -48,7 +57,9 @@ public final class LuaModule {
     ) {
         let declaration = LuaFunctionDeclaration(name, parameters, returns: results, documentation, example: example)
         table.rawSet(.text(name), .function(state.makeFunction(declaration, owner: self.name + ".", body: body)))
-        state.update(self.name, .module) { $0.functions.append(declaration) }
+        state.update(self.name, isOfClass ? .class : .module) {
+            if isOfClass { $0.statics.append(declaration) } else { $0.functions.append(declaration) }
+        }
     }
 
     /// Makes the module callable: `date(…)`.
@@ -62,9 +73,12 @@ public final class LuaModule {
         state.update(name, .module) { $0.functions.insert(shown, at: 0) }
     }
 
-    private static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {
+    private static func unknown(
+        _ member: LuaValue, of name: String, in state: LuaState, ofClass isOfClass: Bool
+    ) -> LuaError {
         let word = member.textValue ?? state.describe(member).description
-        let known = state.declarations[name, .module]?.memberNames ?? []
+        let declaration = state.declarations[name, isOfClass ? .class : .module]
+        let known = (isOfClass ? declaration?.statics.map(\.name) : declaration?.memberNames) ?? []
         return LuaError(.argument, "'\(name)' has no member '\(word)'\(NearestNames.hint(for: word, among: known))")
     }
 }

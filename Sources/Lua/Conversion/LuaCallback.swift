@@ -1,0 +1,63 @@
+/// A Lua function with Swift types, called like a closure: `let accepts: LuaCallback<Bool, Int64>`, `try accepts(40)`.
+///
+/// What the function raises is thrown, and so is a result of another type. It may be kept: Swift holds the function.
+public struct LuaCallback<Result: LuaRepresentable, each Argument: LuaRepresentable>: LuaRepresentable {
+    public let function: LuaFunction
+
+    public init(_ function: LuaFunction) { self.function = function }
+
+    public func callAsFunction(_ argument: repeat each Argument) throws -> Result {
+        var arguments: [LuaValue] = []
+        for argument in repeat each argument { arguments.append(argument.luaValue(in: function.state)) }
+        let value = try function.call(arguments: arguments).first ?? .nil
+        do { return try Result.fromLua(value) } catch {
+            let place = function.place
+            throw LuaError(.runtime, "\(place.source):\(place.line): the function's result: \(error.message)")
+        }
+    }
+
+    public static var luaType: LuaType {
+        var names: [String] = []
+        for type in repeat (each Argument).self { names.append(type.luaType.name) }
+        let result = Result.self == LuaNothing.self ? "" : " → \(Result.luaType.name)"
+        return .callback("(\(names.joined(separator: ", ")))\(result)")
+    }
+
+    public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> LuaCallback {
+        LuaCallback(try LuaFunction.fromLua(value))
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { .function(function) }
+}
+
+/// The result of a callback that gives none; what it gives is ignored.
+public struct LuaNothing: LuaRepresentable {
+    public init() {}
+
+    public static var luaType: LuaType { .optional(.any) }
+    public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> LuaNothing { LuaNothing() }
+    public func luaValue(in state: LuaState) -> LuaValue { .nil }
+    public func push(as call: LuaCall) -> Int32 { 0 }
+}
+
+/// All arguments from here on, as the last parameter of a function.
+public struct LuaVariadic<Element: LuaRepresentable>: LuaRepresentable, Sequence {
+    public let values: [Element]
+
+    public init(_ values: [Element]) { self.values = values }
+
+    public func makeIterator() -> IndexingIterator<[Element]> { values.makeIterator() }
+
+    public static var luaType: LuaType { .variadic(Element.luaType) }
+
+    public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> LuaVariadic {
+        LuaVariadic(try [Element].fromLua(value))
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue { values.luaValue(in: state) }
+
+    public static func read(_ call: LuaCall, at position: Int) throws -> LuaVariadic {
+        guard position < call.count else { return LuaVariadic([]) }
+        return LuaVariadic(try (position..<call.count).map { try Element.read(call, at: $0) })
+    }
+}

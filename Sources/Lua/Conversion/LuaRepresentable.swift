@@ -1,0 +1,47 @@
+/// A Swift type that has a counterpart in Lua, so that functions and properties are declared by their Swift types:
+///
+/// ```swift
+/// enum Mode: String, CaseIterable, LuaRepresentable { case dim, bright }
+///
+/// lamps.property("mode", "How it shines.", get: { $0.mode }, set: { $0.mode = $1 })
+/// lamps.method("blink", ["pattern", "mode"], "Blinks.") { (lamp, pattern: [Double], mode: Mode?) in
+///     lamp.blink(pattern, mode ?? .bright)
+/// }
+/// ```
+public protocol LuaRepresentable {
+    /// The type as declarations state it.
+    static var luaType: LuaType { get }
+
+    /// The Swift value of a Lua value.
+    ///
+    /// - Throws: `LuaMismatch` when it is of another type.
+    static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> Self
+
+    /// The value in Lua.
+    func luaValue(in state: LuaState) -> LuaValue
+
+    /// Reads an argument; there is no need to implement it.
+    static func read(_ call: LuaCall, at position: Int) throws -> Self
+
+    /// Gives the value back as a result; there is no need to implement it.
+    func push(as call: LuaCall) -> Int32
+}
+
+extension LuaRepresentable {
+    public static func read(_ call: LuaCall, at position: Int) throws -> Self {
+        do { return try fromLua(call.value(position)) } catch { throw call.refuse(position, error.message) }
+    }
+
+    public func push(as call: LuaCall) -> Int32 { call.returns(luaValue(in: call.state)) }
+}
+
+/// What is wrong with a value, in words: `integer expected, got string`.
+public struct LuaMismatch: Error, Equatable {
+    public let message: String
+
+    public init(_ message: String) { self.message = message }
+
+    init(_ type: LuaType, _ value: LuaValue) { message = "\(type.name) expected, got \(value.typeName)" }
+
+    func at(_ place: String) -> LuaMismatch { LuaMismatch("\(place): \(message)") }
+}

@@ -1,0 +1,33 @@
+/// Parameters by their Swift types, and arguments in order.
+enum TypedArguments {
+    /// Names and types together; parameters without a name are numbered.
+    static func parameters<each Argument: LuaRepresentable>(
+        _ names: [String], _ type: repeat (each Argument).Type
+    ) -> [LuaParameter] {
+        var parameters: [LuaParameter] = []
+        for type in repeat each type {
+            let position = parameters.count
+            parameters.append(
+                LuaParameter(position < names.count ? names[position] : "argument\(position + 1)", type.luaType))
+        }
+        return parameters
+    }
+
+    /// The result's types; none for nothing.
+    static func results<Result: LuaRepresentable>(_ type: Result.Type) -> [LuaType] {
+        type == LuaNothing.self ? [] : [type.luaType]
+    }
+}
+
+/// Reads the arguments of a call one after the other.
+struct ArgumentReader {
+    let call: LuaCall
+    private var position = 0
+
+    init(_ call: LuaCall) { self.call = call }
+
+    mutating func next<Value: LuaRepresentable>(_ type: Value.Type) throws -> Value {
+        defer { position += 1 }
+        return try type.read(call, at: position)
+    }
+}

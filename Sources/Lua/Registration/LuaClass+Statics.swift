@@ -1,0 +1,38 @@
+/// Functions of the class itself, `Lamp.named("Study")`. The table that holds them goes where scripts find it:
+/// `state.globals.rawSet("Lamp", .table(lamps.table))`.
+extension LuaClass {
+    /// The table of the class's own functions; a name that it does not have is an error with the nearest ones.
+    public var table: LuaTable { statics.table }
+
+    /// A function of the class: arguments by position from 0, `call.returns(object, cls)` for a new object.
+    public func function(
+        _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
+        example: String = "", body: @escaping (LuaCall) throws -> Int32
+    ) {
+        statics.function(name, parameters, returns: results, documentation, example: example, body: body)
+    }
+
+    /// A function of the class by the types of its closure, which gives an object of the class.
+    public func constructor<each Argument: LuaRepresentable>(
+        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        calling body: @escaping (repeat each Argument) throws -> T
+    ) {
+        let (pointer, encode) = (pointer, encode)
+        function(
+            name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: [.object(self.name)],
+            documentation, example: example
+        ) { call in
+            var reader = ArgumentReader(call)
+            encode(try body(repeat reader.next((each Argument).self)), pointer, call.L)
+            return 1
+        }
+    }
+
+    /// A function of the class by the types of its closure.
+    public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
+        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        calling body: @escaping (repeat each Argument) throws -> Result
+    ) {
+        statics.function(name, parameters, documentation, example: example, calling: body)
+    }
+}

@@ -1,0 +1,29 @@
+import Lua
+
+/// Runs scripts within limits: so much memory, so much time, and nothing of the computer.
+final class ScriptRunner {
+    let state: LuaState
+    private let seconds: Double
+
+    /// Opens a state with so many bytes for all that scripts hold, and so many seconds for each script.
+    init(memory: Int, seconds: Double) throws {
+        state = try LuaState(limits: LuaLimits(memory: memory))
+        self.seconds = seconds
+        for name in ["io", "os", "debug"] { state.globals.rawSet(.text(name), nil) }
+        state.interruptHandler = { reason in
+            reason.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .goOn
+        }
+    }
+
+    /// The script's results as Lua shows them, or what went wrong.
+    func run(_ script: String, name: String) -> String {
+        state.setDeadline(seconds)
+        defer { state.setDeadline(nil) }
+        do {
+            let values = try state.load(script.utf8, name: "=" + name).call()
+            return values.map { state.describe($0).description }.joined(separator: "  ")
+        } catch {
+            return "refused (\(error.kind)): \(error.message)"
+        }
+    }
+}
