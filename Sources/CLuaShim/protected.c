@@ -44,7 +44,7 @@ int clua_was_syntax_error(int status) { return status == LUA_ERRSYNTAX; }
 int clua_load(lua_State *L, const char *bytes, size_t length, const char *name) {
     clua_host *host = host_of(L);
     clua_entry entry = clua_enter(host, L);
-    int status = luaL_loadbufferx(L, bytes, length, name, "t"); /* never bytecode: it can corrupt the VM */
+    int status = clua_load_text(L, bytes, length, name); /* never bytecode: it can corrupt the VM */
     clua_leave(host, entry);
     return status;
 }

@@ -22,6 +22,7 @@ public final class LuaClass<T> {
     public let name: String
     let state: LuaState
     let pointer: OpaquePointer
+    let host: OpaquePointer
     let decode: (UnsafeMutableRawPointer) -> T
     let encode: (T, OpaquePointer, OpaquePointer) -> Void
     let find: (Int32, OpaquePointer, OpaquePointer) -> T?
@@ -35,6 +36,7 @@ public final class LuaClass<T> {
     ) {
         self.name = name
         self.state = state
+        host = state.host
         self.decode = decode
         self.encode = encode
         self.find = find
@@ -69,7 +71,10 @@ public final class LuaClass<T> {
             .argument, "\(name) has no property or method '\(word)'\(NearestNames.hint(for: word, among: known))")
     }
 
-    public func push(_ object: T, on L: OpaquePointer) { encode(object, pointer, L) }
+    public func push(_ object: T, on L: OpaquePointer) {
+        precondition(clua_host_of(L) == host, "the class \(name) was declared to another LuaState")
+        encode(object, pointer, L)
+    }
     func object(at index: Int32, on L: OpaquePointer) -> T? { find(index, pointer, L) }
 
     /// The object as a value that Swift keeps.
