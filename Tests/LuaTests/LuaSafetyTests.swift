@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Lua
@@ -108,10 +109,16 @@ import Testing
         #expect(seen == 1)
     }
 
-    @Test("a value may be dropped on any thread") func droppedElsewhere() async throws {
+    @Test("a value may be dropped on any thread") func droppedElsewhere() throws {
         let fixture = try Fixture()
-        let reference = fixture.state.makeTable().reference
-        await Task.detached { _ = reference }.value
+        // Not by a task: after an await this test could go on in a thread that does not own the state.
+        let box = Mutex<LuaReference?>(fixture.state.makeTable().reference)
+        let dropped = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            box.withLock { $0 = nil }
+            dropped.signal()
+        }
+        dropped.wait()
         #expect(try fixture.show("1") == "1")
     }
 }
