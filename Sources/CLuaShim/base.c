@@ -23,11 +23,54 @@ static int narrow_setmetatable(lua_State *L) {
     return 1;
 }
 
-/* Text only: bytecode is not checked by the VM and can make it crash. */
+/* Text only: bytecode is not checked by the VM and can make it crash. A text of megabytes is compiled in pieces, between
+ * which an interrupt is served. */
+typedef struct {
+    const char *text;
+    size_t left;
+} source;
+
+static const char *read_piece(lua_State *L, void *data, size_t *size) {
+    source *source = data;
+    const char *piece = source->text;
+    clua_poll(L);
+    *size = source->left < 4096 ? source->left : 4096;
+    source->text += *size;
+    source->left -= *size;
+    return piece;
+}
+
+static int load_pieces(lua_State *L, const char *bytes, size_t length, const char *name, const char *mode) {
+    source source = {bytes, length};
+    return lua_load(L, read_piece, &source, name, mode);
+}
+
+int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *name) {
+    return load_pieces(L, bytes, length, name, "t");
+}
+
 static int narrow_load(lua_State *L) {
     int top = lua_gettop(L);
     if (top < 3) lua_settop(L, top = 3);
     const char *mode = luaL_optstring(L, 3, "bt");
+    size_t length;
+    const char *text = lua_tolstring(L, 1, &length);
+    if (!text) luaL_checktype(L, 1, LUA_TFUNCTION);
+    if (text) {
+        /* What is no text is refused whatever the mode; what is, without a `t` in it, by Lua and in its words. */
+        const char *allowed = strchr(mode, 't') || *text == *LUA_SIGNATURE ? "t" : mode;
+        int status = load_pieces(L, text, length, luaL_optstring(L, 2, text), allowed);
+        if (status != LUA_OK) {
+            luaL_pushfail(L);
+            lua_insert(L, -2);
+            return 2;
+        }
+        if (top >= 4) {
+            lua_pushvalue(L, 4);
+            if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
+        }
+        return 1;
+    }
     lua_pushstring(L, strchr(mode, 't') ? "t" : ""); /* a wish for bytecode alone is refused with Lua's own words */
     lua_replace(L, 3);
     lua_pushvalue(L, lua_upvalueindex(1));
@@ -66,6 +109,7 @@ static int narrow_xpcall(lua_State *L) {
 static int resume(lua_State *L, lua_State *co, int arguments) {
     clua_host *host = host_of(L);
     int results;
+    clua_check_stack(L);
     if (!lua_checkstack(co, arguments)) {
         lua_pushliteral(L, "too many arguments to resume");
         return -1;
@@ -137,6 +181,7 @@ static int co_wrap(lua_State *L) {
 static int co_close(lua_State *L) {
     clua_host *host = host_of(L);
     lua_State *co = check_coroutine(L);
+    clua_check_stack(L);
     lua_settop(L, 1);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -145,6 +190,72 @@ static int co_close(lua_State *L) {
     host->current = L;
     if (host->abortDepth || atomic_load_explicit(&host->pending, memory_order_relaxed)) clua_arm(host);
     return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+/* ---- Output ---- */
+
+/* Whether so many bytes may be written; 0: they are dropped. */
+static int may_write(lua_State *L, size_t bytes) {
+    clua_host *host = host_of(L);
+    switch (clua_count_output(host, bytes)) {
+    case CLUA_OUTPUT_FITS: return 1;
+    case CLUA_OUTPUT_RAISES:
+        return luaL_error(L, "output limit reached (%I bytes): what follows is dropped", (LUAI_UACINT)host->outputLimit);
+    default: return 0;
+    }
+}
+
+static int counted_print(lua_State *L) {
+    int count = lua_gettop(L);
+    size_t total = (size_t)count; /* the separators, the line's end */
+    for (int i = 1; i <= count; i++) {
+        size_t length;
+        luaL_tolstring(L, i, &length);
+        lua_replace(L, i);
+        total += length;
+    }
+    if (!may_write(L, total + (count == 0))) return 0;
+    for (int i = 1; i <= count; i++) {
+        size_t length;
+        const char *text = lua_tolstring(L, i, &length);
+        if (i > 1) fputc('\t', stdout);
+        fwrite(text, 1, length, stdout);
+        clua_poll(L);
+    }
+    fputc('\n', stdout);
+    fflush(stdout);
+    return 0;
+}
+
+/* io.write and file:write: upvalue 1 is Lua's own, 2 whether the file is the first argument. */
+static int counted_write(lua_State *L) {
+    int isMethod = lua_toboolean(L, lua_upvalueindex(2)), counts = 1;
+    int top = lua_gettop(L);
+    if (isMethod) {
+        luaL_Stream *stream = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+        counts = stream->closef && (stream->f == stdout || stream->f == stderr);
+    }
+    size_t total = 0;
+    for (int i = 1 + isMethod; counts && i <= top; i++) {
+        if (!lua_isstring(L, i)) luaL_checklstring(L, i, NULL); /* raises, in the name of this function */
+        total += lua_type(L, i) == LUA_TSTRING ? lua_rawlen(L, i) : 16;
+    }
+    if (counts && !may_write(L, total)) {
+        if (isMethod) lua_settop(L, 1);
+        else luaL_pushfail(L);
+        return 1;
+    }
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, top, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+static void count_writes(lua_State *L, int isMethod) {
+    lua_getfield(L, -1, "write");
+    lua_pushboolean(L, isMethod);
+    lua_pushcclosure(L, counted_write, 2);
+    lua_setfield(L, -2, "write");
 }
 
 /* Replaces a function of the table on top; `keep` passes the old one as its upvalue. */
@@ -172,6 +283,7 @@ static int narrow_body(lua_State *L) {
     replace(L, "setmetatable", narrow_setmetatable, 0);
     replace(L, "load", narrow_load, 1);
     replace(L, "xpcall", narrow_xpcall, 1);
+    replace(L, "print", counted_print, 0);
     forget(L, base);
     if (lua_getfield(L, -1, LUA_COLIBNAME) == LUA_TTABLE) {
         replace(L, "resume", co_resume, 0);
@@ -183,8 +295,18 @@ static int narrow_body(lua_State *L) {
     lua_pop(L, 1);
     if (lua_getfield(L, -1, LUA_OSLIBNAME) == LUA_TTABLE) forget(L, oses);
     lua_pop(L, 1);
-    if (lua_getfield(L, -1, LUA_IOLIBNAME) == LUA_TTABLE) forget(L, ios);
+    if (lua_getfield(L, -1, LUA_IOLIBNAME) == LUA_TTABLE) {
+        forget(L, ios);
+        count_writes(L, 0);
+    }
     lua_pop(L, 1);
+    if (luaL_getmetatable(L, LUA_FILEHANDLE) == LUA_TTABLE && lua_getfield(L, -1, "__index") == LUA_TTABLE) {
+        count_writes(L, 1);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    clua_bound_strings(L);
+    clua_bound_tables(L);
     /* A string's methods come through a table that a script could otherwise replace for the host's own scripts. */
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {

@@ -1,4 +1,5 @@
 /* The state, its counting allocator, and the list of objects to be released. */
+#define _GNU_SOURCE /* pthread_getattr_np */
 #include "host.h"
 
 #include <stdio.h>
@@ -48,6 +49,24 @@ static int new_ref_table(lua_State *L, const char *mode) {
     return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
+/* A quarter of the thread's stack stays free, 256 KB to 2 MB. */
+static char *stack_limit(void) {
+    char *here = __builtin_frame_address(0), *low = here - (1 << 20);
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        void *address;
+        size_t size;
+        if (pthread_attr_getstack(&attributes, &address, &size) == 0 && (char *)address < here) low = address;
+        pthread_attr_destroy(&attributes);
+    }
+    size_t room = (size_t)(here - low);
+    if (room > (size_t)64 << 20) low = here - (room = (size_t)64 << 20); /* `ulimit -s unlimited` */
+    size_t reserve = room / 4;
+    if (reserve > 2 << 20) reserve = 2 << 20;
+    if (reserve < 256 << 10) reserve = room / 2 < 256 << 10 ? room / 2 : 256 << 10;
+    return low + reserve;
+}
+
 clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit) {
     clua_host *host = calloc(1, sizeof *host);
     if (!host) return NULL;
@@ -55,6 +74,7 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     host->owner = owner;
     host->limit = limit;
     host->thread = pthread_self();
+    host->stackLimit = stack_limit();
     lua_State *L = lua_newstate(allocate, host);
     if (!L) {
         free(host);
@@ -107,6 +127,23 @@ unsigned long clua_fail_allocation(clua_host *host, unsigned long n) {
     host->allocations = 0;
     host->failAt = n;
     return counted;
+}
+
+void clua_set_output_limit(clua_host *host, size_t bytes) { host->outputLimit = bytes; }
+size_t clua_output(const clua_host *host) { return host->output; }
+size_t clua_output_limit(const clua_host *host) { return host->outputLimit; }
+
+void clua_reset_output(clua_host *host) {
+    host->output = 0;
+    host->outputRaised = 0;
+}
+
+int clua_count_output(clua_host *host, size_t bytes) {
+    host->output = bytes > SIZE_MAX - host->output ? SIZE_MAX : host->output + bytes;
+    if (!host->outputLimit || host->output <= host->outputLimit) return CLUA_OUTPUT_FITS;
+    if (host->outputRaised) return CLUA_OUTPUT_DROPPED;
+    host->outputRaised = 1;
+    return CLUA_OUTPUT_RAISES;
 }
 
 void clua_drain_releases(clua_host *host) {

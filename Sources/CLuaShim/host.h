@@ -49,6 +49,12 @@ struct clua_host {
     int *freeSlots, slots;
     size_t freeCount, freeCapacity;
 
+    /* Output of scripts, in bytes. */
+    size_t output, outputLimit;
+    int outputRaised;
+
+    char *stackLimit; /* C's stack grows down to here at most, with room left for whoever must clean up */
+
     clua_class *classes;
     int handles;   /* reference: weak table, slot -> handle */
     int traceback; /* reference: the last traceback, or nil */
@@ -67,9 +73,40 @@ clua_entry clua_enter(clua_host *host, lua_State *L);
 void clua_leave(clua_host *host, clua_entry entry);
 
 void clua_arm(clua_host *host);
+void clua_serve(lua_State *L);
 void clua_interrupt_init(clua_host *host);
 void clua_interrupt_close(clua_host *host);
 int clua_trampoline(lua_State *L);
+int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *name);
+void clua_bound_strings(lua_State *L);
+void clua_bound_tables(lua_State *L);
+
+/* For C functions that run long, where no hook fires: does what the hook would do, if there is anything to do. It may raise,
+ * and may run Lua code; the stack is as before. */
+static inline void clua_poll(lua_State *L) {
+    clua_host *host = host_of(L);
+    if (atomic_load_explicit(&host->pending, memory_order_relaxed) || host->abortDepth) clua_serve(L);
+}
+
+/* The same, for loops of short steps: it looks only once in some thousand of them. */
+typedef struct {
+    size_t left;
+} clua_budget;
+
+static inline void clua_spend(clua_budget *budget, lua_State *L, size_t cost) {
+    if (budget->left > cost) {
+        budget->left -= cost;
+    } else {
+        clua_poll(L);
+        budget->left = 4096;
+    }
+}
+
+/* Lua counts its own C calls (200 at most), but not how much Swift's frames between them take, nor those of coroutines that
+ * close one another. So whatever leads from Lua back into C looks at the stack itself. */
+static inline void clua_check_stack(lua_State *L) {
+    if ((char *)__builtin_frame_address(0) < host_of(L)->stackLimit) luaL_error(L, "C stack overflow");
+}
 
 /* To be called for each new handle. */
 void clua_pace(clua_host *host, lua_State *L);

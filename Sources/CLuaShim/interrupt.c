@@ -16,25 +16,23 @@
 
 static _Thread_local clua_host *running; /* the host of this thread, for the handler */
 
-static void hook(lua_State *L, lua_Debug *ar) {
-    (void)ar;
+/* What is to be done when something is pending: asks the host, and raises if it says so. */
+void clua_serve(lua_State *L) {
     clua_host *host = host_of(L);
     if (host->abortDepth) {
-        if (host->depth < host->abortDepth) {
-            lua_sethook(L, NULL, 0, 0);
-            return;
-        }
+        if (host->depth < host->abortDepth) return;
         lua_rawgeti(L, LUA_REGISTRYINDEX, host->abortion);
         lua_error(L);
     }
-    lua_sethook(L, NULL, 0, 0);
+    /* Without room for the host's frames the answer waits: the stack can only get shorter. */
+    if ((char *)__builtin_frame_address(0) < host->stackLimit || !lua_checkstack(L, LUA_MINSTACK)) return;
     int reasons = atomic_exchange(&host->pending, 0);
     if (!reasons) return;
     int enforce = host->enforce;
     lua_State *current = host->current;
     host->enforce = 0;
     int top = lua_gettop(L);
-    int status = lua_checkstack(L, LUA_MINSTACK) ? host->callbacks.interrupt(host->owner, L, reasons) : 0;
+    int status = host->callbacks.interrupt(host->owner, L, reasons);
     host->enforce = enforce;
     host->current = current;
     if (status >= 0) {
@@ -45,6 +43,14 @@ static void hook(lua_State *L, lua_Debug *ar) {
     lua_rawseti(L, LUA_REGISTRYINDEX, host->abortion);
     if (host->abortDepth) clua_arm(host);
     lua_error(L);
+}
+
+static void hook(lua_State *L, lua_Debug *ar) {
+    (void)ar;
+    clua_host *host = host_of(L);
+    /* While a chunk is being stopped, the hook stays. */
+    if (!host->abortDepth || host->depth < host->abortDepth) lua_sethook(L, NULL, 0, 0);
+    clua_serve(L);
 }
 
 void clua_arm(clua_host *host) {

@@ -62,6 +62,7 @@ static int finish(lua_State *L, int status) {
 
 static inline int call(lua_State *L, int (*entry)(void *, void *, lua_State *), void *box, void *object) {
     clua_host *host = host_of(L);
+    clua_check_stack(L);
     int enforce = host->enforce;
     host->enforce = 0;
     int status = entry(box, object, L);
@@ -71,6 +72,7 @@ static inline int call(lua_State *L, int (*entry)(void *, void *, lua_State *), 
 
 static int invoke(lua_State *L, void *function) {
     clua_host *host = host_of(L);
+    clua_check_stack(L);
     if (host->releaseCount > 256) clua_drain_releases(host);
     int enforce = host->enforce;
     host->enforce = 0;

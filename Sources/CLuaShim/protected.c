@@ -3,22 +3,24 @@
 
 #include "host.h"
 
+/* Keeps the error that the last traceback belongs to. Never nil: a slot of the registry that holds nil counts as free. */
+static void remember_traced(lua_State *L, int index) {
+    if (lua_isnil(L, index)) lua_pushboolean(L, 0);
+    else lua_pushvalue(L, index);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host_of(L)->traced);
+}
+
 /* The message handler. One traceback an error, made where the stack still stands: when the same value passes through an
  * outer boundary it keeps the first one, which is the deepest. */
 static int handler(lua_State *L) {
     clua_host *host = host_of(L);
-    if (lua_type(L, 1) == LUA_TNIL) {
-        lua_pushliteral(L, "nil");
-        lua_replace(L, 1);
-    }
     lua_rawgeti(L, LUA_REGISTRYINDEX, host->traced);
     int same = lua_rawequal(L, 1, -1);
     lua_pop(L, 1);
     if (same) return 1;
     luaL_traceback(L, L, NULL, 1);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
-    lua_pushvalue(L, 1);
-    lua_rawseti(L, LUA_REGISTRYINDEX, host->traced);
+    remember_traced(L, 1);
     return 1;
 }
 
@@ -44,7 +46,7 @@ int clua_was_syntax_error(int status) { return status == LUA_ERRSYNTAX; }
 int clua_load(lua_State *L, const char *bytes, size_t length, const char *name) {
     clua_host *host = host_of(L);
     clua_entry entry = clua_enter(host, L);
-    int status = luaL_loadbufferx(L, bytes, length, name, "t"); /* never bytecode: it can corrupt the VM */
+    int status = clua_load_text(L, bytes, length, name); /* never bytecode: it can corrupt the VM */
     clua_leave(host, entry);
     return status;
 }
@@ -75,8 +77,7 @@ int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
     if (!same) {
         luaL_traceback(co, co, NULL, 0);
         lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
-        lua_pushvalue(co, -1);
-        lua_rawseti(co, LUA_REGISTRYINDEX, host->traced);
+        remember_traced(co, -1);
     }
     return status;
 }

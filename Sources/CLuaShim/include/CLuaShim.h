@@ -61,6 +61,17 @@ void clua_drain_releases(clua_host *host);
 size_t clua_live_objects(const clua_host *host);
 void clua_collect(clua_host *host);
 
+/* Output: what print, io.write and the standard streams' write give out is counted. The first write beyond the limit (0:
+ * none) raises, later ones are dropped: what a script writes while it is unwound is no reason for another error. */
+#define CLUA_OUTPUT_FITS 0
+#define CLUA_OUTPUT_RAISES 1
+#define CLUA_OUTPUT_DROPPED 2
+void clua_set_output_limit(clua_host *host, size_t bytes);
+int clua_count_output(clua_host *host, size_t bytes);
+size_t clua_output(const clua_host *host);
+size_t clua_output_limit(const clua_host *host);
+void clua_reset_output(clua_host *host);
+
 /* ---- Interrupts (interrupt.c) ---- */
 /* Any thread: marks the reasons and makes the VM look at its next instruction. */
 void clua_interrupt(clua_host *host, int reasons);
@@ -198,7 +209,8 @@ int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payl
 clua_class *clua_classof(lua_State *L, int index, void **object);
 
 /* ---- Base library, narrowed (base.c) ---- */
-/* Replaces setmetatable (refuses __gc), load (text only), coroutine.resume, wrap and close (interruptible), xpcall;
+/* Replaces setmetatable (refuses __gc), load (text only), coroutine.resume, wrap and close (interruptible), xpcall, what
+ * runs long in the string, table and utf8 libraries (interruptible), and what writes to the standard streams (counted);
  * removes dofile, loadfile and what the sandbox forbids. To be called after the libraries are open. */
 int clua_narrow(lua_State *L);
 /* Pushes one of Lua's own file objects on a descriptor, which it then owns; 0 (and nothing pushed) when it cannot. */

@@ -173,6 +173,7 @@ public struct LuaCall {
             cls.push(object, on: L)
             return 1
         }
+        cls.check(L)
         pushReference(object, cls.pointer, on: L)
         return 1
     }

@@ -25,6 +25,7 @@ public final class LuaClass<T> {
     /// Whether its handles stand for objects, and not for values in place.
     let holdsObjects: Bool
     private(set) lazy var statics = LuaModule(name, ofClass: true, in: state)
+    let host: OpaquePointer
     let decode: (UnsafeMutableRawPointer) -> T
     let encode: (T, OpaquePointer, OpaquePointer) -> Void
     let find: (Int32, OpaquePointer, OpaquePointer) -> T?
@@ -39,6 +40,7 @@ public final class LuaClass<T> {
         self.name = name
         self.state = state
         holdsObjects = kind != CLUA_INLINE
+        host = state.host
         self.decode = decode
         self.encode = encode
         self.find = find
@@ -73,7 +75,15 @@ public final class LuaClass<T> {
             .argument, "\(name) has no property or method '\(word)'\(NearestNames.hint(for: word, among: known))")
     }
 
-    public func push(_ object: T, on L: OpaquePointer) { encode(object, pointer, L) }
+    public func push(_ object: T, on L: OpaquePointer) {
+        check(L)
+        encode(object, pointer, L)
+    }
+
+    @inline(__always)
+    func check(_ L: OpaquePointer) {
+        precondition(clua_host_of(L) == host, "the class \(name) was declared to another LuaState")
+    }
     func object(at index: Int32, on L: OpaquePointer) -> T? { find(index, pointer, L) }
 
     /// The object as a value that Swift keeps.

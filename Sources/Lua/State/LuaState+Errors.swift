@@ -18,6 +18,8 @@ extension LuaState {
             error.underlying = object.error is LuaError ? error.underlying : object.error
         } else {
             error = LuaError(.runtime, message(of: value, on: L))
+            // Lua's string buffers say it in words.
+            if error.message == "not enough memory" { error.kind = .memory }
             if let raisedAsText, error.message.hasSuffix(raisedAsText.message) { error.underlying = raisedAsText.error }
             if clua_was_syntax_error(status) != 0 {
                 // A quoted string ends with its line: no further line can finish it.

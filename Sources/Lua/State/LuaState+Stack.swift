@@ -2,7 +2,10 @@ internal import CLuaShim
 
 /// Moving values between Swift and the stack. Callers have made room, and balance what they push.
 extension LuaState {
-    func push(_ reference: LuaReference, on L: OpaquePointer) { _ = clua_getref(L, reference.slot) }
+    func push(_ reference: LuaReference, on L: OpaquePointer) {
+        precondition(reference.releases === releases, "a LuaValue was used with another LuaState than its own")
+        _ = clua_getref(L, reference.slot)
+    }
 
     func push(_ value: LuaValue, on L: OpaquePointer) {
         switch value {

@@ -51,6 +51,7 @@ public final class LuaState {
         guard status == 0 else { throw takeError(status, on: L, top: 0) }
         errorClass = makeErrorClass()
         clua_set_limit(host, limits.memory ?? 0)
+        clua_set_output_limit(host, limits.output.map { max($0, 1) } ?? 0)
     }
 
     deinit { close() }
@@ -81,13 +82,19 @@ public final class LuaState {
 
     /// The coroutine that runs now: where Swift's values go.
     var current: OpaquePointer {
-        precondition(!isClosed, "the LuaState is closed")
+        checkUse()
         return clua_current(host)
+    }
+
+    /// Traps where going on would be undefined behaviour: the state is closed, or another thread owns it.
+    @inline(__always)
+    func checkUse() {
+        precondition(!isClosed, "the LuaState is closed: its values cannot be used any more")
+        precondition(clua_on_owner_thread(host) != 0, "a LuaState and its values are used on the thread that made it")
     }
 
     /// The current stack, with room; what was dropped elsewhere is given back first.
     func enter(room: Int) throws(LuaError) -> OpaquePointer {
-        precondition(clua_on_owner_thread(host) != 0, "a LuaState is used on the thread that made it")
         let L = current
         for slot in releases.take() { clua_unref(L, slot) }
         guard clua_checkstack(L, Int32(clamping: room)) != 0 else {
@@ -97,7 +104,10 @@ public final class LuaState {
     }
 
     /// Protected calls that are now active: 0 when no Lua code runs.
-    public var depth: Int { Int(clua_depth(host)) }
+    public var depth: Int {
+        checkUse()
+        return Int(clua_depth(host))
+    }
 
     // MARK: Chunks and globals
 
@@ -196,6 +206,7 @@ public final class LuaState {
 
     /// Bytes that Lua has now, and had at most.
     public var memory: (used: Int, peak: Int, limit: Int?) {
+        checkUse()
         let limit = clua_limit(host)
         return (clua_used(host), clua_peak(host), limit == 0 ? nil : limit)
     }
@@ -208,17 +219,58 @@ public final class LuaState {
     }
 
     /// Objects of the host that Lua holds.
-    public var liveObjects: Int { clua_live_objects(host) }
+    public var liveObjects: Int {
+        checkUse()
+        return clua_live_objects(host)
+    }
 
     /// Seconds from now after which the running code is interrupted with `.deadline`; nil turns that off.
-    public func setDeadline(_ seconds: Double?) { clua_set_deadline(host, max(seconds ?? 0, 0)) }
+    public func setDeadline(_ seconds: Double?) {
+        checkUse()
+        clua_set_deadline(host, max(seconds ?? 0, 0))
+    }
+
+    // MARK: Output
+
+    /// Bytes that scripts have written, or tried to, since the last `resetOutput()`.
+    public var output: Int {
+        checkUse()
+        return clua_output(host)
+    }
+
+    /// The count begins anew, and what was dropped is written again.
+    public func resetOutput() {
+        checkUse()
+        clua_reset_output(host)
+    }
+
+    /// For a host's own `print`: counts what it is about to write.
+    ///
+    /// - Returns: false when the limit was passed before: nothing is to be written.
+    /// - Throws: once, when these bytes pass it.
+    public func countOutput(_ bytes: Int) throws(LuaError) -> Bool {
+        checkUse()
+        switch clua_count_output(host, bytes) {
+        case CLUA_OUTPUT_FITS: return true
+        case CLUA_OUTPUT_RAISES:
+            let limit = clua_output_limit(host)
+            throw LuaError(.runtime, "output limit reached (\(limit) bytes): what follows is dropped")
+        default: return false
+        }
+    }
 
     /// Tests: makes the n-th allocation of the VM from now fail, and all after it; 0 turns that off.
     @discardableResult
-    package func failAllocation(_ n: Int) -> Int { Int(clua_fail_allocation(host, UInt(n))) }
+    package func failAllocation(_ n: Int) -> Int {
+        checkUse()
+        return Int(clua_fail_allocation(host, UInt(n)))
+    }
 
     /// Reasons that came while nothing ran are dropped.
-    public func forgetInterrupts(_ reasons: LuaInterrupter.Reason) { clua_clear_pending(host, reasons.rawValue) }
+    public func forgetInterrupts(_ reasons: LuaInterrupter.Reason) {
+        checkUse()
+        clua_clear_pending(host, reasons.rawValue)
+    }
 }
 
 /// An address for zero bytes.

@@ -33,7 +33,10 @@ public struct LuaThread {
     }
 
     /// Ends the coroutine where it stands; its pending variables are closed.
-    public func close() { clua_resetthread(L) }
+    public func close() {
+        state.checkUse()
+        clua_resetthread(L)
+    }
 
     /// True when this coroutine is the one that `call` came from.
     public func isRunning(_ call: LuaCall) -> Bool { call.L == L }

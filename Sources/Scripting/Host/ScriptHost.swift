@@ -86,7 +86,7 @@ public final class ScriptHost {
         items = try ItemStore.open(persistence, durability: options.durability)
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
 
-        state = try LuaState(limits: LuaLimits(memory: options.memoryLimit))
+        state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
         loop = try EventLoop()
         scheduler = TaskScheduler(state, loop: loop)
         values = ValueBridge(state)
@@ -161,6 +161,7 @@ public final class ScriptHost {
     /// The same for a function.
     public func run(_ function: LuaFunction, _ arguments: [LuaValue] = []) -> Result<[LuaValue], LuaError> {
         let outer = foreground
+        if outer == nil { state.resetOutput() }
         defer { foreground = outer }
         let task = scheduler.start(function, arguments, seconds: options.timeLimit)
         foreground = task

@@ -16,6 +16,8 @@ public struct ScriptHostOptions: Sendable {
     public var runsInitScript = true
     /// Bytes for Lua's allocator; nil for no limit.
     public var memoryLimit: Int?
+    /// Bytes that one chunk may write by `print` and `io.write`; nil for no limit.
+    public var outputLimit: Int?
     /// Seconds of wall time for a script; nil for no limit.
     public var timeLimit: Double?
     /// Files and folders that scripts may read, and folders that they may write, beside the container.

@@ -19,7 +19,7 @@ enum BaseModule {
                 line += try text(of: value, in: call.state)
             }
             line.append(UInt8(ascii: "\n"))
-            host.output.write(line)
+            if try call.state.countOutput(line.count) { host.output.write(line) }
             return 0
         }
 
@@ -86,7 +86,9 @@ enum BaseModule {
         ) { [unowned host] call in
             for (position, value) in call.allValues.enumerated() {
                 switch value {
-                case .string, .integer, .number: host.output.write(call.state.describe(value).bytes)
+                case .string, .integer, .number:
+                    let text = call.state.describe(value).bytes
+                    if try call.state.countOutput(text.count) { host.output.write(text) }
                 default: throw call.refuse(position, "string expected, got \(value.typeName)")
                 }
             }

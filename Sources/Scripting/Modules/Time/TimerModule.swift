@@ -73,7 +73,7 @@ extension ScriptHost {
     /// Runs a timer's function as a task of its own; its changes are committed when it ends, by an error too.
     func runTimer(_ function: LuaFunction) {
         _ = scheduler.start(
-            function, [],
+            function, [], seconds: options.timeLimit,
             onFinish: { [unowned self] result in
                 if case .failure(let error) = result, exitCode == nil {
                     let place = function.place

@@ -1,0 +1,88 @@
+import Application
+import Lua
+import Scripting
+import TestSupport
+import Testing
+
+/// Scripts that will not end, where a host runs them: as chunks, handlers, timers, delegate methods.
+@Suite("Hostile scripts in a host", .serialized)
+struct HostileScriptTests {
+    static let bodies = [
+        "while true do end", "while true do pcall(function() while true do end end) end",
+        "while true do xpcall(error, function() while true do end end) end",
+        "while true do pcall(coroutine.wrap(function() while true do end end)) end",
+        "while true do older() end",
+        "do local t <close> = setmetatable({}, { __close = function() while true do end end }) end",
+        "table.sort({ 3, 2, 1 }, function() while true do end end)",
+        "(('a'):gsub('a', function() while true do end end))",
+        "local _ = ('a'):rep(40):find(('a?'):rep(40) .. ('a'):rep(40))", "table.move({}, 1, 1 << 50, 2)",
+        "while true do pcall(timer.after, -1, print) end",
+    ]
+
+    let scratch: TemporaryDirectory
+    let embedding: Embedding
+
+    init() throws {
+        scratch = try TemporaryDirectory()
+        embedding = try Embedding(scratch.file("c")) { options in
+            options.timeLimit = 0.05
+            options.outputLimit = 1000
+        }
+        embedding.host.launch()
+        _ = embedding.run("older = coroutine.wrap(function() while true do coroutine.yield() end end) older()")
+        _ = embedding.run("items:createItem{ name = 'first' }")
+    }
+
+    private func expectUsable() {
+        #expect(embedding.run("return #items, ('abc'):match('b')") == "1 b")
+    }
+
+    @Test("as a chunk", arguments: bodies)
+    func chunk(body: String) {
+        let watchdog = Watchdog(body)
+        defer { watchdog.done() }
+        #expect(embedding.run(body.hasPrefix("((") ? "return " + body : body) == "error: time is up")
+        expectUsable()
+        embedding.end()
+    }
+
+    @Test("as a handler with a budget: the others still run", arguments: bodies)
+    func handler(body: String) {
+        let watchdog = Watchdog(body)
+        defer { watchdog.done() }
+        let text = body.hasPrefix("((") ? "return " + body : body
+        _ = embedding.run("app:on('willResignActive', { budget = 0.05 }, function() \(text) end)")
+        _ = embedding.run("app:on('willResignActive', function() heard = true end)")
+        embedding.host.handle(.interrupt, cause: .script)
+        #expect(embedding.recorder.errors.contains("its time was up"), "\(embedding.recorder.errors)")
+        #expect(embedding.run("return rawget(_G, 'heard')") == "true")
+        expectUsable()
+        embedding.end()
+    }
+
+    @Test(
+        "as a timer's function",
+        arguments: ["while true do end", "local _ = ('a'):rep(40):find(('a?'):rep(40) .. 'b')"])
+    func timer(body: String) {
+        let watchdog = Watchdog(body)
+        defer { watchdog.done() }
+        _ = embedding.run("timer.after(0, function() \(body) end) timer.sleep(0.02)")
+        #expect(embedding.recorder.errors.contains("time is up"))
+        expectUsable()
+        embedding.end()
+    }
+
+    @Test("what a chunk prints is limited, and counted anew for the next")
+    func output() {
+        let text = "for i = 1, 1e5 do pcall(print, ('x'):rep(99)) end print(1)"
+        for _ in 1...2 {
+            #expect(embedding.run("print(('x'):rep(2000))").contains("output limit reached (1000 bytes)"))
+        }
+        _ = embedding.run(text)
+        #expect(embedding.recorder.output.count == 1000)
+        #expect(embedding.run("io.write(('x'):rep(2000))").contains("output limit reached"))
+        #expect(embedding.run("print('fine')") == "")
+        #expect(embedding.recorder.output.hasSuffix("fine\n"))
+        embedding.end()
+    }
+}
