@@ -29,6 +29,15 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
     }
     host->used += nsize - old;
     if (host->used > host->peak) host->peak = host->used;
+    if (host->limit) {
+        /* Told once on the way up: the host may let go what can be made again before a script is refused. */
+        if (!host->pressed && host->used > host->limit / 8 * 7) {
+            host->pressed = 1;
+            clua_interrupt(host, CLUA_INTERRUPT_MEMORY);
+        } else if (host->pressed && host->used < host->limit / 4 * 3) {
+            host->pressed = 0;
+        }
+    }
     return result;
 }
 

@@ -11,7 +11,7 @@ struct CubbyCommand: ParsableCommand {
             cubby [<options>] [FILE.lua [ARGS …]]
             cubby [<options>] -e CODE [ARGS …]
             cubby run [<options>] FILE [ARGS …]
-            cubby api | init [<options>]
+            cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
             Without arguments: a prompt, or the script on standard input when that is no terminal.
@@ -19,7 +19,10 @@ struct CubbyCommand: ParsableCommand {
             The options are listed by cubby help start.
             """,
         version: "1.0",
-        subcommands: [StartCommand.self, RunCommand.self, APICommand.self, InitCommand.self],
+        subcommands: [
+            StartCommand.self, RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
+            DoctorCommand.self, APICommand.self, InitCommand.self,
+        ],
         defaultSubcommand: StartCommand.self)
 
     static func main() {
@@ -31,7 +34,8 @@ struct CubbyCommand: ParsableCommand {
     /// `cubby --read-only run FILE` as well as `cubby run --read-only FILE`: the options mean the same before the word.
     static func subcommandFirst(_ words: [String]) -> [String] {
         guard let start = try? StartCommand.parse(words), start.code == nil, let word = start.arguments.first,
-            word == RunCommand.configuration.commandName
+            [RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self]
+                .contains(where: { (command: any ParsableCommand.Type) in command.configuration.commandName == word })
         else { return words }
         let position = words.count - start.arguments.count
         return [word] + words[..<position] + words[(position + 1)...]

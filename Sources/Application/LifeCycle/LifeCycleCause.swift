@@ -18,4 +18,6 @@ public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
     /// A script asked for it.
     case script
     case idle
+    /// Clocks that went on while the process did not.
+    case clock
 }

@@ -202,6 +202,14 @@ public final class LuaState {
         return value(at: -1, on: L)
     }
 
+    /// The same for a pipe to or from a program; closing it waits for the program's end and gives what `os.execute` does.
+    public func makeFile(_ descriptor: Int32, mode: String, process: Int32) -> LuaValue? {
+        let L = current
+        guard clua_checkstack(L, 6) != 0, clua_pushprogram(L, descriptor, mode, process) != 0 else { return nil }
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
+    }
+
     // MARK: Memory and time
 
     /// Bytes that Lua has now, and had at most.

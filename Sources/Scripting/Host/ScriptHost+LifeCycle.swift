@@ -6,48 +6,6 @@ import Stores
 
 /// The life of the application: signals and scripts put events in, the machine says what is to be done, this does it.
 extension ScriptHost {
-    // MARK: Launch and end
-
-    /// Launches the application: handlers registered so far, then `init.lua`, then the foreground (or the background).
-    public func launch() {
-        let inBackground = options.handlesSignals && lifeCycle.terminal.presence == .background
-        if options.runsInitScript { runInitScript() }
-        handle(.launch(inBackground: inBackground), cause: .launch)
-        guard options.handlesSignals else { return }
-        let terminal = lifeCycle.terminal
-        let poller = PresencePoller(look: { terminal.presence }) { [unowned self] presence in presenceChanged(presence)
-        }
-        poller.start(on: loop)
-        lifeCycle.poller = poller
-    }
-
-    /// A broken script is reported and skipped: it must not lock its owner out.
-    private func runInitScript() {
-        let path = PathText.join(container.scripts, "init.lua")
-        guard let source = try? PosixFileLayer().contents(of: path, limit: 16 << 20) else { return }
-        let name = DisplayPath.abbreviate(path)
-        sources.remember(String(decoding: source, as: UTF8.self), as: name)
-        if case .failure(let error) = run(source, name: "@" + name) {
-            output.writeError(
-                "\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)\n")
-        }
-    }
-
-    /// The orderly way out: the handlers run, the items are saved. The host is of no use afterwards.
-    public func terminate(_ code: Int32 = 0, cause: LifeCycleCause, explicitly: Bool) {
-        guard exitCode == nil else { return }
-        lifeCycle.requestedExitCode = code
-        handle(.terminate(explicitly: explicitly), cause: cause)
-        // Running code is to end at its next instruction.
-        if exitCode != nil, state.depth > 0 { state.interrupter.interrupt(.events) }
-    }
-
-    /// Serves events and timers until the application has ended.
-    public func runUntilTerminated() {
-        output.flush()
-        loop.run(until: { exitCode != nil })
-    }
-
     // MARK: Signals
 
     func received(_ signal: UnixSignal) {
@@ -63,6 +21,8 @@ extension ScriptHost {
 
     /// Ends at once or, inside a transaction, when the running code has been unwound and the transaction rolled back.
     private func endAfterTransaction(_ cause: LifeCycleCause) {
+        // The way out is under way already, and whoever asks again is in a hurry.
+        if lifeCycle.isHandling, machine.state == .notRunning, cause == .sigterm { lifeCycle.isHurried = true }
         guard items.isInTransaction, state.depth > 0 else { return terminate(cause: cause, explicitly: false) }
         lifeCycle.deferredTermination = cause
     }
@@ -79,12 +39,12 @@ extension ScriptHost {
         cancelForeground()
     }
 
-    private var isInForeground: Bool {
+    var isInForeground: Bool {
         let presence = lifeCycle.terminal.presence
         return presence == .foreground || presence == .headless
     }
 
-    private func presenceChanged(_ presence: Terminal.Presence) {
+    func presenceChanged(_ presence: Terminal.Presence) {
         switch presence {
         case .foreground: handle(.resume(inForeground: true), cause: .terminal)
         case .background: handle(.resume(inForeground: false), cause: .terminal)
@@ -103,6 +63,7 @@ extension ScriptHost {
         defer { lifeCycle.isHandling = false }
         while !lifeCycle.queue.isEmpty {
             let next = lifeCycle.queue.removeFirst()
+            if next.event == .suspend { machine.exitsOnSuspend = exitsOnSuspend }
             // What can't happen in this state, an event that came late, changes nothing.
             guard let actions = try? machine.handle(next.event) else { continue }
             for action in actions { perform(action, next.cause, next.simulated) }
@@ -127,6 +88,7 @@ extension ScriptHost {
             _ = try trial.handle(event)
         }
         commit()
+        if event == .memoryWarning { lifeCycle.memorySource = "script" }
         handle(event, cause: .script, simulated: true)
     }
 
@@ -135,43 +97,86 @@ extension ScriptHost {
         case .enter(let state): applicationState = state
         case .deliver(let callback): deliver(callback, cause, simulated)
         case .syncJournal, .commit: syncCommitted()
-        case .save: _ = save(cause, simulated)
-        case .restore, .saveRestoration, .dropRestoration: break
+        case .save:
+            if case .failure(let error) = save(cause, simulated) { logger.debug("\(error)") }
+            lifeCycle.phaseDeadline = nil
+        case .restore: restoreState()
+        case .saveRestoration: saveRestorationState()
+        case .dropRestoration: restoration.drop()
         case .runBackgroundTasks: runBackgroundTasks()
         case .stopProcess: stopProcess()
         case .exit: exitCode = lifeCycle.requestedExitCode
         }
     }
 
+    // MARK: Callbacks
+
     private func deliver(_ callback: LifeCycleCallback, _ cause: LifeCycleCause, _ simulated: Bool) {
+        let isLaunch = applicationState == .active && cause == .launch
+        var event = LifeCycleEvent(callback, cause: cause, simulated: simulated)
         let isLimited = callback == .didEnterBackground || callback == .willTerminate
-        let event = ScriptEvent(LifeCycleEvent(callback, cause: cause, simulated: simulated))
-        let limit = isLimited ? lifeCycle.callbackLimit - lifeCycle.reservedForSave : nil
-        callDelegate(callback, event)
+        if isLimited {
+            lifeCycle.phaseDeadline = MonotonicTime.now().advanced(by: options.callbackLimit)
+            service.notify("EXTEND_TIMEOUT_USEC=\(Int((options.callbackLimit + 1) * 1_000_000))")
+        }
+        let deadline = isLimited ? handlersDeadline : nil
+        trace(callback, event, isLaunch: isLaunch)
+
+        var details: [String: LuaValue] = [:]
         if callback == .didReceiveMemoryWarning {
             logger.info("Received memory warning.")
-            images.clearCache()
+            details["source"] = .text(lifeCycle.memorySource)
         }
-        hooks.deliver(event, seconds: limit)
-        if callback == .didReceiveMemoryWarning { state.collectGarbage() }
+        event.name = callback.rawValue
+        let scriptEvent = ScriptEvent(event, details: details)
+        callDelegate(callback, event, isLaunch: isLaunch, until: deadline)
+        if callback == .didReceiveMemoryWarning { images.clearCache() }
+        hooks.deliver(scriptEvent, until: deadline)
+        if let name = callback.notificationName { post(name, until: deadline) }
+        if callback == .didReceiveMemoryWarning { returnMemory() }
+    }
+
+    /// When handlers must have ended, so that the save has its time.
+    private var handlersDeadline: MonotonicTime? {
+        lifeCycle.phaseDeadline.map {
+            $0.advanced(by: -min(LifeCycleContext.reservedForSave, options.callbackLimit / 2))
+        }
+    }
+
+    private func post(_ name: String, until deadline: MonotonicTime?) {
+        guard notifications.observerCount > 0 else { return }
+        hooks.observersDeadline = deadline
+        defer { hooks.observersDeadline = nil }
+        notifications.post(name)
     }
 
     /// Cocoa's own spellings, application and scene, before the `on` handlers.
-    private func callDelegate(_ callback: LifeCycleCallback, _ event: ScriptEvent) {
+    private func callDelegate(
+        _ callback: LifeCycleCallback, _ event: LifeCycleEvent, isLaunch: Bool, until deadline: MonotonicTime?
+    ) {
         guard let delegate = lifeCycle.delegate else { return }
-        for selector in [callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
+        // A scene's first appearance is told as a return; the application's is not.
+        let first = isLaunch && callback == .didBecomeActive ? LifeCycleCallback.willEnterForeground.sceneSelector : nil
+        for selector in [first, callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
             guard case .function(let function) = (try? delegate.get(.text(selector))) ?? .nil else { continue }
-            let task = scheduler.start(function, [lifeCycle.applicationValue], seconds: 2)
-            if case .failure(let error) = scheduler.finish(task) {
-                hooks.record(
-                    HookFailure(
-                        title: "delegate.\(selector)", event: event.event.name, error: error, time: event.event.time))
-            }
-            commit()
+            hooks.callObserver(
+                function, [lifeCycle.applicationValue], title: "delegate.\(selector)", event: event.name,
+                until: deadline)
         }
     }
 
-    private func syncCommitted() {
+    /// As the classroom experiment prints `#function` in every method of the delegate.
+    private func trace(_ callback: LifeCycleCallback, _ event: LifeCycleEvent, isLaunch: Bool) {
+        guard options.tracesLifeCycle else { return }
+        let names = callback.functionNames(isLaunch: isLaunch)
+        let origin = event.simulated ? "\(event.cause.rawValue), simulated" : event.cause.rawValue
+        for name in names {
+            let gap = String(repeating: " ", count: max(1, 54 - name.utf8.count))
+            output.writeError("\(name)\(gap)\(applicationState.rawValue), \(origin)\n")
+        }
+    }
+
+    func syncCommitted() {
         if case .failure(let error) = commit() { logger.error("\(error.message)") }
         guard !items.isReadOnly else { return }
         do { try items.synchronize() } catch { logger.error("\(error.message)") }
@@ -181,71 +186,62 @@ extension ScriptHost {
 
     /// Saves the items, with `willSave` and `didSave` around it; nothing happens when there is nothing to save.
     ///
+    /// The save itself is the hook `host.save`, at priority 90 of `willSave`; it runs whatever became of the handlers.
+    ///
     /// - Returns: the error, when it could not be saved.
-    func save(_ cause: LifeCycleCause, _ simulated: Bool, canBeRefused: Bool = false) -> (any Error)? {
-        guard items.hasChanges, !items.isReadOnly else { return nil }
+    @discardableResult
+    func save(
+        _ cause: LifeCycleCause, _ simulated: Bool, canBeRefused: Bool = false
+    ) -> Result<Void, any Error> {
+        guard items.hasChanges, !items.isReadOnly else { return .success(()) }
         guard !items.isInTransaction else {
             logger.info("A transaction is under way: what was committed before it is in the journal")
-            return nil
+            return .success(())
         }
         let start = MonotonicTime.now()
+        // However long the handlers before took, those of the save get a moment.
+        let moment = LifeCycleContext.reservedForSave / 4
+        func limit(_ deadline: MonotonicTime?) -> MonotonicTime? {
+            deadline.map { max($0, MonotonicTime.now().advanced(by: moment)) }
+        }
         var failure: (any Error)?
+        var count = items.count
         let will = ScriptEvent(
             LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeRefused)
-        hooks.deliver(will)
-        if let reason = will.veto { return ScriptError("vetoed", "a willSave handler refused: \(reason)") }
-        commit()
-        let count = items.count
-        do {
-            try items.saveChanges()
-            logger.info("Saved all of the Items")
-        } catch {
-            failure = error
-            logger.error("Could not save any of the Items: \(error.message)")
+        hooks.deliver(
+            will, until: limit(handlersDeadline),
+            own: { [unowned self] in
+                commit()
+                count = items.count
+                failure = saveItems()
+                return failure.map { "\($0)" }
+            })
+        if let reason = will.veto {
+            return .failure(ScriptError("vetoed", "a willSave handler refused: \(reason)"))
         }
+        commit()
         let details: [String: LuaValue] = [
             "ok": .boolean(failure == nil), "items": .integer(Int64(count)),
             "seconds": .number(MonotonicTime.now().seconds(since: start)),
             "error": failure.map { .text("\($0)") } ?? .nil,
         ]
         hooks.deliver(
-            ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details))
+            ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details),
+            until: limit(lifeCycle.phaseDeadline))
         commit()
-        return failure
+        return failure.map { .failure($0) } ?? .success(())
     }
 
-    // MARK: Background and stop
-
-    private func runBackgroundTasks() {
-        guard !lifeCycle.backgroundTasks.isEmpty else { return }
-        let deadline = MonotonicTime.now().advanced(by: lifeCycle.backgroundTaskLimit)
-        lifeCycle.backgroundDeadline = deadline
-        defer { lifeCycle.backgroundDeadline = nil }
-        while !lifeCycle.backgroundTasks.isEmpty {
-            let left = deadline.seconds(since: .now())
-            // A second Ctrl-Z, or a way out, expires all tasks at once.
-            if left <= 0 || !lifeCycle.queue.isEmpty { break }
-            loop.runOnce(timeout: left)
+    private func saveItems() -> (any Error)? {
+        service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
+        defer { service.notify("STATUS=\(applicationState.rawValue)") }
+        do {
+            try items.saveChanges()
+            logger.info("Saved all of the Items")
+            return nil
+        } catch {
+            logger.error("Could not save any of the Items: \(error.message)")
+            return error
         }
-        for (number, task) in lifeCycle.backgroundTasks.sorted(by: { $0.key < $1.key }) {
-            lifeCycle.backgroundTasks[number] = nil
-            guard let function = task.onExpire else { continue }
-            let run = scheduler.start(function, [], seconds: 1)
-            if case .failure(let error) = scheduler.finish(run) {
-                hooks.record(
-                    HookFailure(title: task.name, event: "expiration", error: error, time: LifeCycleEvent.now()))
-            }
-        }
-        lifeCycle.queue.removeAll { $0.event == .suspend }
-        syncCommitted()
-    }
-
-    private func stopProcess() {
-        output.flush()
-        frontEnd?.applicationWillStop()
-        ProcessStopper.stopUntilContinued()
-        _ = lifeCycle.poller?.refresh()
-        // First of what is queued: whatever came while the process was stopped finds it awake.
-        lifeCycle.queue.insert((.resume(inForeground: isInForeground), .sigcont, false), at: 0)
     }
 }

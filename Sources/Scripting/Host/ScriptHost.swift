@@ -16,6 +16,22 @@ public final class ScriptHost {
     public let logger: Logger
     public let items: ItemStore
     public let images: ImageStore
+    /// Settings that outlive the run.
+    public let defaults: Defaults
+    /// Messages between scripts, the host and the program around it.
+    public let notifications = NotificationCenter()
+    /// The folders of read-only resources.
+    public let bundles: [Bundle]
+    /// Which fences stand around scripts.
+    public let fences: FenceReport
+    /// Where `cubby attach` connects; nil when it may not.
+    public let socket: ContainerSocket?
+
+    let restoration: RestorationArchive
+    let service: ServiceManager
+    let memoryPressure: MemoryPressureSource?
+    let modules = LoadedModules()
+    var initScript = InitScript()
 
     /// What `require` may read, and nothing else: the modules beside a script are no grant for `fs` and `io`.
     let moduleFence = PathFence()
@@ -64,15 +80,18 @@ public final class ScriptHost {
         let output = self.output
         logger = Logger(label: options.applicationName) { label in
             StandardErrorLogHandler(
-                label: label, level: options.logLevel, processName: options.applicationName,
+                label: label, level: options.logLevel, form: options.logForm, processName: options.applicationName,
                 sink: { text in output.writeError(text) })
         }
         if !options.isReadOnly {
             try container.emptyTemporaryFolder()
             _ = container.removeLeftovers()
         }
+        bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { Bundle(path: $0) }
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
-        for path in options.readable { try fence.grant(path, .read) }
+        if !options.hasPathFence { try fence.grant("/", .readWrite) }
+        fence.close(container.socketFile)
+        for path in options.readable + bundles.map(\.path) { try fence.grant(path, .read) }
         for path in options.writable { try fence.grant(path, .readWrite) }
         for folder in options.modulePaths + [container.scripts] { try moduleFence.grant(folder, .read) }
         if options.usesLuaTrees {
@@ -83,6 +102,15 @@ public final class ScriptHost {
         let persistence = ArchivePersistence(folder: container.documents, isReadOnly: options.isReadOnly)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
+        socket = options.acceptsAttachments && !options.isReadOnly ? try ContainerSocket(listeningIn: container) : nil
+        service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
+        memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
+        // Everything that lies outside and is needed is open: from here on the kernel sees to it.
+        fences = try FenceReport.closing(options, bundles: bundles, fence: fence)
+        defaults = Defaults(folder: container.preferences, domain: options.applicationName)
+        restoration = RestorationArchive(
+            folder: container.applicationSupport, version: options.applicationVersion,
+            isReadOnly: options.isReadOnly)
         items = try ItemStore.open(persistence, durability: options.durability)
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
 
@@ -93,6 +121,7 @@ public final class ScriptHost {
         hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
 
         for notice in items.loadReport.notices { logger.warning("\(notice)") }
+        if let problem = defaults.problem { logger.warning("\(problem.message)") }
         wire()
         let classes = ItemClasses(self, HookBinding(self))
         itemClasses = classes
@@ -107,7 +136,8 @@ public final class ScriptHost {
     }
 
     private func wire() {
-        scheduler.isEnding = { [unowned self] in exitCode != nil }
+        scheduler.isEnding = { [unowned self] in exitCode != nil || lifeCycle.isHurried }
+        hooks.isHurried = { [unowned self] in lifeCycle.isHurried }
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }
         hooks.handlerEnded = { [unowned self] in commit() }
@@ -183,6 +213,11 @@ public final class ScriptHost {
     /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
     @discardableResult
     func commit() -> Result<Void, LuaError> {
+        if defaults.hasChanges {
+            do { try defaults.synchronize(durable: options.durability == .power) } catch {
+                logger.error("\(error.message)")
+            }
+        }
         guard !items.isInTransaction else { return .success(()) }
         do {
             if items.hasUncommittedChanges { try items.commit() }
@@ -199,9 +234,13 @@ public final class ScriptHost {
     // MARK: What happens meanwhile
 
     private func interrupted(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
+        if reasons.contains(.memory) { scriptMemoryIsShort() }
         if reasons.contains(.events) {
             lifeCycle.cancelRequested = false
             loop.drainPending()
+            if lifeCycle.isHurried, exitCode == nil, lifeCycle.isHandling {
+                return scheduler.stopCurrent(LuaError(.cancelled, "stopped: a second SIGTERM came"))
+            }
             if exitCode != nil || lifeCycle.deferredTermination != nil {
                 return .stop(LuaError(.cancelled, "the application has ended"), depth: 1)
             }
@@ -233,7 +272,7 @@ public final class ScriptHost {
     public func flushOutput() { output.flush() }
 
     /// Which fences stand, for people.
-    public var sandboxDescription: String { "paths" }
+    public var sandboxDescription: String { fences.text }
 
     private func report(_ failure: HookFailure) {
         let text = ErrorText.describe(failure.error, sources: sources)

@@ -177,7 +177,9 @@ enum ItemStoreBinding {
                 throw LuaError(
                     .argument, "saveChanges is not possible inside a transaction: its changes are not committed yet")
             }
-            if let error = host.save(.script, false, canBeRefused: true) { return call.returns(failure: error) }
+            if case .failure(let error) = host.save(.script, false, canBeRefused: true) {
+                return call.returns(failure: error)
+            }
             return call.returns(true)
         }
         cls.property("hasChanges", .boolean, "Whether something changed since the last save.") { store, call in
