@@ -29,7 +29,11 @@ struct AttachCommand: ParsableCommand {
         }
         let loop = try EventLoop()
         let client = try AttachClient(descriptor, loop: loop)
-        if let code { throw ExitCode(client.run(code)) }
+        if let code {
+            // Ctrl-C ends this process, and its end stops what runs there.
+            SignalMask.unblock()
+            throw ExitCode(client.run(code))
+        }
         let signals = try SignalSource(poster: loop.poster)
         defer { signals.stop() }
         throw ExitCode(client.run())

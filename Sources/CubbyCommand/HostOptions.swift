@@ -76,6 +76,9 @@ struct HostOptions: ParsableArguments {
 
     enum Fences: String, ExpressibleByArgument, CaseIterable { case both, paths, kernel }
 
+    @Flag(help: "At the prompt: a window that loses the focus makes the application inactive.")
+    var focusEvents = false
+
     @Flag(name: .customLong("no-color"), help: "No colours.")
     var noColor = false
 

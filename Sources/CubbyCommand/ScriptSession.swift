@@ -62,7 +62,7 @@ struct ScriptSession {
         var status: Int32 = 0
         if let chunk, host.exitCode == nil { status = run(chunk.bytes, chunk.name, on: host) }
         if host.exitCode == nil, isPrompt || (staysAtPrompt && status != Status.interrupted) {
-            REPL(host, usesColor: !hostOptions.noColor).run()
+            REPL(host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents).run()
             status = 0
         }
         host.terminate(status, cause: .eof, explicitly: false)

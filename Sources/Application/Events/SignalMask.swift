@@ -11,4 +11,7 @@ public enum SignalMask {
     /// - Returns: false when the kernel refused.
     @discardableResult
     public static func blockAtLaunch() -> Bool { cubby_signals_block() == 0 }
+
+    /// Lets the signals do what they do by default: for a command without a life of its own.
+    public static func unblock() { _ = cubby_signals_unblock_all() }
 }

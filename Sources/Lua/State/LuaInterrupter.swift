@@ -14,7 +14,7 @@ public final class LuaInterrupter: Sendable {
         public static let cancel = Reason(rawValue: CLUA_INTERRUPT_CANCEL)
         /// The chunk's time is up.
         public static let deadline = Reason(rawValue: CLUA_INTERRUPT_DEADLINE)
-        /// Scripts use more than seven eighths of `LuaLimits.memory`; told once until they use less than three quarters.
+        /// Scripts use more than three quarters, or seven eighths, of `LuaLimits.memory`: garbage may be among it.
         public static let memory = Reason(rawValue: CLUA_INTERRUPT_MEMORY)
     }
 

@@ -12,11 +12,13 @@ public final class REPL: HostFrontEnd {
     private var printer: ValuePrinter
     private let editor: LineEditor
     private var plain = PlainLineReader()
-    private let mode = TerminalMode()
+    private let mode: TerminalMode
     private let isEditing: Bool
+    private let showsErrors = isatty(STDERR_FILENO) == 1
     private let historyFile: HistoryFile
     private var watch: LoopWatch?
     private var escapeTimer: LoopTimer?
+    private var focusTimer: LoopTimer?
     /// An entry runs: the terminal is the script's.
     private var isRunningEntry = false
     private let terminal = Terminal()
@@ -27,8 +29,12 @@ public final class REPL: HostFrontEnd {
     /// - Parameters:
     ///   - host: launched already; its front end is this from now on.
     ///   - usesColor: false for none.
-    public init(_ host: ScriptHost, usesColor: Bool = true) {
+    ///   - reportsFocus: whether a window that loses the focus makes the application inactive.
+    public init(_ host: ScriptHost, usesColor: Bool = true, reportsFocus: Bool = false) {
         self.host = host
+        var modeOptions = TerminalMode.Options()
+        modeOptions.reportsFocus = reportsFocus
+        mode = TerminalMode(options: modeOptions)
         evaluator = Evaluator(host)
         printer = ValuePrinter(host)
         isEditing = TerminalMode.supportsEditing(environment: Environment.value)
@@ -79,6 +85,7 @@ public final class REPL: HostFrontEnd {
 
     private func leaveEditing() {
         escapeTimer?.cancel()
+        focusTimer?.cancel()
         mode.leave()
     }
 
@@ -115,7 +122,13 @@ public final class REPL: HostFrontEnd {
             case .suspend:
                 leaveEditing()
                 host.handle(.suspend, cause: .sigtstp)
-            case .focus, .report: break
+            case .focus(let hasFocus):
+                // Terminals repeat themselves, and tmux says both at once when panes change.
+                focusTimer?.cancel()
+                focusTimer = host.loop.after(0.15) { [unowned self] in
+                    host.handle(hasFocus ? .focusIn : .focusOut, cause: .focus)
+                }
+            case .report: break
             }
         }
     }
@@ -219,6 +232,8 @@ public final class REPL: HostFrontEnd {
 
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
         guard isEditing, editor.isActive, mode.isEntered else { return false }
+        // Standard error that was sent elsewhere is not for the terminal.
+        if toStandardError, !showsErrors { return false }
         perform(editor.interruptedBy(output: bytes))
         return true
     }

@@ -13,6 +13,8 @@ struct LifeCycleContext {
     var restoration: LuaTable?
     /// Whether the state of the last run was handed back in this launch.
     var hasRestored = false
+    /// Scripts were told that they are close to their own limit, and still are.
+    var hasWarnedScripts = false
     /// Who said that memory is short.
     var memorySource = "script"
     /// Ctrl-C came while a script ran.

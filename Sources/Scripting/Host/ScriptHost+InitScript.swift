@@ -42,8 +42,12 @@ extension ScriptHost {
     /// Looks at the file, and at the modules that it required, four times a second: cheap, and it works on every file system.
     func watchInitScript() {
         initScript.watched = watchedFiles()
+        var seen = initScript.watched
         initScript.timer = loop.every(0.25) { [unowned self] in
-            guard initScript.watched != watchedFiles(), !lifeCycle.isHandling else { return }
+            let found = watchedFiles()
+            // A file that is being written is read when it has come to rest.
+            defer { seen = found }
+            guard found != initScript.watched, found == seen, !lifeCycle.isHandling else { return }
             reloadInitScript()
         }
     }

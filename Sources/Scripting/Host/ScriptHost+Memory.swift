@@ -20,7 +20,13 @@ extension ScriptHost {
     func scriptMemoryIsShort() {
         state.collectGarbage()
         let memory = state.memory
-        guard let limit = memory.limit, memory.used > limit / 8 * 7 else { return }
+        guard let limit = memory.limit, memory.used >= limit / 8 * 5 else {
+            lifeCycle.hasWarnedScripts = false
+            return
+        }
+        // Once until there is room again, not with each collection.
+        guard !lifeCycle.hasWarnedScripts else { return }
+        lifeCycle.hasWarnedScripts = true
         warnOfMemory("scripts")
     }
 

@@ -107,10 +107,11 @@ public final class ScriptHost {
         memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
         // Everything that lies outside and is needed is open: from here on the kernel sees to it.
         fences = try FenceReport.closing(options, bundles: bundles, fence: fence)
-        defaults = Defaults(folder: container.preferences, domain: options.applicationName)
+        defaults = Defaults(
+            folder: container.preferences, domain: options.applicationName, using: fence.layer)
         restoration = RestorationArchive(
             folder: container.applicationSupport, version: options.applicationVersion,
-            isReadOnly: options.isReadOnly)
+            isReadOnly: options.isReadOnly, using: fence.layer)
         items = try ItemStore.open(persistence, durability: options.durability)
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
 

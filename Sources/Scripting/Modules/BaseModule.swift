@@ -126,7 +126,9 @@ enum BaseModule {
         try host.askConsent(path, mode == .read ? .read : .readWrite)
         let layer = host.fence.layer
         if text.hasPrefix("r+"), try layer.status(path) == nil { throw FileError(.open, path, code: ENOENT) }
-        let file = try layer.open(path, access, permissions: 0o644)
+        let file = try host.survivingVanishedFolders(path, mode == .read ? .read : .readWrite) {
+            try layer.open(path, access, permissions: 0o644)
+        }
         if text.hasPrefix("w") { try layer.truncate(file, to: 0) }
         guard let value = call.state.makeFile(file.descriptor, mode: text) else {
             layer.close(file)

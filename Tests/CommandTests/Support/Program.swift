@@ -20,7 +20,8 @@ final class Program: Sendable {
 
     var environment: [String: String] {
         [
-            "HOME": scratch.file("home"), "CUBBY_CONTAINER": container, "CUBBY": path, "LANG": "C.UTF-8",
+            "HOME": scratch.file("home"), "MEMORY_PRESSURE_WATCH": "/dev/null", "CUBBY_CONTAINER": container,
+            "CUBBY": path, "LANG": "C.UTF-8",
             "PATH": Project.environment("PATH") ?? "/usr/bin:/bin",
         ]
     }
@@ -44,6 +45,12 @@ final class Program: Sendable {
     /// How many items the container holds, asked by another process that changes nothing.
     func itemCount() throws -> String {
         try self("--read-only", "--no-init", "-e", "io.write(#items)").stdout
+    }
+
+    /// Whether something was committed.
+    var isCommitted: Bool {
+        let journal = "\(container)/Documents/items.journal"
+        return ((try? FileManager.default.attributesOfItem(atPath: journal)[.size]) as? Int ?? 0) > 64 || isSaved
     }
 
     /// Whether the archive was written, not only the journal.
