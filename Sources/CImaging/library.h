@@ -11,6 +11,7 @@
     F(vips_area_unref) \
     F(vips_array_double_newv) \
     F(vips_autorot) \
+    F(vips_blob_new) \
     F(vips_block_untrusted_set) \
     F(vips_cache_set_max) \
     F(vips_cache_set_max_files) \

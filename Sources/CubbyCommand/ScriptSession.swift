@@ -55,6 +55,10 @@ struct ScriptSession {
         options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
 
         let host = try open(options)
+        let pictures = ScriptPictures(host, usesColor: !hostOptions.noColor)
+        host.frontEnd = pictures
+        // The host does not own it.
+        defer { withExtendedLifetime(pictures) {} }
         host.launch()
         var status: Int32 = 0
         if let chunk, host.exitCode == nil { status = run(chunk.bytes, chunk.name, on: host) }
