@@ -97,12 +97,12 @@ static int flatten(Library vips, VipsImage **image, double grey) {
     return status;
 }
 
-/* Fewer colours, the best ones, by way of a PNG file with a palette: libvips quantises nowhere else. */
-static int quantise(Library vips, int colors, VipsImage **image, VipsBlob **file) {
+/* At most 256 colours, the best ones, by way of a PNG file with a palette: libvips quantises nowhere else. */
+static int quantise(Library vips, VipsImage **image, VipsBlob **file) {
     void *bytes = NULL;
     size_t length = 0;
     if (vips->vips_pngsave_buffer(
-            *image, &bytes, &length, "palette", TRUE, "colours", colors, "dither", 1.0, "compression", 0, "strip", TRUE,
+            *image, &bytes, &length, "palette", TRUE, "bitdepth", 8, "dither", 1.0, "compression", 0, "strip", TRUE,
             NULL) != 0)
         return -1;
     *file = vips->vips_blob_new((VipsCallbackFn)vips->g_free, bytes, length);
@@ -128,9 +128,9 @@ static int write_image(
         return vips->vips_pngsave_buffer(*image, &result->bytes, &result->length, "strip", TRUE, NULL);
     case CIMAGING_RGB:
         if (flatten(vips, image, request->background) != 0) return -1;
-        if (request->colors != 0) {
+        if (request->is_reduced) {
             VipsBlob *file = NULL;
-            int status = quantise(vips, request->colors, image, &file);
+            int status = quantise(vips, image, &file);
             if (status == 0) status = write_pixels(vips, *image, result);
             /* The picture reads from the file's bytes to its end. */
             if (file) vips->vips_area_unref((VipsArea *)file);

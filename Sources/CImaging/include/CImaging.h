@@ -61,8 +61,8 @@ typedef struct cimaging_request {
     int32_t quality;
     /* Grey that shows through, 0 to 255; for CIMAGING_RGB. */
     int32_t background;
-    /* The most colours, dithered, for CIMAGING_RGB: 2 to 256; 0 is as many as there are. */
-    int32_t colors;
+    /* Whether there are at most 256 colours, dithered; for CIMAGING_RGB. */
+    int32_t is_reduced;
 } cimaging_request;
 
 typedef struct cimaging_result {

@@ -146,13 +146,13 @@ public final class Image: Sendable {
     /// - Parameters:
     ///   - sizing: the size; nil is the picture's own.
     ///   - background: the grey behind what is transparent, 0 to 255.
-    ///   - colors: the most colours, dithered, 2 to 256; 0 for any number.
+    ///   - isReduced: whether there are to be at most 256 colours, dithered.
     /// - Returns: pixels of three channels.
     /// - Throws: `ImageError` when it cannot be decoded or made.
     public func rgb(
-        sizing: ImageSizing? = nil, background: UInt8 = 255, colors: Int = 0
+        sizing: ImageSizing? = nil, background: UInt8 = 255, isReduced: Bool = false
     ) throws(ImageError) -> ImagePixels {
-        try pixels(of: try render(sizing, as: .rgb(background: background, colors: colors)))
+        try pixels(of: try render(sizing, as: .rgb(background: background, isReduced: isReduced)))
     }
 
     private func render(_ sizing: ImageSizing?, as kind: ImageLibrary.Kind) throws(ImageError) -> ImageLibrary.Output {

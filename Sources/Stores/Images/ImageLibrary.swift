@@ -20,8 +20,8 @@ enum ImageLibrary {
         /// Quality 1 to 100.
         case jpeg(quality: Int)
         case png
-        /// Transparency becomes a grey, 0 to 255; of at most so many colours, 2 to 256, or 0 for any number.
-        case rgb(background: UInt8, colors: Int)
+        /// Transparency becomes a grey, 0 to 255; of at most 256 colours, if they are to be reduced.
+        case rgb(background: UInt8, isReduced: Bool)
         case pixels
     }
 
@@ -69,10 +69,10 @@ enum ImageLibrary {
             request.output = CIMAGING_JPEG
             request.quality = Int32(min(max(quality, 1), 100))
         case .png: request.output = CIMAGING_PNG
-        case .rgb(let background, let colors):
+        case .rgb(let background, let isReduced):
             request.output = CIMAGING_RGB
             request.background = Int32(background)
-            request.colors = colors == 0 ? 0 : Int32(min(max(colors, 2), 256))
+            request.is_reduced = isReduced ? 1 : 0
         case .pixels: request.output = CIMAGING_PIXELS
         }
         var result = cimaging_result()

@@ -16,7 +16,8 @@ extension TerminalImage {
         case .kitty: return kitty(try image.pngData(sizing: area.pixels(for: image))) + "\n"
         case .iTerm2: return iTerm2(try image.jpegData(quality: 0.9, sizing: area.pixels(for: image))) + "\n"
         case .sixel:
-            return SixelImage.text(try image.rgb(sizing: area.pixels(for: image), background: 0, colors: 256)) + "\n"
+            return SixelImage.text(try image.rgb(sizing: area.pixels(for: image), background: 0, isReduced: true))
+                + "\n"
         case .halfBlocks(let colors):
             let sizing = sizing(for: image, columns: area.columns, rows: area.rows)
             return halfBlocks(try image.rgb(sizing: sizing), colors: colors)
@@ -48,7 +49,7 @@ extension TerminalImage {
             // A band is six pixels high: one that reaches below the line would scroll the last one.
             let height = max(area.cellHeight / 6 * 6, 6)
             let fitting = ImageSizing(width: pixels.width, height: height, mode: .fill)
-            return frame.0 + SixelImage.text(try image.rgb(sizing: fitting, background: 0, colors: 64)) + frame.1
+            return frame.0 + SixelImage.text(try image.rgb(sizing: fitting, background: 0, isReduced: true)) + frame.1
         case .halfBlocks(let colors):
             let sizing = ImageSizing(width: area.columns, height: 2, mode: .fill)
             return String(halfBlocks(try image.rgb(sizing: sizing), colors: colors).dropLast())
