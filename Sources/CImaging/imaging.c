@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decoding.h"
+#include "metadata.h"
 
 typedef const struct cimaging_library *Library;
 
@@ -123,9 +124,11 @@ static int write_image(
     case CIMAGING_JPEG:
         if (flatten(vips, image, 255) != 0) return -1;
         return vips->vips_jpegsave_buffer(
-            *image, &result->bytes, &result->length, "Q", request->quality, "strip", TRUE, NULL);
+            *image, &result->bytes, &result->length, "Q", request->quality, "strip",
+            request->metadata == CIMAGING_NO_METADATA, NULL);
     case CIMAGING_PNG:
-        return vips->vips_pngsave_buffer(*image, &result->bytes, &result->length, "strip", TRUE, NULL);
+        return vips->vips_pngsave_buffer(
+            *image, &result->bytes, &result->length, "strip", request->metadata == CIMAGING_NO_METADATA, NULL);
     case CIMAGING_RGB:
         if (flatten(vips, image, request->background) != 0) return -1;
         if (request->is_reduced) {
@@ -174,7 +177,7 @@ static cimaging_status render(
     int is_resized = request->mode != CIMAGING_AS_IS;
     int failed = is_resized ? resize(vips, request, &image) : turn_upright(vips, &image);
     failed = failed || convert_to_srgb(vips, &image, is_resized);
-    failed = failed || write_image(vips, request, &image, result);
+    failed = failed || cimaging_keep_metadata(vips, request, &image) || write_image(vips, request, &image, result);
     if (!failed) {
         result->width = vips->vips_image_get_width(image);
         result->height = vips->vips_image_get_height(image);
@@ -188,6 +191,21 @@ static cimaging_status render(
 static void clean_up(Library vips) {
     vips->vips_error_clear();
     vips->vips_thread_shutdown();
+}
+
+cimaging_status cimaging_exif(const cimaging_source *source, cimaging_result *result) {
+    Library vips = ready(result);
+    if (!vips) return CIMAGING_LIBRARY_MISSING;
+    pthread_mutex_lock(&lock);
+    VipsImage *image;
+    cimaging_status status = cimaging_open(vips, source, "", &image, result);
+    if (status == CIMAGING_OK) {
+        cimaging_collect_exif(vips, image, result);
+        vips->g_object_unref(image);
+    }
+    clean_up(vips);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result) {

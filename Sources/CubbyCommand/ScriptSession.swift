@@ -119,6 +119,12 @@ struct ScriptSession {
         try PosixFileLayer().contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: 256 << 20)
     }
 
+    /// A file's error as the way out, said on standard error.
+    static func failure(_ error: FileError) -> ExitCode {
+        StandardErrorLogHandler.writeToStandardError("cubby: \(error.message)\n")
+        return ExitCode(Status.inputOutput)
+    }
+
     private func exit(_ status: Int32, _ message: String) -> ExitCode {
         complain(message)
         return ExitCode(status)

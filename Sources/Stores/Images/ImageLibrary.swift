@@ -41,9 +41,22 @@ enum ImageLibrary {
         return (Int(result.width), Int(result.height))
     }
 
+    /// The fields of the EXIF segment by libvips's names (`ifd0-Make`) and in its words, without decoding.
+    static func exif(_ bytes: [UInt8], limits: ImageLimits) throws(ImageError) -> [(name: String, text: String)] {
+        var result = cimaging_result()
+        let status = withSource(.encoded(bytes), limits) { cimaging_exif(&$0, &result) }
+        try check(status, result, limits: limits)
+        defer { cimaging_free(result.bytes) }
+        let parts = UnsafeRawBufferPointer(start: result.bytes, count: result.length).split(
+            separator: 0, omittingEmptySubsequences: false
+        ).map { String(decoding: $0, as: UTF8.self) }
+        return stride(from: 0, to: parts.count - 1, by: 2).map { (parts[$0], parts[$0 + 1]) }
+    }
+
     /// Decodes, turns upright, resizes, converts to sRGB and encodes.
     static func render(
-        _ source: Source, _ sizing: ImageSizing?, as kind: Kind, limits: ImageLimits
+        _ source: Source, _ sizing: ImageSizing?, as kind: Kind, metadata: ImageMetadata.Kept = .nothing,
+        limits: ImageLimits
     ) throws(ImageError) -> Output {
         var request = cimaging_request()
         if let sizing {
@@ -75,6 +88,12 @@ enum ImageLibrary {
             request.is_reduced = isReduced ? 1 : 0
         case .pixels: request.output = CIMAGING_PIXELS
         }
+        request.metadata =
+            switch metadata {
+            case .nothing: CIMAGING_NO_METADATA
+            case .withoutLocation: CIMAGING_EXIF_WITHOUT_PLACE
+            case .everything: CIMAGING_ALL_METADATA
+            }
         var result = cimaging_result()
         let status = withSource(source, limits) { cimaging_render(&$0, &request, &result) }
         try check(status, result, limits: limits)

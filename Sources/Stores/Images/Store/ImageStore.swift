@@ -94,6 +94,14 @@ public final class ImageStore {
         }
     }
 
+    /// The picture under a key, from its file, past the cache: for work on all of them, which would turn the cache over.
+    ///
+    /// - Parameter key: its name.
+    /// - Throws: `ImageError` when there is none, or it cannot be read.
+    public func uncachedImage(forKey key: String) throws(ImageError) -> Image {
+        try Image.open(try imagePath(forKey: key), limits: limits, using: layer)
+    }
+
     /// Whether there is a picture under a key, without reading or logging.
     ///
     /// - Parameter key: its name.
