@@ -17,7 +17,9 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
     }
     if (nsize > old && host->enforce) {
         host->allocations++;
-        if (host->failAt && host->allocations >= host->failAt) return NULL;
+        if (host->failAt && host->allocations >= host->failAt &&
+            (!host->failures || host->allocations - host->failAt < host->failures))
+            return NULL;
         if (host->limit && host->used - old + nsize > host->limit) return NULL;
     }
     void *result = realloc(block, nsize);
@@ -122,10 +124,11 @@ int clua_depth(const clua_host *host) { return host->depth; }
 size_t clua_live_objects(const clua_host *host) { return host->live; }
 void clua_collect(clua_host *host) { lua_gc(host->main, LUA_GCCOLLECT); }
 
-unsigned long clua_fail_allocation(clua_host *host, unsigned long n) {
+unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned long count) {
     unsigned long counted = host->allocations;
     host->allocations = 0;
     host->failAt = n;
+    host->failures = count;
     return counted;
 }
 

@@ -28,7 +28,7 @@ struct clua_host {
     /* Memory. `enforce` is on exactly while the innermost boundary is the VM or a C-level protected call. */
     size_t used, peak, limit;
     int enforce;
-    unsigned long allocations, failAt;
+    unsigned long allocations, failAt, failures;
 
     /* Interrupts. */
     atomic_int pending;
