@@ -12,6 +12,8 @@ let package = Package(
         .target(name: "CTextbook", dependencies: ["CSystemLua"]),
         .executableTarget(
             name: "BridgeBenchmark", dependencies: ["CTextbook", .product(name: "Lua", package: "cubby")]),
+        // How late hostile scripts are stopped.
+        .executableTarget(name: "StopBenchmark", dependencies: [.product(name: "Cubby", package: "cubby")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -69,10 +69,18 @@ import Testing
         #expect(seen == 1)
     }
 
-    @Test("a value may be dropped on any thread") func droppedElsewhere() async throws {
+    @Test("a value may be dropped on any thread") func droppedElsewhere() throws {
         let fixture = try Fixture()
-        let reference = fixture.state.makeTable().reference
-        await Task.detached { _ = reference }.value
+        let done = DispatchSemaphore(value: 0)
+        do {
+            let reference = fixture.state.makeTable().reference
+            Thread.detachNewThread {
+                withExtendedLifetime(reference) {}
+                done.signal()
+            }
+        }
+        // Not by `await`: the state belongs to this thread.
+        done.wait()
         #expect(try fixture.show("1") == "1")
     }
 }
