@@ -105,7 +105,36 @@ static void guard(lua_State *L, const char *name, lua_CFunction function) {
     lua_setfield(L, -2, name);
 }
 
+/* tonumber with a base reads any number of digits. */
+static int string_to_number(lua_State *L) {
+    size_t length;
+    if (lua_isnoneornil(L, 2) || lua_type(L, 1) != LUA_TSTRING || lua_rawlen(L, 1) < SHORT) return original(L);
+    clua_budget budget = {0};
+    lua_Integer base = luaL_checkinteger(L, 2);
+    luaL_argcheck(L, 2 <= base && base <= 36, 2, "base out of range");
+    const char *text = lua_tolstring(L, 1, &length), *end = text + length, *at = text;
+    lua_Unsigned number = 0;
+    for (; at < end && isspace((unsigned char)*at); at++) clua_spend(&budget, L, 1);
+    int isNegative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    const char *digits = at;
+    for (; at < end && isalnum((unsigned char)*at); at++) {
+        clua_spend(&budget, L, 1);
+        int digit = isdigit((unsigned char)*at) ? *at - '0' : toupper((unsigned char)*at) - 'A' + 10;
+        if (digit >= base) break;
+        number = number * (lua_Unsigned)base + (lua_Unsigned)digit;
+    }
+    int hasDigits = at > digits;
+    for (; at < end && isspace((unsigned char)*at); at++) clua_spend(&budget, L, 1);
+    if (hasDigits && at == end) lua_pushinteger(L, (lua_Integer)(isNegative ? 0u - number : number));
+    else luaL_pushfail(L);
+    return 1;
+}
+
 void clua_bound_formats(lua_State *L) {
+    lua_pushglobaltable(L);
+    guard(L, "tonumber", string_to_number);
+    lua_pop(L, 1);
     if (lua_getglobal(L, LUA_STRLIBNAME) == LUA_TTABLE) {
         guard(L, "format", string_format);
         guard(L, "pack", short_format);

@@ -78,16 +78,16 @@ local s = ('x'):rep(30000000) while true do ('%q'):format(s) end
 local s = ('%%'):rep(30000000) while true do s:format() end
 local s, t = ('%s'):rep(200), {} for i = 1, 200 do t[i] = ('x'):rep(1000000) end while true do s:format(table.unpack(t)) end
 while true do pcall(os.date, ('%c'):rep(1000000)) end
-while true do pcall(string.packsize, ('x'):rep(100000000)) end
+while true do pcall(string.packsize, ('x'):rep(30000000)) end
 while true do pcall(string.pack, ('x'):rep(50000000)) end
 while true do pcall(string.unpack, (' '):rep(50000000), 'x') end
-local s = 'a' .. ('\x80'):rep(100000000) .. 'b' while true do utf8.offset(s, 3) end
-local s = 'a' .. ('\x80'):rep(100000000) .. 'b' while true do for _ in utf8.codes(s, true) do end end
+local s = 'a' .. ('\x80'):rep(50000000) .. 'b' while true do utf8.offset(s, 3) end
+local s = 'a' .. ('\x80'):rep(50000000) .. 'b' while true do for _ in utf8.codes(s, true) do end end
 local s = ('9'):rep(50000000) while true do tonumber(s) end
 local s = ('z'):rep(50000000) while true do tonumber(s, 36) end
 local s = ('9'):rep(50000000) while true do local _ = pcall(function() return s + 1 end) end
 local t = {} for i = 1, 400000 do t[i] = { i } end while true do collectgarbage() end
 while true do pcall(string.byte, ('x'):rep(1000000), 1, -1) end
 local s = ('x'):rep(900000) while true do utf8.codepoint(s, 1, -1) end
-local s = ('x'):rep(50000000) while true do local _ = s .. s end
+local s = ('x'):rep(20000000) while true do local _ = s .. s end
 local t = {} while true do for i = 1, 2000000 do t[i] = i end t = {} end

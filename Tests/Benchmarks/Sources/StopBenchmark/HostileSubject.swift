@@ -60,7 +60,8 @@ final class HostileSubject {
         _ = try run(hook, after: script)
         let late = measure { host.handle(.interrupt, cause: .script) }
         host.handle(.endInterruption, cause: .script)
-        let error = try run("return app:errors()[1].message, app:hooks{ id = 'hostile' }[1].stats.failures", after: script)
+        let error = try run(
+            "return app:errors()[1].message, app:hooks{ id = 'hostile' }[1].stats.failures", after: script)
         guard error.hasPrefix("stopped after") else { throw NotStopped(script: script, outcome: error) }
         try expectUsable(after: script)
         return late
