@@ -45,6 +45,8 @@ static void check_argument(lua_State *L, int argument, int conversion) {
     if (argument > lua_gettop(L)) luaL_argerror(L, argument, "no value");
     if (conversion && strchr("cdiouxX", conversion)) luaL_checkinteger(L, argument);
     else if (conversion && strchr("aAeEfFgG", conversion)) luaL_checknumber(L, argument);
+    else if (conversion == 'q' && lua_type(L, argument) > LUA_TSTRING)
+        luaL_argerror(L, argument, "value has no literal form");
 }
 
 /* One conversion, by Lua's own function; the text of it is appended. */
