@@ -116,7 +116,7 @@ static int resume(lua_State *L, lua_State *co, int arguments) {
     }
     lua_xmove(L, co, arguments);
     host->current = co;
-    int status = lua_resume(co, L, arguments, &results);
+    int status = clua_abort_coroutine(co, lua_resume(co, L, arguments, &results));
     host->current = L;
     if (host->abortDepth || atomic_load_explicit(&host->pending, memory_order_relaxed)) clua_arm(host);
     if (status == LUA_OK || status == LUA_YIELD) {
@@ -307,6 +307,7 @@ static int narrow_body(lua_State *L) {
     lua_pop(L, 1);
     clua_bound_strings(L);
     clua_bound_tables(L);
+    clua_bound_formats(L);
     /* A string's methods come through a table that a script could otherwise replace for the host's own scripts. */
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {

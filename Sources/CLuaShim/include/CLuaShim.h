@@ -54,8 +54,10 @@ size_t clua_used(const clua_host *host);
 size_t clua_peak(const clua_host *host);
 size_t clua_limit(const clua_host *host);
 void clua_set_limit(clua_host *host, size_t bytes);
-/* Tests: the n-th allocation from now that may fail, fails; 0 turns that off. Returns how many were counted since. */
-unsigned long clua_fail_allocation(clua_host *host, unsigned long n);
+/* Tests: the n-th allocation from now that may fail, fails, and so do those after it, `count` in all (0: without end); an n of
+ * 0 turns that off. Lua asks twice, with a full collection between: 1 is that alone, 2 an error. Returns how many were
+ * counted since. */
+unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned long count);
 int clua_depth(const clua_host *host);
 void clua_drain_releases(clua_host *host);
 size_t clua_live_objects(const clua_host *host);

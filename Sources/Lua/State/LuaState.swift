@@ -267,11 +267,14 @@ public final class LuaState {
         }
     }
 
-    /// Tests: makes the n-th allocation of the VM from now fail, and all after it; 0 turns that off.
+    /// Tests: makes the n-th allocation of the VM from now fail, `count` in all (0: without end); an n of 0 turns that off.
+    /// Lua tries each again after a full collection: a count of 1 is that alone, 2 is an error.
+    ///
+    /// - Returns: how many were asked for since the last call.
     @discardableResult
-    package func failAllocation(_ n: Int) -> Int {
+    package func failAllocation(_ n: Int, count: Int = 0) -> Int {
         checkUse()
-        return Int(clua_fail_allocation(host, UInt(n)))
+        return Int(clua_fail_allocation(host, UInt(n), UInt(count)))
     }
 
     /// Reasons that came while nothing ran are dropped.
