@@ -16,6 +16,7 @@ final class ValueBridge {
     /// How many values a table may unfold to: tables in tables count each time.
     static let countLimit = 1 << 24
     private var remaining = 0
+    private var levels = 0
 
     init(_ state: LuaState) {
         self.state = state
@@ -81,6 +82,7 @@ final class ValueBridge {
         _ value: LuaValue, path: String = "", depthLimit: Int = ValueBridge.depthLimit
     ) throws(Refusal) -> PropertyListValue {
         remaining = Self.countLimit
+        levels = depthLimit
         return try propertyList(value, path, depthLimit)
     }
 
@@ -112,7 +114,8 @@ final class ValueBridge {
             if let uid = uids.object(of: value) { return .uid(uid.uid) }
         case .table(let table):
             guard depth > 0 else {
-                throw Refusal(path: path, reason: "the table is nested too deep, or contains itself")
+                throw Refusal(
+                    path: path, reason: "the table is nested deeper than \(levels) levels, or contains itself")
             }
             return try tableValue(table, path, depth - 1)
         case .function, .thread: break

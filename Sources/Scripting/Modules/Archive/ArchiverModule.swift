@@ -64,12 +64,11 @@ final class ArchiverModule {
             ], returns: [.table],
             "Declares a class: a table to which encode(coder), init(coder) and copy() are added; calling it makes an instance "
                 + "with the fields of a table.",
-            example: """
-                local Foo = archiver.class("Foo", { secure = true })
-                function Foo:encode(coder) coder:encodeObject(self.name, "name") end
-                function Foo:init(coder) self.name = coder:decodeObject("name") end
-                return archiver.unarchivedObject({ Foo }, archiver.archivedData(Foo{ name = "James" })).name
-                """
+            example:
+                "local Foo = archiver.class(\"Foo\", { secure = true }) "
+                + "function Foo:encode(coder) coder:encodeObject(self.name, \"name\") end "
+                + "function Foo:init(coder) self.name = coder:decodeObject(\"name\") end "
+                + "return archiver.unarchivedObject({ Foo }, archiver.archivedData(Foo{ name = \"James\" })).name"
         ) { [bridge] call in
             let name = try Self.checkedName(call.text(0), call, 0)
             var aliases: [String] = []
@@ -234,11 +233,10 @@ final class ArchiverModule {
         module.function(
             "unarchiveObject", [Self.path], returns: LuaType.orError(.any),
             "The object under `root` of an archive's file; nil and an error when it can't be read.",
-            example: """
-                local path = app.container.tmp .. "/a.archive"
-                archiver.archiveRootObject({ name = "Bear" }, path)
-                return archiver.unarchiveObject(path).name
-                """
+            example:
+                "local path = app.container.tmp .. \"/a.archive\" "
+                + "archiver.archiveRootObject({ name = \"Bear\" }, path) "
+                + "return archiver.unarchiveObject(path).name"
         ) { [self] call in
             let path = try call.text(0)
             return try FileSystemModule.attempt(call, host, path, .read) { layer in
