@@ -18,6 +18,8 @@ final class ArchiveBridge {
     private let kindTable: LuaTable
     /// By table, weakly: what it remembers.
     private let memoryTable: LuaTable
+    /// By table, weakly: its keys with an identity, in order. Lua's own collector sees that they may refer to the table.
+    private let keyTable: LuaTable
     private var collections: [String: LuaTable] = [:]
     private var listMetatable: LuaTable?
     private let contains: LuaFunction
@@ -32,6 +34,7 @@ final class ArchiveBridge {
         memories = LuaClass(hidden: "memory of a table", in: state)
         kindTable = Self.weakTable(in: state)
         memoryTable = Self.weakTable(in: state)
+        keyTable = Self.weakTable(in: state)
         contains = state.makeFunction(
             LuaFunctionDeclaration("contains", [LuaParameter("element", .any)]), owner: "set:", base: 2
         ) { call in
@@ -160,6 +163,20 @@ final class ArchiveBridge {
 
     func setMemory(_ memory: ArchiveMemory?, of table: LuaTable) {
         memoryTable.rawSet(.table(table), memory.map { memories.value($0) } ?? .nil)
+    }
+
+    /// The keys with an identity that a table had in its archive.
+    func referenceKeys(of table: LuaTable) -> LuaTable? {
+        if case .table(let keys) = keyTable.rawGet(.table(table)) { keys } else { nil }
+    }
+
+    /// Notes a key with an identity.
+    func note(_ key: LuaValue, of table: LuaTable) -> ArchiveMemory.Place {
+        let keys = referenceKeys(of: table) ?? state.makeTable()
+        let position = Int64(keys.rawCount + 1)
+        keys.rawSet(.integer(position), key)
+        if position == 1 { keyTable.rawSet(.table(table), .table(keys)) }
+        return .reference(position)
     }
 
     // MARK: Names

@@ -27,7 +27,6 @@ final class ArchiveDecoder {
             reader: reader, requiresSecureCoding: requiresSecureCoding, failurePolicy: failurePolicy)
         unarchiver.allowsNamedUnknownClasses = true
         input = ArchiveInput(bridge)
-        input.isComplete = false
         for (name, scriptClass, table) in bridge.classes.all { setClass(scriptClass, table, forClassName: name) }
     }
 
@@ -90,9 +89,9 @@ final class ArchiveDecoder {
 
     /// A decoded object in Lua.
     func lua(_ value: ArchiveValue?) -> LuaValue {
-        let result = input.lua(value)
-        if !unarchiver.isDecodingObject { input.completeShort() }
-        return result
+        input.isComplete = !unarchiver.isDecodingObject
+        if input.isComplete { input.completeShort() }
+        return input.lua(value)
     }
 
     /// Ends the decoding.

@@ -5,7 +5,7 @@ import PropertyList
 /// Objects of an archive as Lua values: each object with an identity becomes one table, the same for all who refer to it.
 final class ArchiveInput {
     private let bridge: ArchiveBridge
-    /// Whether the objects are complete when they are asked for; else what is short is filled up by `finish`.
+    /// Whether the objects are complete when they are asked for; else what is short is filled up by `completeShort`.
     var isComplete = true
 
     /// A table and how much of its object is in it.
@@ -65,12 +65,13 @@ final class ArchiveInput {
 
     /// Fills up what was not complete when it was handed out.
     func completeShort() {
-        while !short.isEmpty {
-            let waiting = short
-            short = []
-            for filling in waiting { fill(filling) }
-            fillAll()
-        }
+        let waiting = short
+        short = []
+        let wasComplete = isComplete
+        isComplete = true
+        for filling in waiting { fill(filling) }
+        fillAll()
+        isComplete = wasComplete
     }
 
     // MARK: Making
@@ -127,7 +128,6 @@ final class ArchiveInput {
     private func fill(_ filling: Filling) {
         var filling = filling
         var memory = bridge.memory(of: filling.table) ?? ArchiveMemory()
-        let isNew = filling.done == 0
         switch filling.value {
         case .collection(let collection) where collection.kind == .countedSet:
             for index in filling.done..<collection.elements.count {
@@ -143,7 +143,7 @@ final class ArchiveInput {
         case .dictionary(let dictionary):
             for index in filling.done..<dictionary.entries.count {
                 let entry = dictionary.entries[index]
-                guard let place = addEntry(entry.key, make(entry.value), to: filling.table, &memory) else { continue }
+                let place = addEntry(entry.key, make(entry.value), to: filling.table, &memory)
                 if let odd = Self.odd(entry.value) { memory.values[place] = odd }
             }
             filling.done = dictionary.entries.count
@@ -157,7 +157,7 @@ final class ArchiveInput {
         if !memory.order.isEmpty || !memory.keys.isEmpty || !memory.values.isEmpty {
             bridge.setMemory(memory, of: filling.table)
         }
-        if !isComplete, isNew { short.append(filling) }
+        if !isComplete { short.append(filling) }
     }
 
     private func addElement(_ element: ArchiveValue?, at index: Int, to table: LuaTable, _ memory: ArchiveMemory) {
@@ -169,13 +169,17 @@ final class ArchiveInput {
     @discardableResult
     private func addEntry(
         _ key: ArchiveValue?, _ value: LuaValue, to table: LuaTable, _ memory: inout ArchiveMemory
-    ) -> ArchiveMemory.Place? {
+    ) -> ArchiveMemory.Place {
         var luaKey = make(key)
         if case .number(let number) = luaKey, number.isNaN { luaKey = .nil }
         // Two keys that Lua takes for one, and those that it does not take: each stays what it is.
         if luaKey.isNil || !table.rawGet(luaKey).isNil { luaKey = bridge.foundation.value(FoundationBox(key)) }
         table.rawSet(luaKey, value.isNil ? null : value)
-        guard let place = ArchiveMemory.Place(luaKey) else { return nil }
+        guard let place = ArchiveMemory.Place(luaKey) else {
+            let place = bridge.note(luaKey, of: table)
+            memory.order.append(place)
+            return place
+        }
         memory.order.append(place)
         switch key {
         case .mutableString?, .single?: memory.keys[place] = key

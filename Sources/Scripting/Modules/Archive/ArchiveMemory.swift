@@ -13,6 +13,8 @@ final class ArchiveMemory {
         case integer(Int64)
         case number(UInt64)
         case boolean(Bool)
+        /// A key with an identity: the position in the bridge's own list of the table's keys.
+        case reference(Int64)
 
         /// Nil for what has an identity.
         init?(_ value: LuaValue) {
@@ -27,18 +29,19 @@ final class ArchiveMemory {
 
         init(_ text: String) { self = .text(LuaString(text)) }
 
-        /// The place as a key of a table.
+        /// The place as a key of a table; nil for one with an identity.
         var lua: LuaValue {
             switch self {
             case .text(let text): .string(text)
             case .integer(let value): .integer(value)
             case .number(let bits): .number(Double(bitPattern: bits))
             case .boolean(let value): .boolean(value)
+            case .reference: .nil
             }
         }
     }
 
-    /// The keys in the archive's order, those without an identity.
+    /// The keys in the archive's order.
     var order: [Place] = []
     /// The keys that were something else than they look like.
     var keys: [Place: ArchiveValue] = [:]

@@ -238,9 +238,9 @@ final class ArchiveOutput {
 
     private func fillDictionary(_ dictionary: ArchivedDictionary, _ next: Unfilled) throws {
         let memory = bridge.memory(of: next.table)
-        for (key, value) in ordered(next.contents, memoryOf: next.table) {
+        for child in TableChildren(next.contents, bridge).all {
+            let (key, value, place) = (child.key, child.value, child.place)
             let path = Path(key, below: next.path)
-            let place = ArchiveMemory.Place(key)
             var kept: ArchiveValue??
             if let place, let memory, case .object(let value)? = remembered(value, at: place, memory) { kept = value }
             let entryKey = try self.key(key, place.flatMap { memory?.keys[$0] }, path)
@@ -251,13 +251,14 @@ final class ArchiveOutput {
 
     private func fillCounted(_ set: ArchivedCollection, _ next: Unfilled) throws {
         let memory = bridge.memory(of: next.table)
-        for (element, count) in ordered(next.contents, memoryOf: next.table) {
+        for child in TableChildren(next.contents, bridge).all {
+            let (element, count) = (child.key, child.value)
             let path = Path(element, below: next.path)
             guard let number = count.integerValue, number >= 0 else {
                 throw refusal(path, "a counted set holds how often each element was added, as an integer")
             }
             set.elements.append(
-                try key(element, ArchiveMemory.Place(element).flatMap { memory?.keys[$0] }, path))
+                try key(element, child.place.flatMap { memory?.keys[$0] }, path))
             set.counts.append(Int(number))
         }
     }
@@ -266,10 +267,6 @@ final class ArchiveOutput {
         if let kept { return kept }
         if let box = bridge.foundation.object(of: key) { return box.value }
         return try make(key, path)
-    }
-
-    private func ordered(_ table: LuaTable, memoryOf owner: LuaTable) -> [(key: LuaValue, value: LuaValue)] {
-        TableChildren(table, bridge).all
     }
 
     private func fillObject(
@@ -295,8 +292,9 @@ final class ArchiveOutput {
                 object.fields.append(ArchivedObject.Field(key: key, value: field))
             }
         }
-        for (key, value) in ordered(table, memoryOf: owner) {
-            if let place = ArchiveMemory.Place(key), seen.contains(place) { continue }
+        for child in TableChildren(table, bridge).all {
+            if let place = child.place, seen.contains(place) { continue }
+            let (key, value) = (child.key, child.value)
             guard let name = key.textValue else {
                 throw refusal(path, "the key \(bridge.state.describe(key)) is no text, as an object's keys are")
             }

@@ -62,7 +62,8 @@ final class GraphValue {
         while next < waiting.count {
             let (table, path) = waiting[next]
             next += 1
-            for (key, value) in TableChildren(table, bridge).all {
+            for child in TableChildren(table, bridge).all {
+                let (key, value) = (child.key, child.value)
                 let below = ArchiveOutput.Path(key, below: path)
                 if case .table(let keyTable) = key, let identity = keyTable.identity, seen.insert(identity).inserted {
                     retained.append(keyTable)

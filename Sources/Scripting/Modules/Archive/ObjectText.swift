@@ -25,12 +25,12 @@ struct ObjectText {
         defer { seen.remove(identity) }
         let children = TableChildren(table, bridge).all
         var parts: [String] = []
-        for (label, value) in children.prefix(Self.fieldLimit) {
-            let text = describe(value, depth: depth + 1)
-            switch label {
+        for child in children.prefix(Self.fieldLimit) {
+            let text = describe(child.value, depth: depth + 1)
+            switch child.key {
             case .integer: parts.append(text)
             case .string(let key): parts.append("\(key) = \(text)")
-            default: parts.append("[\(bridge.state.describe(label))] = \(text)")
+            default: parts.append("[\(bridge.state.describe(child.key))] = \(text)")
             }
         }
         if children.count > Self.fieldLimit { parts.append("…") }

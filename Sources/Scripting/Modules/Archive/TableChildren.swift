@@ -1,49 +1,64 @@
 import Lua
 
-/// What a table of an archive holds, in a stable order: elements by position, then what it remembers the order of, then
-/// names in byte order, then the rest.
+/// What a table of an archive holds, in a stable order: what it remembers the order of, elements by position, then names
+/// in byte order, then the rest.
 struct TableChildren {
-    let all: [(key: LuaValue, value: LuaValue)]
+    /// A key and its value, and where the table remembers them.
+    struct Child {
+        let key: LuaValue
+        let value: LuaValue
+        let place: ArchiveMemory.Place?
+    }
+
+    private(set) var all: [Child] = []
 
     init(_ table: LuaTable, _ bridge: ArchiveBridge) {
+        let order = bridge.memory(of: table)?.order ?? []
+        let keys = bridge.referenceKeys(of: table)
+        var seen: Set<ArchiveMemory.Place> = []
+        let seenReferences = bridge.state.makeTable()
+        for place in order where seen.insert(place).inserted {
+            var key = place.lua
+            if case .reference(let position) = place, let keys {
+                key = keys.rawGet(.integer(position))
+                seenReferences.rawSet(key, true)
+            }
+            let value = key.isNil ? .nil : table.rawGet(key)
+            if !value.isNil { all.append(Child(key: key, value: value, place: place)) }
+        }
         let count = table.rawCount
-        var found: [(key: LuaValue, value: LuaValue)] = []
+        var rest: [(Rank, Child)] = []
         try? table.forEach { key, value in
-            found.append((key, value))
+            let place = ArchiveMemory.Place(key)
+            let isKnown = place.map(seen.contains) ?? (keys != nil && !seenReferences.rawGet(key).isNil)
+            if !isKnown {
+                rest.append((Rank(key, count: count, rest.count), Child(key: key, value: value, place: place)))
+            }
             return true
         }
-        var ranks: [ArchiveMemory.Place: Int] = [:]
-        for place in bridge.memory(of: table)?.order ?? [] where ranks[place] == nil { ranks[place] = ranks.count }
-        let keyed = found.enumerated().map { index, entry in
-            (Rank(entry.key, count: count, ranks, index), entry)
-        }
-        all = keyed.sorted { $0.0 < $1.0 }.map(\.1)
+        all += rest.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     /// Where a key comes.
     private struct Rank: Comparable {
         let group: Int
-        let number: Int64
+        let number: Double
         let text: [UInt8]
 
-        init(_ key: LuaValue, count: Int, _ ranks: [ArchiveMemory.Place: Int], _ index: Int) {
-            var text: [UInt8] = []
-            (group, number) = {
-                if case .integer(let position) = key, position >= 1, position <= Int64(count) { return (0, position) }
-                if !ranks.isEmpty, let place = ArchiveMemory.Place(key), let rank = ranks[place] {
-                    return (1, Int64(rank))
-                }
-                switch key {
-                case .integer(let value): return (2, value)
-                case .number(let value): return (3, Int64(value.rounded(.down).clamped))
-                case .string(let string):
-                    text = string.bytes
-                    return (4, 0)
-                case .boolean(let value): return (5, value ? 1 : 0)
-                default: return (6, Int64(index))
-                }
-            }()
-            self.text = text
+        init(_ key: LuaValue, count: Int, _ index: Int) {
+            var bytes: [UInt8] = []
+            switch key {
+            case .integer(let position) where position >= 1 && position <= Int64(count):
+                (group, number) = (0, Double(position))
+            case .integer(let value): (group, number) = (1, Double(value))
+            case .number(let value): (group, number) = (1, value)
+            case .string(let string):
+                (group, number) = (2, 0)
+                bytes = string.bytes
+            case .boolean(let value): (group, number) = (3, value ? 1 : 0)
+            default: (group, number) = (4, Double(index))
+            }
+            text = bytes
         }
 
         static func < (a: Rank, b: Rank) -> Bool {
@@ -52,9 +67,4 @@ struct TableChildren {
             return a.text.lexicographicallyPrecedes(b.text)
         }
     }
-}
-
-extension Double {
-    /// The value within the integers of 64 bits.
-    fileprivate var clamped: Double { isNaN ? 0 : min(max(self, -9e18), 9e18) }
 }
