@@ -76,7 +76,7 @@ let package = Package(
             ]),
 
         // Tests, one target a module.
-        .target(name: "TestSupport", dependencies: ["CPlatform"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["CPlatform", "PropertyList"], path: "Tests/TestSupport"),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
@@ -85,7 +85,8 @@ let package = Package(
         .testTarget(
             name: "StoresTests", dependencies: ["Stores", "Application", "KeyedArchive", "PropertyList", "TestSupport"]),
         .testTarget(
-            name: "ScriptingTests", dependencies: ["Scripting", "Application", "Stores", "Lua", "TestSupport"]),
+            name: "ScriptingTests",
+            dependencies: ["Scripting", "Application", "Stores", "KeyedArchive", "PropertyList", "Lua", "TestSupport"]),
         .testTarget(name: "REPLTests", dependencies: ["REPL", "Scripting", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],
