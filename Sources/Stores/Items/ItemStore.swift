@@ -15,6 +15,7 @@ public final class ItemStore {
     var heap = CellHeap()
     var fields = FieldTable()
     var keySource = KeySource()
+    var indexes: [OrderedIndex] = []
 
     // MARK: History
 
