@@ -17,6 +17,8 @@ public final class ScriptHost {
     public let items: ItemStore
     public let images: ImageStore
 
+    /// What the container remembers of how its items are kept: the fields with an index.
+    let itemPreferences: Defaults
     /// What `require` may read, and nothing else: the modules beside a script are no grant for `fs` and `io`.
     let moduleFence = PathFence()
     let output = ScriptOutput()
@@ -24,6 +26,8 @@ public final class ScriptHost {
     let hooks: HookCenter
     /// The keys of items that were removed since the last commit: their images go when the removal is committed.
     var removedKeys: Set<String> = []
+    /// The keys of images that went with their items, and come back with them.
+    var imagesAside: Set<String> = []
     let values: ValueBridge
     var machine = LifeCycleMachine()
     /// The state as handlers see it: it changes at the moments at which Cocoa's does.
@@ -84,6 +88,7 @@ public final class ScriptHost {
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
         items = try ItemStore.open(persistence, durability: options.durability)
+        itemPreferences = Defaults(folder: container.preferences, domain: "items")
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
 
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
@@ -92,6 +97,7 @@ public final class ScriptHost {
         values = ValueBridge(state)
         hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
 
+        restoreIndexes()
         for notice in items.loadReport.notices { logger.warning("\(notice)") }
         wire()
         let classes = ItemClasses(self, HookBinding(self))
@@ -122,16 +128,6 @@ public final class ScriptHost {
         guard let itemEvents, itemEvents.itemClass == nil else { return }
         itemEvents.itemClass = itemClass
         items.addObserver(itemEvents)
-    }
-
-    /// Removes the images of items that are gone for good; an item that a rollback brought back keeps its own.
-    func removeImagesOfRemovedItems() {
-        guard !removedKeys.isEmpty, !items.isInTransaction else { return }
-        let keys = removedKeys
-        removedKeys = []
-        for key in keys where items.item(forKey: key) == nil && images.hasImage(forKey: key) {
-            do { try images.deleteImage(forKey: key) } catch { logger.warning("\(error.message)") }
-        }
     }
 
     private func takeSignals() throws {

@@ -19,7 +19,7 @@ public final class ImageStore {
     let thumbnailDirectory: String
     let layer: any FileLayer
     let logger: Logger
-    private var cache: ImageCache
+    var cache: ImageCache
 
     /// A store over two folders, of which the first must exist.
     ///
