@@ -129,7 +129,7 @@ struct InspectCommand: ParsableCommand {
         if let one = try node(of: old, file), let other, let another = try node(of: new, other) { nodes = (one, another) }
         var difference = TreeDifference(old, new)
         let text = leafText(output)
-        return difference.compare(nodes) { change in
+        return difference.compare(nodes, at: path ?? "") { change in
             switch change {
             case .removed(let path, let node): output.line([(.error, "- \(path): ")] + Self.line(old, node, text))
             case .added(let path, let node): output.line([(.string, "+ \(path): ")] + Self.line(new, node, text))
