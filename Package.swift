@@ -70,13 +70,14 @@ let package = Package(
         .executableTarget(
             name: "CubbyCommand",
             dependencies: [
-                "Cubby", "CPlatform",
+                "Cubby", "LineEditor", "CPlatform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
         // Tests, one target a module.
         .target(name: "TestSupport", dependencies: ["CPlatform", "PropertyList"], path: "Tests/TestSupport"),
+        .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
