@@ -80,9 +80,11 @@ public final class ScriptHost {
                 do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
             }
         }
-        let persistence = ArchivePersistence(folder: container.documents, isReadOnly: options.isReadOnly)
+        let persistence = ArchivePersistence(
+            folder: container.documents, isReadOnly: options.isReadOnly, indexFolder: container.caches)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
+        if let path = persistence.indexPath { fence.close(path) }
         items = try ItemStore.open(persistence, durability: options.durability)
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
 
@@ -93,6 +95,7 @@ public final class ScriptHost {
         hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
 
         for notice in items.loadReport.notices { logger.warning("\(notice)") }
+        items.onDamage = { [logger] notice in logger.warning("\(notice)") }
         wire()
         let classes = ItemClasses(self, HookBinding(self))
         itemClasses = classes

@@ -11,10 +11,12 @@ public final class ItemStore {
     var table = ItemTable()
     var order = ItemOrder()
     var index = KeyIndex()
-    let keyHasher = KeyHasher()
+    var keyHasher = KeyHasher()
     var heap = CellHeap()
     var fields = FieldTable()
     var keySource = KeySource()
+    /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
+    var rowSource: RowSource?
 
     // MARK: History
 
@@ -46,6 +48,8 @@ public final class ItemStore {
     public var durability: Durability
     /// What opening found.
     public internal(set) var loadReport = ItemLoadReport()
+    /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
+    public var onDamage: ((String) -> Void)?
     /// Whether something is committed that the archive does not have.
     var hasCommittedChanges = false
     var isSaving = false

@@ -20,7 +20,9 @@ extension ArchivePersistence {
         identity = files.identity
         hasArchive = files.archive != nil
         // An empty file is a first run, as none is.
-        if let archive = files.archive, archive.bytes.count > 0 { try readArchive(archive, loader, &report) }
+        if let archive = files.archive, archive.bytes.count > 0, !mapArchive(archive, loader, &report) {
+            try readArchive(archive, loader, &report)
+        }
         try readJournal(files.journal, loader, &report)
         return report
     }
@@ -52,6 +54,32 @@ extension ArchivePersistence {
             files.archive = PropertyListStorage(adopting: bytes) { _ in extendLifetime(mapped) }
             files.identity = ArchiveIdentity(of: bytes)
             return files
+        }
+    }
+
+    /// Opens an archive that has an index without reading it.
+    private func mapArchive(
+        _ storage: PropertyListStorage, _ loader: ItemLoader, _ report: inout ItemLoadReport
+    ) -> Bool {
+        guard let indexPath, let file = try? layer.open(indexPath, .read) else { return false }
+        defer { layer.close(file) }
+        guard let mapped = try? layer.map(file) else { return false }
+        return mapped.withUnsafeBytes { bytes in
+            guard let index = ItemIndexFile(bytes, of: identity),
+                let items = try? MappedItems(
+                    storage, index.schema, fieldNames: FieldTable().names + index.customFields),
+                items.count == index.count,
+                let slots = UnsafeRawBufferPointer(rebasing: bytes[index.slots]).bindMemory(to: UInt32.self).baseAddress
+            else { return false }
+            loader.map(items, index, slots: slots, slotCount: index.slots.count / 4, keeper: mapped)
+            loader.store.rowSource?.onDamage = { [weak self, weak store = loader.store] text in
+                self?.keepsOriginal = true
+                store?.loadReport.notices.append(text)
+                store?.onDamage?(text)
+            }
+            schema = index.schema
+            report.archivedItems = index.count
+            return true
         }
     }
 

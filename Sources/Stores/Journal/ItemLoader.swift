@@ -15,6 +15,24 @@ public struct ItemLoader {
         store.index.reserve(count) { [store] in store.keyHash($0) }
     }
 
+    /// Makes the empty store one of the items of a mapped archive, none of which is read yet.
+    ///
+    /// - Parameters:
+    ///   - slots: the index's table of keys.
+    ///   - keeper: what keeps the table's memory.
+    func map(
+        _ items: MappedItems, _ index: ItemIndexFile, slots: UnsafePointer<UInt32>, slotCount: Int, keeper: AnyObject
+    ) {
+        for name in index.customFields { _ = store.fields.field(named: name) }
+        let source = RowSource(items)
+        store.rowSource = source
+        store.heap.faulted = source.values
+        store.table.map(index.count, customKinds: index.fieldKinds, source)
+        store.order.adopt(index.count)
+        store.keyHasher = KeyHasher(seed: index.seed)
+        store.index.adopt(slots, slotCount: slotCount, count: index.count, keeper: keeper)
+    }
+
     /// Adds an item at the end.
     ///
     /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
