@@ -33,6 +33,8 @@ public final class ScriptHost {
     /// What Ctrl-C cancels: the chunk that a person or the command started.
     var foreground: ScriptTask?
     var lifeCycle = LifeCycleContext()
+    /// The save whose archive another thread is writing.
+    var saveUnderWay: SaveUnderWay?
     /// Ctrl-C when nothing runs: the prompt's matter.
     public var onInterrupt: (() -> Void)?
     /// Signals that are not the life cycle's: the window changed its size.
@@ -188,7 +190,10 @@ public final class ScriptHost {
     func commit() -> Result<Void, LuaError> {
         guard !items.isInTransaction else { return .success(()) }
         do {
-            if items.hasUncommittedChanges { try items.commit() }
+            if items.hasUncommittedChanges {
+                try items.commit()
+                saveIfJournalIsLong()
+            }
             // Also when there was nothing to commit: a transaction may have committed the removals already.
             removeImagesOfRemovedItems()
             return .success(())

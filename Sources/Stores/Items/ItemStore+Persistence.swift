@@ -5,6 +5,10 @@ extension ItemStore {
     /// Whether something changed since the last commit.
     public var hasUncommittedChanges: Bool { !log.isEmpty }
 
+    /// Whether the journal has grown so long that writing the archive anew is worth it: longer than 256 MB and than twice
+    /// the archive.
+    public var isJournalLong: Bool { !isSaving && persistence.isJournalLong }
+
     /// Writes everything that changed since the last commit as one record of the journal; within a transaction,
     /// nothing. The host calls it at the end of each chunk, handler and timer.
     ///

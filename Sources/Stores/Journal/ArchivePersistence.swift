@@ -55,6 +55,14 @@ public final class ArchivePersistence: ItemPersistence {
 
     public var archivePath: String? { path }
 
+    /// A journal shorter than this is never worth a save that nobody asked for.
+    public var shortJournalLength = 256 << 20
+
+    public var isJournalLong: Bool {
+        guard let length = journal?.length, length > shortJournalLength else { return false }
+        return UInt64(length) / 2 > identity.size
+    }
+
     // MARK: Appending
 
     public func append(_ commit: inout CommitBytes, durable: Bool) throws(StoreError) {
@@ -117,6 +125,8 @@ public final class ArchivePersistence: ItemPersistence {
 
     public func abandon(_ replacement: any ItemReplacement) {
         following = nil
+        // Not again after each commit.
+        shortJournalLength = max(shortJournalLength, (journal?.length ?? 0) * 2)
         (replacement as? ArchiveReplacement)?.remove()
     }
 

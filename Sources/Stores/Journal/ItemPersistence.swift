@@ -17,6 +17,8 @@ public protocol ItemPersistence: AnyObject {
     var hasArchive: Bool { get }
     /// The document's path, where it has one.
     var archivePath: String? { get }
+    /// Whether so much was appended since the document was written that it should be written anew.
+    var isJournalLong: Bool { get }
 
     /// Gives the loader the document's items, then the changes since. Called once, on an empty store.
     func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport
@@ -36,6 +38,10 @@ public protocol ItemPersistence: AnyObject {
 
     /// Gives up a replacement that could not be written.
     func abandon(_ replacement: any ItemReplacement)
+}
+
+extension ItemPersistence {
+    public var isJournalLong: Bool { false }
 }
 
 /// A new document in the making.
