@@ -76,7 +76,7 @@ let package = Package(
             ]),
 
         // Tests, one target a module.
-        .target(name: "TestSupport", dependencies: ["CPlatform"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["Application", "CPlatform"], path: "Tests/TestSupport"),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),

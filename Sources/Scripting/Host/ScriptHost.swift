@@ -115,7 +115,8 @@ public final class ScriptHost {
         scheduler.isEnding = { [unowned self] in exitCode != nil }
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }
-        hooks.handlerEnded = { [unowned self] in commit() }
+        // A handler that runs within other code shares its sync: a loop that a handler watches waits for the disk once.
+        hooks.handlerEnded = { [unowned self] in commit(inGroup: state.depth > 0) }
         state.interruptHandler = { [unowned self] reasons in interrupted(reasons) }
         loop.onSignal = { [unowned self] signal in received(signal) }
         let events = ItemEvents(self)
@@ -186,14 +187,17 @@ public final class ScriptHost {
     }
 
     /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
+    ///
+    /// - Parameter inGroup: whether an outer commit follows that waits for the disk for both.
     @discardableResult
-    func commit() -> Result<Void, LuaError> {
+    func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
         guard !items.isInTransaction else { return .success(()) }
         do {
             if items.hasUncommittedChanges {
-                try items.commit()
+                if inGroup { try items.commitInGroup() } else { try items.commit() }
                 saveIfJournalIsLong()
             }
+            if !inGroup { try items.endGroup() }
             // Also when there was nothing to commit: a transaction may have committed the removals already.
             removeImagesOfRemovedItems()
             return .success(())

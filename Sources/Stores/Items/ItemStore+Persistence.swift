@@ -19,13 +19,28 @@ extension ItemStore {
         try commit(.change)
     }
 
+    /// The same as a part of a group: with `Durability.power`, too, the record survives only the process, until the
+    /// next commit outside of a group, or ``endGroup()``, makes all of the group's records survive a power cut at once.
+    ///
+    /// - Returns: whether there was anything to write.
+    /// - Throws: as ``commit()``.
     @discardableResult
-    func commit(_ kind: CommitKind) throws(StoreError) -> Bool {
+    public func commitInGroup() throws(StoreError) -> Bool {
+        try commit(.change, waits: false)
+    }
+
+    /// Makes a group's records survive what ``durability`` says. Costs nothing when they do.
+    public func endGroup() throws(StoreError) {
+        if durability == .power, savepoints.isEmpty { try persistence.synchronize() }
+    }
+
+    @discardableResult
+    func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         guard savepoints.isEmpty, !log.isEmpty else { return false }
         var encoder = JournalEncoder(self)
         encoder.encode(log)
         var bytes = encoder.finish()
-        try persistence.append(&bytes, durable: durability == .power)
+        try persistence.append(&bytes, durable: waits && durability == .power)
         hasCommittedChanges = true
         remember(kind)
         return true

@@ -2,6 +2,7 @@ import Application
 import Foundation
 import PropertyList
 import Stores
+import TestSupport
 import Testing
 
 @Suite("Archive and journal")
