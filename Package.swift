@@ -70,7 +70,7 @@ let package = Package(
         .executableTarget(
             name: "CubbyCommand",
             dependencies: [
-                "Cubby", "CPlatform",
+                "Cubby", "LineEditor", "CPlatform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
