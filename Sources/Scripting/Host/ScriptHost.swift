@@ -17,6 +17,8 @@ public final class ScriptHost {
     public let items: ItemStore
     public let images: ImageStore
 
+    /// What the container remembers of how its items are kept: the fields with an index.
+    let itemPreferences: Defaults
     /// What `require` may read, and nothing else: the modules beside a script are no grant for `fs` and `io`.
     let moduleFence = PathFence()
     let output = ScriptOutput()
@@ -88,6 +90,7 @@ public final class ScriptHost {
         fence.close(persistence.journalPath)
         if let path = persistence.indexPath { fence.close(path) }
         items = try ItemStore.open(persistence, durability: options.durability)
+        itemPreferences = Defaults(folder: container.preferences, domain: "items")
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
 
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
@@ -96,6 +99,7 @@ public final class ScriptHost {
         values = ValueBridge(state)
         hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
 
+        restoreIndexes()
         for notice in items.loadReport.notices { logger.warning("\(notice)") }
         items.onDamage = { [logger] notice in logger.warning("\(notice)") }
         wire()

@@ -70,6 +70,12 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         if wanted > capacity { grow(to: wanted) }
     }
 
+    /// Makes the column longer by elements that the caller sets before they are read.
+    mutating func makeRoom(_ number: Int) {
+        reserve(count + number)
+        count += number
+    }
+
     mutating func removeAll() {
         count = 0
     }

@@ -87,6 +87,10 @@ struct ItemOrder: ~Copyable {
         if firstHole != Int.max, !tree.isEmpty, (stored.count - 1) >> 6 >= tree.count - 1 { tree = [] }
     }
 
+    /// The slot of a row that is in the order; slots are in the rows' order.
+    @inline(__always)
+    func slot(of row: UInt32) -> UInt32 { row < untouched ? row : places[row] }
+
     /// The row at a position below `count`.
     @inline(__always)
     mutating func row(at position: Int) -> UInt32 {

@@ -92,7 +92,7 @@ extension ItemStore {
             case .remove: restore(change.row, at: Int(change.position))
             case .set:
                 // The cell that goes out is still the group's own: it is not dropped.
-                table.setCell(change.row, ItemField(rawValue: change.field), change.cell)
+                setStored(change.row, ItemField(rawValue: change.field), change.cell)
                 version &+= 1
             case .move:
                 order.move(from: Int(change.field), to: Int(change.position))
@@ -127,6 +127,7 @@ extension ItemStore {
         case .undo: redoStack += groups
         }
         trim()
+        settleIndexes()
         if heap.needsCompaction, cursorCount == 0, !table.isLeased { compactHeap() }
     }
 

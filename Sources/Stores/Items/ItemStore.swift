@@ -17,6 +17,7 @@ public final class ItemStore {
     var keySource = KeySource()
     /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
     var rowSource: RowSource?
+    var indexes: [OrderedIndex] = []
 
     // MARK: History
 

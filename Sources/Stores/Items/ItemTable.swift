@@ -216,6 +216,18 @@ struct ItemTable: ~Copyable {
         return only(.date) ? .date : .mixed
     }
 
+    /// The same for an index: numbers of all kinds are one, and what is never there is text.
+    func indexedKind(_ field: UInt32) -> IndexedKind {
+        guard Int(field) < customKinds.count else { return .text }
+        let kinds = customKinds[Int(field)]
+        func only(_ allowed: Cell.Kind...) -> Bool {
+            allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
+        }
+        if only(.shortText, .longText) { return .text }
+        if only(.integer, .real, .single) { return .number }
+        return only(.date) ? .date : .mixed
+    }
+
     /// The key's text.
     func keyString(_ row: UInt32) -> String {
         textKeys[row] ? CellHeap.string(keys[row].cell) : keys[row].uuidString

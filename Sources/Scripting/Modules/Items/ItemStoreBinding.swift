@@ -10,6 +10,7 @@ enum ItemStoreBinding {
         reading(cls, classes)
         changing(cls, classes)
         keeping(cls, classes)
+        indexing(cls, classes)
         let hooks = classes.hooks
         cls.method(
             "on", HookBinding.parameters(for: .items), returns: [.object("Hook")],
@@ -163,6 +164,53 @@ enum ItemStoreBinding {
             let body = try call.function(0)
             let diff = try store.dryRun { _ = try body.call() }
             return call.returns(LuaValue.table(classes.table(of: diff)))
+        }
+    }
+
+    private static func indexing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
+        let host = classes.host
+        let field = [LuaParameter("field", .text, "a field's name, of the domain or custom")]
+        /// Changes the set of indexes, and takes the change back when the container can't remember it.
+        func change(_ call: LuaCall, _ host: ScriptHost, _ change: () throws -> Bool, _ back: () throws -> Void) throws
+            -> Int32
+        {
+            guard try change() else { return call.returns(false) }
+            do throws(DefaultsError) { try host.rememberIndexes() } catch {
+                try back()
+                return call.returns(failure: error)
+            }
+            return call.returns(true)
+        }
+        cls.method(
+            "createIndex", field, returns: LuaType.orError(.boolean),
+            "An ordered index on a field, which queries use by themselves; false when there is one. The container remembers it.",
+            example: "items:createIndex(\"valueInDollars\") print(items:query(\"valueInDollars > 500\"):explain())"
+        ) { [unowned host] store, call in
+            let name = try call.text(0)
+            return try change(call, host) {
+                try store.createIndex(name)
+            } _: {
+                store.dropIndex(name)
+            }
+        }
+        cls.method(
+            "dropIndex", field, returns: LuaType.orError(.boolean),
+            "Removes the ordered index on a field; false when there is none.",
+            example: "items:createIndex(\"name\") return items:dropIndex(\"name\")"
+        ) { [unowned host] store, call in
+            let name = try call.text(0)
+            return try change(call, host) {
+                store.dropIndex(name)
+            } _: {
+                try store.createIndex(name, lazily: true)
+            }
+        }
+        cls.property("indexes", .array(.text), "The fields that have an ordered index.") { store, call in
+            let table = call.state.makeTable()
+            for (position, name) in store.indexedFields.enumerated() {
+                table.rawSet(.integer(Int64(position + 1)), .text(name))
+            }
+            return call.returns(LuaValue.table(table))
         }
     }
 
