@@ -79,7 +79,7 @@ public final class ItemStore {
         let loader = ItemLoader(store)
         let report = try persistence.load(into: loader)
         store.loadReport = report
-        store.hasCommittedChanges = report.replayedRecords > 0
+        store.hasCommittedChanges = report.replayedRecords > 0 || report.isSalvaged
         return store
     }
 

@@ -179,6 +179,18 @@ public final class ArchivePersistence: ItemPersistence {
         keepsOriginal = false
     }
 
+    /// The last of the paths that ``aside(_:)`` gave for a name; nil for none.
+    func previous(_ name: String) throws(FileError) -> String? {
+        var found: String?
+        var number = 1
+        while true {
+            let path = PathText.join(folder, "\(name)-\(number)")
+            guard try layer.status(path) != nil else { return found }
+            found = path
+            number += 1
+        }
+    }
+
     /// A path beside the store's files that nothing has: `<name>-1`, `<name>-2`, …
     func aside(_ name: String) throws(FileError) -> String {
         var number = 1

@@ -49,11 +49,14 @@ public struct ItemLoader {
 
     /// Applies the changes of one commit, as the store encoded them.
     ///
+    /// - Parameter isTolerant: whether changes of items that are not there are passed over.
+    /// - Returns: how many were.
     /// - Throws: ``StoreError`` with `corruptJournal`; the store is as before then.
-    public func replay(_ changes: UnsafeRawBufferPointer) throws(StoreError) {
+    @discardableResult
+    public func replay(_ changes: UnsafeRawBufferPointer, isTolerant: Bool = false) throws(StoreError) -> Int {
         let start = store.log.count
+        var decoder = JournalDecoder(self, changes, isTolerant: isTolerant)
         do throws(StoreError) {
-            var decoder = JournalDecoder(self, changes)
             try decoder.replay()
         } catch {
             store.rollBack(to: start)
@@ -62,7 +65,8 @@ public struct ItemLoader {
         // What is replayed is committed: it is no part of this process's history.
         store.forget([ChangeGroup(changes: store.log)])
         store.log = []
-        if store.heap.needsCompaction { store.compactHeap() }
+        if store.heap.needsCompaction, !store.table.isLeased { store.compactHeap() }
+        return decoder.skipped
     }
 
     /// Applies the changes of one commit.

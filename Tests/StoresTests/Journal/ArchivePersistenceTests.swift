@@ -112,29 +112,6 @@ struct ArchivePersistenceTests {
         }
     }
 
-    @Test func aDamagedArchiveIsAnErrorOrRead() throws {
-        _ = try fill()
-        let archive = try folder.read(folder.archive)
-        for index in stride(from: 0, to: archive.count, by: 3) {
-            let other = try StoreFolder()
-            var damaged = archive
-            damaged[index] ^= 0x41
-            try other.write(damaged, other.archive)
-            do {
-                _ = try other.open()
-            } catch let error as StoreError {
-                #expect(error.code == .corruptArchive)
-                #expect(error.path == other.archive)
-            }
-            #expect(try other.read(other.archive) == damaged)
-        }
-        for length in stride(from: 1, to: archive.count, by: 7) {
-            let other = try StoreFolder()
-            try other.write(Array(archive[..<length]), other.archive)
-            #expect(throws: StoreError.self) { try other.open() }
-        }
-    }
-
     @Test func aJournalOfAnotherArchiveIsKeptAside() throws {
         _ = try fill()
         let other = try StoreFolder()

@@ -7,7 +7,11 @@ final class StoreFolder {
     let path: String
 
     init() throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("cubby-store-\(UUID().uuidString)")
+        // In memory where that is possible: thousands of openings would wait for the disk.
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let isWritable = FileManager.default.isWritableFile(atPath: memory.path)
+        let parent = isWritable ? memory : FileManager.default.temporaryDirectory
+        let url = parent.appendingPathComponent("cubby-store-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         path = url.path
     }
