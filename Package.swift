@@ -76,7 +76,8 @@ let package = Package(
             ]),
 
         // Tests, one target a module.
-        .target(name: "TestSupport", dependencies: ["CPlatform", "PropertyList"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["Application", "CPlatform", "PropertyList"], path: "Tests/TestSupport"),
         .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "TestSupport"]),

@@ -37,6 +37,8 @@ public final class ScriptHost {
     /// What Ctrl-C cancels: the chunk that a person or the command started.
     var foreground: ScriptTask?
     var lifeCycle = LifeCycleContext()
+    /// The save whose archive another thread is writing.
+    var saveUnderWay: SaveUnderWay?
     /// Ctrl-C when nothing runs: the prompt's matter.
     public var onInterrupt: (() -> Void)?
     /// Signals that are not the life cycle's: the window changed its size.
@@ -84,9 +86,11 @@ public final class ScriptHost {
                 do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
             }
         }
-        let persistence = ArchivePersistence(folder: container.documents, isReadOnly: options.isReadOnly)
+        let persistence = ArchivePersistence(
+            folder: container.documents, isReadOnly: options.isReadOnly, indexFolder: container.caches)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
+        if let path = persistence.indexPath { fence.close(path) }
         items = try ItemStore.open(persistence, durability: options.durability)
         itemPreferences = Defaults(folder: container.preferences, domain: "items")
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
@@ -99,6 +103,7 @@ public final class ScriptHost {
 
         restoreIndexes()
         for notice in items.loadReport.notices { logger.warning("\(notice)") }
+        items.onDamage = { [logger] notice in logger.warning("\(notice)") }
         wire()
         let classes = ItemClasses(self, HookBinding(self))
         itemClasses = classes
@@ -116,7 +121,8 @@ public final class ScriptHost {
         scheduler.isEnding = { [unowned self] in exitCode != nil }
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }
-        hooks.handlerEnded = { [unowned self] in commit() }
+        // A handler that runs within other code shares its sync: a loop that a handler watches waits for the disk once.
+        hooks.handlerEnded = { [unowned self] in commit(inGroup: state.depth > 0) }
         state.interruptHandler = { [unowned self] reasons in interrupted(reasons) }
         loop.onSignal = { [unowned self] signal in received(signal) }
         let events = ItemEvents(self)
@@ -177,11 +183,17 @@ public final class ScriptHost {
     }
 
     /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
+    ///
+    /// - Parameter inGroup: whether an outer commit follows that waits for the disk for both.
     @discardableResult
-    func commit() -> Result<Void, LuaError> {
+    func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
         guard !items.isInTransaction else { return .success(()) }
         do {
-            if items.hasUncommittedChanges { try items.commit() }
+            if items.hasUncommittedChanges {
+                if inGroup { try items.commitInGroup() } else { try items.commit() }
+                saveIfJournalIsLong()
+            }
+            if !inGroup { try items.endGroup() }
             // Also when there was nothing to commit: a transaction may have committed the removals already.
             removeImagesOfRemovedItems()
             return .success(())

@@ -133,7 +133,7 @@ extension ItemStore {
         }
         trim()
         settleIndexes()
-        if heap.needsCompaction, cursorCount == 0 { compactHeap() }
+        if heap.needsCompaction, cursorCount == 0, !table.isLeased { compactHeap() }
     }
 
     private func trim() {
@@ -167,16 +167,19 @@ extension ItemStore {
     /// Copies every text and boxed value that is still known into a new heap.
     func compactHeap() {
         var fresh = CellHeap()
+        fresh.faulted = heap.faulted
+        // What is still in the archive holds nothing of the heap, and stays there.
         for row in 0..<UInt32(table.rowCount) {
             switch table.state(row) {
             case .free, .dead: continue
             case .draft, .live, .removed: break
             }
-            table.names[row] = fresh.adopt(table.names[row], from: heap)
-            table.serials[row] = fresh.adopt(table.serials[row], from: heap)
-            if table.textKeys[row] {
+            if table.names.isPresent(row) { table.names[row] = fresh.adopt(table.names[row], from: heap) }
+            if table.serials.isPresent(row) { table.serials[row] = fresh.adopt(table.serials[row], from: heap) }
+            if table.keys.isPresent(row), table.textKeys[row] {
                 table.keys[row] = PackedKey(text: fresh.adopt(table.keys[row].cell, from: heap))
             }
+            guard table.custom.isPresent(row) else { continue }
             let cells = table.custom[row].cells
             for index in cells.indices { cells[index] = fresh.adopt(cells[index], from: heap) }
         }

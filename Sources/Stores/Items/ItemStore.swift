@@ -14,10 +14,12 @@ public final class ItemStore {
     @exclusivity(unchecked) var table = ItemTable()
     @exclusivity(unchecked) var order = ItemOrder()
     @exclusivity(unchecked) var index = KeyIndex()
-    let keyHasher = KeyHasher()
+    @exclusivity(unchecked) var keyHasher = KeyHasher()
     @exclusivity(unchecked) var heap = CellHeap()
     @exclusivity(unchecked) var fields = FieldTable()
     @exclusivity(unchecked) var keySource = KeySource()
+    /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
+    @exclusivity(unchecked) var rowSource: RowSource?
     @exclusivity(unchecked) var indexes: [OrderedIndex] = []
 
     // MARK: History
@@ -50,6 +52,8 @@ public final class ItemStore {
     public var durability: Durability
     /// What opening found.
     public internal(set) var loadReport = ItemLoadReport()
+    /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
+    public var onDamage: ((String) -> Void)?
     /// Whether something is committed that the archive does not have.
     var hasCommittedChanges = false
     var isSaving = false
@@ -78,7 +82,7 @@ public final class ItemStore {
         let loader = ItemLoader(store)
         let report = try persistence.load(into: loader)
         store.loadReport = report
-        store.hasCommittedChanges = report.replayedRecords > 0
+        store.hasCommittedChanges = report.replayedRecords > 0 || report.isSalvaged
         return store
     }
 

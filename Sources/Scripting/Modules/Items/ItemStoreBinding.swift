@@ -230,8 +230,21 @@ enum ItemStoreBinding {
                 throw LuaError(
                     .argument, "saveChanges is not possible inside a transaction: its changes are not committed yet")
             }
-            if let error = host.save(.script, false, canBeRefused: true) { return call.returns(failure: error) }
-            return call.returns(true)
+            var outcome: ((any Error)?)?
+            var resume: (([LuaValue]) -> Void)?
+            func values(_ error: (any Error)?) -> [LuaValue] {
+                error.map { [.nil, host.state.errorValue($0)] } ?? [true]
+            }
+            host.save(.script, canBeRefused: true) { error in
+                outcome = .some(error)
+                resume?(values(error))
+            }
+            if let outcome { return try call.returns(values: values(outcome)) }
+            host.output.flush()
+            return try host.scheduler.waitForValues(call) {
+                resume = $0
+                return { resume = nil }
+            }
         }
         cls.property("hasChanges", .boolean, "Whether something changed since the last save.") { store, call in
             call.returns(store.hasChanges)
