@@ -86,7 +86,7 @@ let package = Package(
             name: "StoresTests", dependencies: ["Stores", "Application", "KeyedArchive", "PropertyList", "TestSupport"]),
         .testTarget(
             name: "ScriptingTests", dependencies: ["Scripting", "Application", "Stores", "Lua", "TestSupport"]),
-        .testTarget(name: "REPLTests", dependencies: ["REPL", "Scripting", "TestSupport"]),
+        .testTarget(name: "REPLTests", dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
