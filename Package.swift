@@ -89,7 +89,9 @@ let package = Package(
         .testTarget(
             name: "ScriptingTests",
             dependencies: ["Scripting", "Application", "Stores", "KeyedArchive", "PropertyList", "Lua", "TestSupport"]),
-        .testTarget(name: "REPLTests", dependencies: ["REPL", "Scripting", "TestSupport"]),
+        .testTarget(
+            name: "REPLTests",
+            dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -42,6 +42,12 @@ public final class REPL: HostFrontEnd {
         var services = EditorServices()
         let state = host.state
         services.completeness = { Evaluator.completeness(of: $0, in: state) }
+        services.highlight = { [unowned host] text in
+            let globals = host.state.globals
+            return LuaHighlighter.spans(text) { !globals.rawGet(.text($0)).isNil }
+        }
+        let completer = Completer(host: host, locals: evaluator.scope.locals, functions: FunctionTexts(host))
+        services.complete = { completer.complete($0, $1) }
         services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
         editor = LineEditor(
             renderer: renderer, services: services, history: (try? historyFile.load()) ?? History())
