@@ -220,4 +220,8 @@ int clua_narrow(lua_State *L);
 /* Pushes one of Lua's own file objects on a descriptor, which it then owns; 0 (and nothing pushed) when it cannot. */
 int clua_pushfile(lua_State *L, int fd, const char *mode);
 
+/* ---- C modules (native.c) ---- */
+/* Pushes a function of a shared library, `luaopen_…`; 0, with the reason in `message`, when it can't be had. */
+int clua_pushnative(lua_State *L, const char *path, const char *symbol, char *message, size_t size);
+
 #endif
