@@ -69,7 +69,9 @@ struct FirstWordGroups {
         let number = make(.string(String(decoding: word, as: UTF8.self)))
         while words.count < number { words.append((0, [])) }
         words.append((hash, word))
-        if words.count * 2 > slots.count { slots = [UInt32](repeating: 0, count: slots.count * 2) } else {
+        if words.count * 2 > slots.count {
+            slots = [UInt32](repeating: 0, count: slots.count * 2)
+        } else {
             place(number)
             return number
         }

@@ -65,7 +65,9 @@ struct ItemSorter {
             var end = start + 1
             while end < entries.count, entries[end].word == entries[start].word { end += 1 }
             if end - start > 1 {
-                sortRun(UnsafeMutableBufferPointer(rebasing: entries[start..<end]), nextOffset: offset == 0 ? 7 : offset + 8)
+                sortRun(
+                    UnsafeMutableBufferPointer(rebasing: entries[start..<end]), nextOffset: offset == 0 ? 7 : offset + 8
+                )
             }
             start = end
         }
@@ -102,7 +104,8 @@ struct ItemSorter {
     /// Eight bytes of a text, the first the highest, zeros behind its end.
     private static func word(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> UInt64 {
         if offset + 8 <= text.count {
-            return UInt64(bigEndian: UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            return UInt64(
+                bigEndian: UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
         var word: UInt64 = 0
         for index in offset..<text.count { word |= UInt64(text[index]) << UInt64(56 - 8 * (index - offset)) }

@@ -87,7 +87,8 @@ struct ItemQueryTests {
         let beginnings = ["", "a", "Fluffy ", "Fluffy B", "Fluffy Bear and S", String(repeating: "x", count: 200)]
         for _ in 0..<600 {
             let end = String((0..<random.number(4)).map { _ in Array("a\0 ä")[random.number(4)] })
-            try store.createItem(ItemFields(name: beginnings[random.number(6)] + end, valueInDollars: Int64(random.number(3))))
+            try store.createItem(
+                ItemFields(name: beginnings[random.number(6)] + end, valueInDollars: Int64(random.number(3))))
         }
         let names = try store.allItems.map { (try $0.name, try $0.valueInDollars, try $0.position) }
         let ascending = names.sorted { $0.0 != $1.0 ? $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) : $0.2 < $1.2 }
