@@ -2,7 +2,7 @@
 local tmp = app.container.tmp .. "/"
 local function write(name, text) assert(fs.write(tmp .. name, text)) return tmp .. name end
 local function tell(count, err)
-  if count then print(count) else print(err.code, (err.message:gsub(tmp, "", 1))) end
+  if count then print(count) else print(err.code, err.message:sub(1, #tmp) == tmp and err.message:sub(#tmp + 1) or err.message) end
 end
 local function names()
   local list = {}

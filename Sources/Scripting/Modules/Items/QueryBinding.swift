@@ -190,7 +190,8 @@ enum QueryBinding {
             "groupBy",
             [
                 LuaParameter(
-                    "field", .union([.text, .callback("(item: Item) → any")]), "a field, or a function of the item")
+                    "field", .union([.text, .callback("(item: Item) → any")]),
+                    "a field, a field of text with .firstWord, or a function of the item")
             ],
             returns: [.array(.object("Group"))],
             "The items in groups: an array in the order of their first items, which finds a group by its key, too.",
