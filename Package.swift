@@ -77,6 +77,7 @@ let package = Package(
 
         // Tests, one target a module.
         .target(name: "TestSupport", dependencies: ["Application", "CPlatform"], path: "Tests/TestSupport"),
+        .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),

@@ -37,11 +37,11 @@ public struct TreeDifference {
         hashes = [TreeHash(old), TreeHash(new)]
     }
 
-    /// Compares from the top, or from a node of each.
+    /// Compares from the top, or from a node of each, which is at a path.
     ///
     /// - Returns: whether the trees are the same.
     public mutating func compare(
-        _ nodes: (ArchiveTree.Node, ArchiveTree.Node)? = nil, _ emit: (Change) throws -> Void
+        _ nodes: (ArchiveTree.Node, ArchiveTree.Node)? = nil, at path: String = "", _ emit: (Change) throws -> Void
     ) rethrows -> Bool {
         var isSame = true
         func report(_ change: Change) throws {
@@ -49,7 +49,7 @@ public struct TreeDifference {
             try emit(change)
         }
         if let nodes {
-            pending = [Pending(path: "", old: nodes.0, new: nodes.1)]
+            pending = [Pending(path: path, old: nodes.0, new: nodes.1)]
         } else {
             let olds = old.roots.map { (label: $0.label?.text ?? "", node: $0.node) }
             let news = new.roots.map { (label: $0.label?.text ?? "", node: $0.node) }

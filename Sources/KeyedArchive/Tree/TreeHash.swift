@@ -1,8 +1,9 @@
 import PropertyList
 
-/// Hashes of what nodes hold, down to a few levels: to find elements again that have moved.
+/// Hashes of what nodes hold themselves: to find elements again that have moved. What lies deeper may lead back to where
+/// they were, and would make all of them differ.
 struct TreeHash {
-    private static let levels = 6
+    private static let levels = 1
     private let tree: ArchiveTree
     /// The hashes of objects, seen from the top level.
     private var known: [Int: UInt64] = [:]
@@ -29,7 +30,8 @@ struct TreeHash {
     ) {
         budget -= 1
         hasher.combine(value.className)
-        hasher.combine(value.count)
+        // What others refer to as well may have changed for their sake.
+        if value.identity.map({ !tree.isShared($0) }) ?? true { hasher.combine(value.count) }
         switch value.content {
         case .leaf(let leaf): hasher.combine(Self.comparable(leaf))
         case .value(let small): hasher.combine(small)

@@ -61,6 +61,8 @@ struct XMLPropertyListReader {
         var start: Int
         var keyStart: Int
         var pendingKey: UInt32?
+        /// Whether the last key is the one that makes a UID of an integer.
+        var isUIDKey = false
         var uid: UInt32?
     }
 
@@ -77,14 +79,12 @@ struct XMLPropertyListReader {
     /// Objects of the open containers, innermost last.
     private var objects: [UInt32] = []
     private var keys: [UInt32] = []
-    private let uidKey: UInt32
     /// The one value of the document, once it is read.
     private var finished: UInt32?
 
     private init(scanner: XMLScanner, limits: PropertyListLimits) {
         self.scanner = scanner
         self.limits = limits
-        uidKey = table.string("CF$UID")
     }
 
     private mutating func document() throws(PropertyListError) -> UInt32 {
@@ -160,12 +160,12 @@ struct XMLPropertyListReader {
         case .integer(let object, let value): (number, integer) = (object, value)
         }
         if open[index].isDictionary {
-            guard let key = open[index].pendingKey else {
+            guard open[index].pendingKey != nil else {
                 throw scanner.error("a value in a dictionary has no key before it")
             }
             open[index].pendingKey = nil
             open[index].uid = nil
-            if key == uidKey, keys.count == open[index].keyStart + 1, let integer {
+            if open[index].isUIDKey, keys.count == open[index].keyStart + 1, let integer {
                 guard let uid = UInt32(exactly: integer) else {
                     throw scanner.error("a UID is out of range: \(integer)")
                 }
@@ -203,7 +203,9 @@ struct XMLPropertyListReader {
         guard let last = open.indices.last, open[last].isDictionary, open[last].pendingKey == nil else {
             throw scanner.error("a <key> stands where a value is expected")
         }
-        let number = table.string(tag.form == .empty ? "" : try scanner.text(until: "key"))
+        let text = tag.form == .empty ? "" : try scanner.text(until: "key")
+        let number = table.string(text)
+        open[last].isUIDKey = text == "CF$UID"
         open[last].pendingKey = number
         keys.append(number)
     }

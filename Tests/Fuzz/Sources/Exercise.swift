@@ -104,8 +104,8 @@ enum Exercise {
     /// Equality that takes not-a-number for itself.
     private static func isSame(_ a: PropertyListValue, _ b: PropertyListValue) -> Bool {
         switch (a, b) {
-        case (.real(let a), .real(let b)): a.bitPattern == b.bitPattern
-        case (.single(let a), .single(let b)): a.bitPattern == b.bitPattern
+        case (.real(let a), .real(let b)): a.bitPattern == b.bitPattern || a.isNaN && b.isNaN
+        case (.single(let a), .single(let b)): a.bitPattern == b.bitPattern || a.isNaN && b.isNaN
         case (.array(let a), .array(let b)), (.set(let a), .set(let b)):
             a.count == b.count && zip(a, b).allSatisfy(isSame)
         case (.dictionary(let a), .dictionary(let b)):
