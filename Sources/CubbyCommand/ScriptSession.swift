@@ -15,7 +15,7 @@ struct ScriptSession {
         case file(String)
     }
 
-    private enum Status {
+    enum Status {
         static let scriptError: Int32 = 1
         static let usage: Int32 = 64
         static let badData: Int32 = 65
