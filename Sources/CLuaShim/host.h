@@ -29,7 +29,7 @@ struct clua_host {
     size_t used, peak, limit;
     int enforce;
     int pressed; /* how much of the limit is used, as the host was told: 1 three quarters, 2 seven eighths */
-    unsigned long allocations, failAt;
+    unsigned long allocations, failAt, failures;
 
     /* Interrupts. */
     atomic_int pending;
@@ -55,6 +55,7 @@ struct clua_host {
     int outputRaised;
 
     char *stackLimit; /* C's stack grows down to here at most, with room left for whoever must clean up */
+    char *stackFloor; /* and an interrupt is served down to here */
 
     clua_class *classes;
     int handles;   /* reference: weak table, slot -> handle */
@@ -73,7 +74,12 @@ typedef struct {
 clua_entry clua_enter(clua_host *host, lua_State *L);
 void clua_leave(clua_host *host, clua_entry entry);
 
+/* Whether the frames that now run are being stopped. */
+static inline int clua_unwinds(const clua_host *host) { return host->abortDepth && host->depth >= host->abortDepth; }
+
 void clua_arm(clua_host *host);
+/* What came of a resumption: a coroutine that yielded because it is being stopped ends, with the error on its stack. */
+int clua_abort_coroutine(lua_State *co, int status);
 void clua_serve(lua_State *L);
 void clua_interrupt_init(clua_host *host);
 void clua_interrupt_close(clua_host *host);
@@ -81,6 +87,7 @@ int clua_trampoline(lua_State *L);
 int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *name);
 void clua_bound_strings(lua_State *L);
 void clua_bound_tables(lua_State *L);
+void clua_bound_formats(lua_State *L);
 
 /* For C functions that run long, where no hook fires: does what the hook would do, if there is anything to do. It may raise,
  * and may run Lua code; the stack is as before. */

@@ -11,6 +11,8 @@ struct CubbyCommand: ParsableCommand {
             cubby [<options>] [FILE.lua [ARGS …]]
             cubby [<options>] -e CODE [ARGS …]
             cubby run [<options>] FILE [ARGS …]
+            cubby gallery [<options>] [PREDICATE] DIR
+            cubby inspect | convert | check FILE … [<options>]
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
@@ -21,7 +23,8 @@ struct CubbyCommand: ParsableCommand {
         version: "1.0",
         subcommands: [
             StartCommand.self, RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
-            DoctorCommand.self, APICommand.self, InitCommand.self,
+            InspectCommand.self, ConvertCommand.self, CheckCommand.self, GalleryCommand.self, DoctorCommand.self,
+            APICommand.self, InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
 

@@ -17,6 +17,8 @@ public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
     case psi
     /// A script asked for it.
     case script
+    /// The journal has grown so long that the archive is written anew.
+    case journal
     case idle
     /// Clocks that went on while the process did not.
     case clock

@@ -22,6 +22,8 @@ final class HookCenter {
     var handlerEnded: () -> Void = {}
     /// Whether handlers are passed over: a second SIGTERM wants the way out, and nothing but the save.
     var isHurried: () -> Bool = { false }
+    /// Seconds for an observer, or a method of the delegate.
+    var observerLimit = Hook.Options().budget
     /// When the observers of what is being posted must have ended.
     var observersDeadline: MonotonicTime?
     /// What was registered since init.lua began; nil outside of it. A newer init.lua takes its place.
@@ -125,19 +127,19 @@ final class HookCenter {
     ///   - event: what they are given.
     ///   - deadline: when the time of all of them together is up; nil for no limit.
     ///   - stopsAtFailure: whether the first failure ends the delivery, for changes that it refuses.
-    ///   - own: the host's part, called in its place among the hooks unless it was refused; gives why it failed.
+    ///   - own: the host's part, called in its place among the hooks unless it was refused.
     /// - Returns: the first failure.
     @discardableResult
     func deliver(
         _ event: ScriptEvent, until deadline: MonotonicTime? = nil, stopsAtFailure: Bool = false,
-        own: (() -> String?)? = nil
+        own: (() -> Void)? = nil
     ) -> LuaError? {
         let name = event.event.name
         let snapshot = hooks[name] ?? []
         if snapshot.isEmpty { return nil }
         if let error = nestingError(for: name) {
             record(HookFailure(title: name, event: name, error: error, time: event.event.time))
-            for hook in snapshot where hook.function == nil { callOwn(hook, event, own) }
+            if snapshot.contains(where: { $0.function == nil }) { callOwn(event, own) }
             return error
         }
         chain.append(name)
@@ -147,7 +149,7 @@ final class HookCenter {
         var first: LuaError?
         for hook in snapshot where !hook.isRemoved {
             guard let function = hook.function else {
-                callOwn(hook, event, own)
+                callOwn(event, own)
                 continue
             }
             guard !hook.isPaused, !hook.isRunning, !isHurried() else { continue }
@@ -161,14 +163,17 @@ final class HookCenter {
         return first
     }
 
-    /// The host's own part of an event, counted as any handler's.
-    private func callOwn(_ hook: Hook, _ event: ScriptEvent, _ own: (() -> String?)?) {
+    /// The host's own part of an event; it is counted when it has ended.
+    private func callOwn(_ event: ScriptEvent, _ own: (() -> Void)?) {
         guard let own, event.veto == nil else { return }
-        let start = MonotonicTime.now()
-        let failure = own()
+        own()
         // It is done: nobody refuses it any more.
         event.close()
-        hook.statistics.add(MonotonicTime.now().seconds(since: start), failure: failure)
+    }
+
+    /// Counts the host's own part of an event as any handler's.
+    func countOwn(_ event: String, _ seconds: Double, failure: String?) {
+        for hook in hooks[event] ?? [] where hook.function == nil { hook.statistics.add(seconds, failure: failure) }
     }
 
     /// Calls a function that is no hook, an observer or a delegate's method, under the same protection and time limit.
@@ -186,7 +191,7 @@ final class HookCenter {
         let left = deadline.map { $0.seconds(since: .now()) } ?? .infinity
         var error: LuaError?
         if left > 0 {
-            let task = scheduler.start(function, arguments, seconds: min(Hook.Options().budget, left))
+            let task = scheduler.start(function, arguments, seconds: min(observerLimit, left))
             if case .failure(let failure) = scheduler.finish(task) { error = failure }
         } else {
             error = LuaError(.deadline, "not run: the time for \(event) was used up before it")

@@ -47,6 +47,10 @@ public struct FenceReport: Sendable, Hashable {
             rules.readOnly += LuaTrees.granted
             rules.optional.formUnion(LuaTrees.granted)
         }
+        if options.allowsNativeModules {
+            rules.readOnly += LuaTrees.nativeFolders
+            rules.optional.formUnion(LuaTrees.nativeFolders)
+        }
         return rules
     }
 }

@@ -27,7 +27,7 @@ extension ScriptHost {
             }
         }
         syncCommitted()
-        save(.sigtstp, false)
+        saveNow(.sigtstp, false)
     }
 
     /// Further Ctrl-Zs on the way to the stop are this stop, not the next one.

@@ -35,7 +35,8 @@ extension ScriptHost {
     }
 
     private func frontEndInterrupt() {
-        if foreground == nil, scheduler.current == nil, let onInterrupt { return onInterrupt() }
+        // Also when the prompt shows a value, whose `__tostring` may run without end.
+        if foreground == nil, scheduler.current == nil, state.depth == 0, let onInterrupt { return onInterrupt() }
         cancelForeground()
     }
 
@@ -98,7 +99,7 @@ extension ScriptHost {
         case .deliver(let callback): deliver(callback, cause, simulated)
         case .syncJournal, .commit: syncCommitted()
         case .save:
-            if case .failure(let error) = save(cause, simulated) { logger.debug("\(error)") }
+            saveNow(cause, simulated)
             lifeCycle.phaseDeadline = nil
         case .restore: restoreState()
         case .saveRestoration: saveRestorationState()
@@ -137,7 +138,7 @@ extension ScriptHost {
     }
 
     /// When handlers must have ended, so that the save has its time.
-    private var handlersDeadline: MonotonicTime? {
+    var handlersDeadline: MonotonicTime? {
         lifeCycle.phaseDeadline.map {
             $0.advanced(by: -min(LifeCycleContext.reservedForSave, options.callbackLimit / 2))
         }
@@ -158,11 +159,23 @@ extension ScriptHost {
         // A scene's first appearance is told as a return; the application's is not.
         let first = isLaunch && callback == .didBecomeActive ? LifeCycleCallback.willEnterForeground.sceneSelector : nil
         for selector in [first, callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
-            guard case .function(let function) = (try? delegate.get(.text(selector))) ?? .nil else { continue }
+            guard case .function(let function) = method(selector, of: delegate) else { continue }
             hooks.callObserver(
                 function, [lifeCycle.applicationValue], title: "delegate.\(selector)", event: event.name,
                 until: deadline)
         }
+    }
+
+    /// A delegate's method, its own or inherited through tables. An `__index` that is a function would run without a limit.
+    private func method(_ selector: String, of delegate: LuaTable) -> LuaValue {
+        var table = delegate
+        for _ in 0..<64 {
+            let value = table.rawGet(.text(selector))
+            if !value.isNil { return value }
+            guard case .table(let next)? = table.metatable?.rawGet("__index") else { return .nil }
+            table = next
+        }
+        return .nil
     }
 
     /// As the classroom experiment prints `#function` in every method of the delegate.
@@ -180,68 +193,5 @@ extension ScriptHost {
         if case .failure(let error) = commit() { logger.error("\(error.message)") }
         guard !items.isReadOnly else { return }
         do { try items.synchronize() } catch { logger.error("\(error.message)") }
-    }
-
-    // MARK: Saving
-
-    /// Saves the items, with `willSave` and `didSave` around it; nothing happens when there is nothing to save.
-    ///
-    /// The save itself is the hook `host.save`, at priority 90 of `willSave`; it runs whatever became of the handlers.
-    ///
-    /// - Returns: the error, when it could not be saved.
-    @discardableResult
-    func save(
-        _ cause: LifeCycleCause, _ simulated: Bool, canBeRefused: Bool = false
-    ) -> Result<Void, any Error> {
-        guard items.hasChanges, !items.isReadOnly else { return .success(()) }
-        guard !items.isInTransaction else {
-            logger.info("A transaction is under way: what was committed before it is in the journal")
-            return .success(())
-        }
-        let start = MonotonicTime.now()
-        // However long the handlers before took, those of the save get a moment.
-        let moment = LifeCycleContext.reservedForSave / 4
-        func limit(_ deadline: MonotonicTime?) -> MonotonicTime? {
-            deadline.map { max($0, MonotonicTime.now().advanced(by: moment)) }
-        }
-        var failure: (any Error)?
-        var count = items.count
-        let will = ScriptEvent(
-            LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeRefused)
-        hooks.deliver(
-            will, until: limit(handlersDeadline),
-            own: { [unowned self] in
-                commit()
-                count = items.count
-                failure = saveItems()
-                return failure.map { "\($0)" }
-            })
-        if let reason = will.veto {
-            return .failure(ScriptError("vetoed", "a willSave handler refused: \(reason)"))
-        }
-        commit()
-        let details: [String: LuaValue] = [
-            "ok": .boolean(failure == nil), "items": .integer(Int64(count)),
-            "seconds": .number(MonotonicTime.now().seconds(since: start)),
-            "error": failure.map { .text("\($0)") } ?? .nil,
-        ]
-        hooks.deliver(
-            ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details),
-            until: limit(lifeCycle.phaseDeadline))
-        commit()
-        return failure.map { .failure($0) } ?? .success(())
-    }
-
-    private func saveItems() -> (any Error)? {
-        service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
-        defer { service.notify("STATUS=\(applicationState.rawValue)") }
-        do {
-            try items.saveChanges()
-            logger.info("Saved all of the Items")
-            return nil
-        } catch {
-            logger.error("Could not save any of the Items: \(error.message)")
-            return error
-        }
     }
 }

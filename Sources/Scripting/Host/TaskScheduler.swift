@@ -102,7 +102,7 @@ final class TaskScheduler {
         try waitForValues(call) { resume in register { resume([]) } }
     }
 
-    /// The same for a wait that ends with values, which the calling binding returns.
+    /// The same for a wait whose end brings what the calling function returns.
     func waitForValues(
         _ call: LuaCall, _ register: @escaping (@escaping ([LuaValue]) -> Void) -> () -> Void
     ) throws -> Int32 {
