@@ -7,9 +7,7 @@ public final class OwnThread: Sendable {
 
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// Runs a closure on a thread that ends with it, and waits.
-    ///
-    /// - Parameter count: on how many threads at once.
+    /// Runs a closure on a thread that ends with it, or on some at once, and waits.
     public static func run(times count: Int = 1, _ body: @escaping @Sendable () -> Void) {
         let threads = (0..<count).map { _ in
             var thread = pthread_t()
