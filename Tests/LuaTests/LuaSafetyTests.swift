@@ -7,45 +7,6 @@ import Testing
 
 /// What could break the bridge: memory that runs out at any moment, errors across Swift's frames, loops without end.
 @Suite("Safety", .serialized) struct LuaSafetyTests {
-    /// Uses every kind of binding.
-    static let everything = """
-        local c = Counter(1)
-        c.count = c.count + 1; c.label = c.label .. 'x'; c.note = 'n'; c.extra = 'y'
-        assert(c.note and c.dynamic and c[1] and #c and tostring(c))
-        c:add(2, 3)
-        local m = meters(2); assert(m == meters(2) and m.value)
-        assert(call(function(a, b) return a + b end, 1, 2) == 3)
-        assert(not pcall(c.add, c, 'x'))
-        local ok, err = pcall(function() c:refuse('no') end)
-        assert(not ok)
-        local t = {}
-        for i = 1, 50 do t[i] = Counter(i) end
-        local co = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(Counter(i)) end end)
-        assert(co().count == 1)
-        """
-
-    @Test("the n-th allocation fails, for every n: no crash, no leak, the state goes on")
-    func allocationSweep() throws {
-        let tally = Counter.Tally()
-        var n = 1
-        var failures = 0
-        while true {
-            let fixture = try Fixture(tally: tally)
-            let chunk = try fixture.state.load(Array(Self.everything.utf8), name: "=sweep")
-            fixture.state.failAllocation(n)
-            var failed = false
-            do { try chunk.call() } catch { failed = true }
-            fixture.state.failAllocation(0)
-            #expect(try fixture.show("1 + 1") == "2")
-            fixture.state.close()
-            guard failed else { break }
-            failures += 1
-            n += 1
-        }
-        #expect(failures > 20)
-        #expect(tally.living == 0)
-    }
-
     @Test("a script over its memory limit gets an error, the host goes on") func memoryLimit() throws {
         let fixture = try Fixture(limits: LuaLimits(memory: 2_000_000))
         let error = #expect(throws: LuaError.self) {
