@@ -75,7 +75,8 @@ extension ScriptHost {
     }
 
     private func frontEndInterrupt() {
-        if foreground == nil, scheduler.current == nil, let onInterrupt { return onInterrupt() }
+        // Also when the prompt shows a value, whose `__tostring` may run without end.
+        if foreground == nil, scheduler.current == nil, state.depth == 0, let onInterrupt { return onInterrupt() }
         cancelForeground()
     }
 
@@ -160,8 +161,9 @@ extension ScriptHost {
     private func callDelegate(_ callback: LifeCycleCallback, _ event: ScriptEvent) {
         guard let delegate = lifeCycle.delegate else { return }
         for selector in [callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
-            guard case .function(let function) = (try? delegate.get(.text(selector))) ?? .nil else { continue }
-            let task = scheduler.start(function, [lifeCycle.applicationValue], seconds: 2)
+            guard case .function(let function) = method(selector, of: delegate) else { continue }
+            let seconds = min(options.timeLimit ?? 2, 2)
+            let task = scheduler.start(function, [lifeCycle.applicationValue], seconds: seconds)
             if case .failure(let error) = scheduler.finish(task) {
                 hooks.record(
                     HookFailure(
@@ -169,6 +171,18 @@ extension ScriptHost {
             }
             commit()
         }
+    }
+
+    /// A delegate's method, its own or inherited through tables. An `__index` that is a function would run without a limit.
+    private func method(_ selector: String, of delegate: LuaTable) -> LuaValue {
+        var table = delegate
+        for _ in 0..<64 {
+            let value = table.rawGet(.text(selector))
+            if !value.isNil { return value }
+            guard case .table(let next)? = table.metatable?.rawGet("__index") else { return .nil }
+            table = next
+        }
+        return .nil
     }
 
     private func syncCommitted() {

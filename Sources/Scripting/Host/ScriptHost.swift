@@ -26,6 +26,8 @@ public final class ScriptHost {
     let hooks: HookCenter
     /// The keys of items that were removed since the last commit: their images go when the removal is committed.
     var removedKeys: Set<String> = []
+    /// The keys of images that went with their items, and come back with them.
+    var imagesAside: Set<String> = []
     let values: ValueBridge
     var machine = LifeCycleMachine()
     /// The state as handlers see it: it changes at the moments at which Cocoa's does.
@@ -132,16 +134,6 @@ public final class ScriptHost {
         guard let itemEvents, itemEvents.itemClass == nil else { return }
         itemEvents.itemClass = itemClass
         items.addObserver(itemEvents)
-    }
-
-    /// Removes the images of items that are gone for good; an item that a rollback brought back keeps its own.
-    func removeImagesOfRemovedItems() {
-        guard !removedKeys.isEmpty, !items.isInTransaction else { return }
-        let keys = removedKeys
-        removedKeys = []
-        for key in keys where items.item(forKey: key) == nil && images.hasImage(forKey: key) {
-            do { try images.deleteImage(forKey: key) } catch { logger.warning("\(error.message)") }
-        }
     }
 
     private func takeSignals() throws {

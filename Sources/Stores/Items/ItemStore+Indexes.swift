@@ -7,7 +7,9 @@ extension ItemStore {
     ///
     /// A field that no item has yet is allowed: the index is there for those that come.
     ///
-    /// - Parameter lazily: builds it when a query first asks, and not now.
+    /// - Parameters:
+    ///   - name: the field's.
+    ///   - lazily: builds it when queries ask, and not now.
     /// - Returns: whether it is new.
     /// - Throws: ``StoreError`` for a name that no field can have.
     /// - Complexity: O(n log n) for n items.

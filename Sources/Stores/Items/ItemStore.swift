@@ -8,36 +8,39 @@ import PropertyList
 public final class ItemStore {
     // MARK: Contents
 
-    var table = ItemTable()
-    var order = ItemOrder()
-    var index = KeyIndex()
-    var keyHasher = KeyHasher()
-    var heap = CellHeap()
-    var fields = FieldTable()
-    var keySource = KeySource()
+    // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
+    // no method lends one of them to code that comes back to the store.
+
+    @exclusivity(unchecked) var table = ItemTable()
+    @exclusivity(unchecked) var order = ItemOrder()
+    @exclusivity(unchecked) var index = KeyIndex()
+    @exclusivity(unchecked) var keyHasher = KeyHasher()
+    @exclusivity(unchecked) var heap = CellHeap()
+    @exclusivity(unchecked) var fields = FieldTable()
+    @exclusivity(unchecked) var keySource = KeySource()
     /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
-    var rowSource: RowSource?
-    var indexes: [OrderedIndex] = []
+    @exclusivity(unchecked) var rowSource: RowSource?
+    @exclusivity(unchecked) var indexes: [OrderedIndex] = []
 
     // MARK: History
 
     /// Changes since the last commit that went through, oldest first.
-    var log: [Change] = []
+    @exclusivity(unchecked) var log: [Change] = []
     /// Where groups of the log end that undo takes back one by one.
-    var sealed: [Int] = []
+    @exclusivity(unchecked) var sealed: [Int] = []
     /// The log's length at the begin of each open transaction.
-    var savepoints: [Int] = []
+    @exclusivity(unchecked) var savepoints: [Int] = []
     var undoStack: [ChangeGroup] = []
     var redoStack: [ChangeGroup] = []
     /// How far back `undo` reaches.
     public var history = HistoryLimits()
     /// Iterations under way; while there are some, no row is given to a new item.
-    var cursorCount = 0
+    @exclusivity(unchecked) var cursorCount = 0
     var rowsToFree: [UInt32] = []
 
     // MARK: Observers
 
-    var observers: [any ItemStoreObserver] = []
+    @exclusivity(unchecked) var observers: [any ItemStoreObserver] = []
     /// The log's length at the begin of the outermost bulk change.
     var bulkDepth = 0
     var bulkChanges = ItemStoreChanges(.bulkChange, [])

@@ -23,6 +23,7 @@ extension ItemQuery {
     /// The cheapest way to the items that can satisfy the conditions.
     ///
     /// - Parameter builds: whether an index that is remembered and not built yet is built for this query alone.
+    /// - Returns: a scan when no index serves, or serves worse.
     func access(builds: Bool = false) -> ItemAccess {
         if let rows = keyedRows() { return .keys(rows) }
         guard !store.indexes.isEmpty else { return .scan }

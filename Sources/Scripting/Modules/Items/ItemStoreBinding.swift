@@ -11,6 +11,7 @@ enum ItemStoreBinding {
         changing(cls, classes)
         keeping(cls, classes)
         indexing(cls, classes)
+        ItemFilesBinding.declare(on: cls, classes)
         let hooks = classes.hooks
         cls.method(
             "on", HookBinding.parameters(for: .items), returns: [.object("Hook")],
@@ -67,10 +68,7 @@ enum ItemStoreBinding {
         }
         cls.property("allItems", .array(.object("Item")), "All items in order, as they are now: an array of its own.") {
             store, call in
-            let all = store.allItems
-            let table = call.state.makeTable(array: all.count)
-            for (index, each) in all.enumerated() { table.rawSet(.integer(Int64(index + 1)), item.value(each)) }
-            return call.returns(LuaValue.table(table))
+            try call.returns(array: store.allItems, item)
         }
         cls.method(
             "each", returns: [.callback("() → integer, Item")],
@@ -89,6 +87,7 @@ enum ItemStoreBinding {
 
     private static func changing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let item = classes.item
+        let binding = classes.itemBinding
         let host = classes.host
         cls.method(
             "createItem",
@@ -97,8 +96,14 @@ enum ItemStoreBinding {
             "A new item at the end of the store: empty, or with the fields given.",
             example: "return items:createItem{ name = \"Lamp\", room = \"Study\" }.room"
         ) { store, call in
-            guard case .table(let table) = call.value(0) else { return call.returns(try store.createItem(), item) }
-            return call.returns(try store.createItem(try classes.itemBinding.fields(table)), item)
+            let draft = try store.beginItem()
+            do {
+                try binding.fill(draft, from: call)
+                return call.returns(try draft.insert(), item)
+            } catch {
+                draft.discard()
+                throw error
+            }
         }
         cls.method(
             "randomItem", returns: [.object("Item")], "A new item of an adjective and a noun.",
@@ -146,14 +151,14 @@ enum ItemStoreBinding {
         cls.method(
             "undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.",
             example: "items:transaction(function() items:randomItem() end) return items:undo(), #items"
-        ) { store, call in
-            call.returns(try store.undo())
+        ) { [unowned host] store, call in
+            call.returns(try host.changeHistory { try store.undo(removed: $0) })
         }
         cls.method(
             "redo", returns: [.boolean], "Does again what undo took back.",
             example: "items:transaction(function() items:randomItem() end) items:undo() return items:redo(), #items"
-        ) { store, call in
-            call.returns(try store.redo())
+        ) { [unowned host] store, call in
+            call.returns(try host.changeHistory { try store.redo(removed: $0) })
         }
         cls.method(
             "dryRun", [LuaParameter("body", .callback("()"), "what would change items")],
