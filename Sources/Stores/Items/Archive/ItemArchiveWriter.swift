@@ -32,6 +32,7 @@ struct ItemArchiveWriter {
         let key = archiver.key(schema.itemKeyKey)
         let custom = snapshot.fieldNames.map { archiver.key(schema.archivedKey(ofField: $0)) }
         let inline = snapshot.fieldNames.map { schema.inlineFields.contains($0) }
+        let foreign = try schema.foreignFields.objects()
         let archivedClass = ArchivedClass(schema.className, superclasses: schema.superclasses)
         try archiver.encodeRecords(
             0..<snapshot.count, of: archivedClass, isMutable: schema.isMutableArray
@@ -60,6 +61,7 @@ struct ItemArchiveWriter {
                 try snapshot.withKey(index) { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: key)
                 }
             }
+            if !foreign.isEmpty { try encode(foreign.fields(ofItem: snapshot.keyString(index)), of: index, archiver) }
             guard !snapshot.customStarts.isEmpty else { return }
             for place in snapshot.customStarts[index]..<snapshot.customStarts[index + 1] {
                 let field = Int(snapshot.customFields[place])
@@ -67,6 +69,22 @@ struct ItemArchiveWriter {
             }
         }
         return try archiver.finishEncoding()
+    }
+
+    /// Writes what an item holds in objects of another application's classes, where no custom field has taken its place.
+    private func encode(
+        _ foreign: [(name: String, value: ArchiveValue)], of index: Int, _ archiver: KeyedArchiver
+    ) throws(ArchiveError) {
+        guard !foreign.isEmpty else { return }
+        var names: Set<String> = []
+        if !snapshot.customStarts.isEmpty {
+            for place in snapshot.customStarts[index]..<snapshot.customStarts[index + 1] {
+                names.insert(snapshot.fieldNames[Int(snapshot.customFields[place])])
+            }
+        }
+        for (name, value) in foreign where !names.contains(name) {
+            try archiver.encode(value, forKey: schema.archivedKey(ofField: name))
+        }
     }
 
     private func encode(
