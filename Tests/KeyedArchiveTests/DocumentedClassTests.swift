@@ -90,7 +90,9 @@ struct DocumentedClassTests {
             $0.components(separatedBy: "```").first
         }
         let lines = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        let documented = blocks.filter { $0.contains("KeyedCoding") || $0.contains("try KeyedUnarchiver(bytes, classes") }
+        let documented = blocks.filter {
+            $0.contains("KeyedCoding") || $0.contains("try KeyedUnarchiver(bytes, classes")
+        }
         #expect(documented.count == 2)
         for line in documented.joined().split(separator: "\n") {
             #expect(lines.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")

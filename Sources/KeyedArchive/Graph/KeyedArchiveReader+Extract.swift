@@ -8,6 +8,7 @@ extension KeyedArchiveReader {
     ///   - objects: the objects by UID, and their keys.
     ///   - outsiders: objects that don't come along. An object that leads to one is left out.
     /// - Returns: the archive in binary form, and the keys that it has.
+    /// - Throws: `readCorrupt` for objects that cannot be read.
     public func extract(
         _ objects: [(key: String, uid: UInt32)], without outsiders: Set<UInt32>
     ) throws(ArchiveError) -> (bytes: [UInt8], keys: Set<String>) {
@@ -25,9 +26,8 @@ extension KeyedArchiveReader {
         return (try graph.encoded(), Set(top.map(\.key)))
     }
 
-    /// Whether an object leads to none of the outsiders.
-    ///
-    /// - Parameter apart: the objects that are known to; those found on the way are added.
+    /// Whether an object leads to none of the outsiders. `apart` has the objects that are known to; those found on the
+    /// way are added.
     private func isApart(
         _ uid: UInt32, _ outsiders: Set<UInt32>, _ apart: inout Set<UInt32>
     ) throws(ArchiveError) -> Bool {

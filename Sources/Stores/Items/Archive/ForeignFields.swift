@@ -28,6 +28,7 @@ public struct ForeignFields: Sendable, Hashable {
     ///   - reader: the archive.
     ///   - items: the objects that are items: what leads back to one cannot be kept apart from it.
     /// - Returns: the fields that could not be kept.
+    /// - Throws: `ArchiveError` for objects that cannot be read.
     mutating func take(
         _ found: [Field], from reader: KeyedArchiveReader, items: Set<UInt32>
     ) throws(ArchiveError) -> [Field] {
