@@ -27,7 +27,7 @@ local again = assert(archiver.open(path))
 print(again.format, again.root[1].name, again.root[1].owner == again.root[3], again.root[3].item == again.root[1], again.root[3].site.className)
 -- expect: xml	Fluffy Bear	true	true	NSURL
 print((again:dump():match("owner: [^\n]*")))
--- expect: owner: Owner #3
+-- expect: owner: Owner #4
 again.root = { 1, 2 }
 print(archiver.reader(again:bytes({ format = "binary" })):decodeObject("root")[2], again.top.root[1])
 -- expect: 2	1

@@ -20,7 +20,9 @@ public final class LuaClass<T> {
     }
 
     public let name: String
-    let state: LuaState
+    unowned let state: LuaState
+    /// What keeps the state alive while the class is in use.
+    private var keeper: LuaState?
     let pointer: OpaquePointer
     /// Whether its handles stand for objects, and not for values in place.
     let holdsObjects: Bool
@@ -39,6 +41,7 @@ public final class LuaClass<T> {
     ) {
         self.name = name
         self.state = state
+        keeper = state
         holdsObjects = kind != CLUA_INLINE
         host = state.host
         self.decode = decode
@@ -66,6 +69,9 @@ public final class LuaClass<T> {
         pointer = clua_newclass(state.current, name, kind, box, box)
         if isDeclared { state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation)) }
     }
+
+    /// For a class that the state itself holds: neither would ever go.
+    func becomePartOfState() { keeper = nil }
 
     /// The error of a member that nobody declared, with the nearest names.
     static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {

@@ -236,17 +236,18 @@ struct ItemArchiveTests {
         return try graph.encoded()
     }
 
-    @Test func objectsOfAnApplicationAreWrittenBackWithTheirItems() throws {
+    @Test(arguments: [false, true])
+    func objectsOfAnApplicationAreWrittenBackWithTheirItems(mapped: Bool) throws {
         let original = try applicationArchive()
         try folder.write(original, folder.archive)
-        var store = try folder.open()
+        var store = try folder.open(mapped: mapped)
         // What leads back to an item cannot be kept apart from it.
         #expect(store.loadReport.notices == ["containedItem of an item is of class BNRItem, which a field cannot hold"])
         #expect(try store[0]?.value(forField: "thumbnail") == nil)
         for round in 0..<3 {
             try #require(store[2]).setName("changed \(round)")
             try store.saveChanges()
-            store = try folder.open()
+            store = try folder.open(mapped: mapped)
             #expect(store.loadReport.notices.isEmpty)
             #expect(store.loadReport.replayedRecords == 0)
         }
