@@ -21,6 +21,7 @@ struct CheckCommand: ParsableCommand {
     }
 
     func run() throws {
+        SignalMask.restore()
         if path != "-", PosixFileLayer().exists(PathText.join(path, ".")) {
             return try ContainerCheck(path, repair: repair).run()
         }
