@@ -95,7 +95,8 @@ struct HostileArchiveTests {
             "/bin/bash", ["-c", script, "bash", folder], environment: program.environment, timeout: 300)
         let lines = output.stdout.split(separator: "\n")
         #expect(lines.count == files.count * 4)
-        for line in lines where !["0", "1", "65", "74"].contains(line.split(separator: " ").last.map(String.init) ?? "") {
+        for line in lines
+        where !["0", "1", "65", "74"].contains(line.split(separator: " ").last.map(String.init) ?? "") {
             Issue.record("\(line)")
         }
     }

@@ -27,7 +27,8 @@ enum ArchiveFiles {
         do throws(FileError) {
             guard path == "-" else { return try AtomicFile.write(bytes, to: path) }
             let output = OpenFile(descriptor: STDOUT_FILENO, path: "standard output")
-            try bytes.span.withUnsafeBytes { bytes throws(FileError) in try PosixFileLayer().writeAll(bytes, to: output) }
+            try bytes.span.withUnsafeBytes { bytes throws(FileError) in try PosixFileLayer().writeAll(bytes, to: output)
+            }
         } catch {
             throw failure(inputOutput, error.message)
         }

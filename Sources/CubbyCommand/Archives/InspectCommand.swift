@@ -15,7 +15,8 @@ struct InspectCommand: ParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Only what is there: root[0].name, root.0.name, [\"a.b\"], $objects[3].", valueName: "keypath"))
+        help: ArgumentHelp(
+            "Only what is there: root[0].name, root.0.name, [\"a.b\"], $objects[3].", valueName: "keypath"))
     var path: String?
 
     @Flag(help: "As JSON, references resolved.")
@@ -141,7 +142,9 @@ struct InspectCommand: ParsableCommand {
 
     private func compare(_ old: ArchiveTree, _ new: ArchiveTree, _ output: TextOutput) throws -> Bool {
         var nodes: (ArchiveTree.Node, ArchiveTree.Node)?
-        if let one = try node(of: old, file), let other, let another = try node(of: new, other) { nodes = (one, another) }
+        if let one = try node(of: old, file), let other, let another = try node(of: new, other) {
+            nodes = (one, another)
+        }
         var difference = TreeDifference(old, new)
         let text = leafText(output)
         return difference.compare(nodes, at: path ?? "") { change in
@@ -150,7 +153,8 @@ struct InspectCommand: ParsableCommand {
             case .added(let path, let node): output.line([(.string, "+ \(path): ")] + Self.line(new, node, text))
             case .changed(let path, let one, let other):
                 output.line(
-                    [(.label, "~ \(path): ")] + Self.line(old, one, text) + [(.guide, " → ")] + Self.line(new, other, text))
+                    [(.label, "~ \(path): ")] + Self.line(old, one, text) + [(.guide, " → ")]
+                        + Self.line(new, other, text))
             case .shared(let path):
                 output.line([(.reference, "~ \(path): an object that is shared in one file is two in the other")])
             }

@@ -90,7 +90,9 @@ private struct RescueCopying {
             return copy
         }
         // Elements are counted by their position: one that is lost leaves a null.
-        let elements = (0..<container.count).map { copy(reader.reference($0, in: container), depth: depth + 1) ?? writer.null() }
+        let elements = (0..<container.count).map {
+            copy(reader.reference($0, in: container), depth: depth + 1) ?? writer.null()
+        }
         return elements.withUnsafeBufferPointer { writer.array(of: $0) }
     }
 }
@@ -129,7 +131,9 @@ private struct ArchiveRepair {
         // What Foundation's classes cannot be read from is nil, too.
         guard var file = try? PropertyListValue.dictionary(root).encoded(as: .binary) else { return nil }
         for _ in 0..<2 {
-            guard let archive = try? KeyedArchiveReader(file, limits: limits, acceptsAnyArchiver: true) else { return nil }
+            guard let archive = try? KeyedArchiveReader(file, limits: limits, acceptsAnyArchiver: true) else {
+                return nil
+            }
             let unreadable = Self.unreadable(archive)
             if unreadable.isEmpty { break }
             for uid in unreadable {

@@ -291,7 +291,8 @@ public final class KeyedArchiveReader {
             guard let name = try lifted({ () throws(PropertyListError) in try propertyList.string(at: element) })
             else { throw .corrupt("the superclasses of a class are not a list of names") }
             guard name.utf8.count <= limits.maximumClassNameBytes else {
-                throw .corrupt("a class name has \(name.utf8.count) bytes, the limit is \(limits.maximumClassNameBytes)")
+                throw .corrupt(
+                    "a class name has \(name.utf8.count) bytes, the limit is \(limits.maximumClassNameBytes)")
             }
             try spend(name)
             names.append(name)

@@ -20,7 +20,8 @@ package struct DecodingBudget {
         // What fits a register weighs nothing.
         if bytes > 15 { left -= bytes }
         guard left >= 0 else {
-            throw .corrupt("the objects overlap: together they have more bytes than the file", at: try reader.offset(of: number))
+            throw .corrupt(
+                "the objects overlap: together they have more bytes than the file", at: try reader.offset(of: number))
         }
     }
 }
