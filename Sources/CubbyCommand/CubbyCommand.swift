@@ -11,6 +11,7 @@ struct CubbyCommand: ParsableCommand {
             cubby [<options>] [FILE.lua [ARGS …]]
             cubby [<options>] -e CODE [ARGS …]
             cubby run [<options>] FILE [ARGS …]
+            cubby gallery [<options>] [PREDICATE] DIR
             cubby inspect | convert | check FILE … [<options>]
             cubby api | init [<options>]
             """,
@@ -22,7 +23,7 @@ struct CubbyCommand: ParsableCommand {
         version: "1.0",
         subcommands: [
             StartCommand.self, RunCommand.self, InspectCommand.self, ConvertCommand.self, CheckCommand.self,
-            APICommand.self, InitCommand.self,
+            GalleryCommand.self, APICommand.self, InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
 
