@@ -118,7 +118,8 @@ struct ArchiveCommandTests {
         #expect(
             try program("inspect", "-", input: plist).stdout
                 == "property list, XML, 5 objects\n1 entry\n└─ a: 2 elements\n   ├─ 0: 1\n   └─ 1: 0 entries\n")
-        #expect(try program("inspect", "--depth", "0", try archive()).stdout.hasSuffix("root: NSArray #1, 3 elements …\n"))
+        #expect(
+            try program("inspect", "--depth", "0", try archive()).stdout.hasSuffix("root: NSArray #1, 3 elements …\n"))
         let whole = try program("inspect", "--full", "--path", "root[0].owner.photo", try archive())
         #expect(whole.stdout.hasSuffix("5c5d5e5f 60616263>\n"))
     }
@@ -129,7 +130,9 @@ struct ArchiveCommandTests {
         let (variable, flag) = option.hasPrefix("NO") ? (option, "") : ("A=1", option)
         try terminal.sendLine("\(variable) \"$CUBBY\" inspect \(flag) \(try archive()); echo don''e")
         try terminal.expect("done")
-        #expect(String(decoding: terminal.rawTranscript, as: UTF8.self).contains("\u{1B}[33mHomepwner.Item\u{1B}[0m") == option.isEmpty)
+        #expect(
+            String(decoding: terminal.rawTranscript, as: UTF8.self).contains("\u{1B}[33mHomepwner.Item\u{1B}[0m")
+                == option.isEmpty)
     }
 
     @Test("two files: their difference as objects, and 1; the same objects in another form, and 0")
@@ -251,7 +254,8 @@ struct ArchiveCommandTests {
 
     @Test("XML is rescued up to the damage")
     func damagedXML() throws {
-        let text = "<plist>\n<dict>\n<key>a</key><array><integer>1</integer>\n<integer>x</integer></array></dict></plist>"
+        let text =
+            "<plist>\n<dict>\n<key>a</key><array><integer>1</integer>\n<integer>x</integer></array></dict></plist>"
         let file = try program.scratch.write(text, to: "damaged.xml")
         let repaired = program.scratch.file("repaired.plist")
         let output = try program("check", "--repair", repaired, file)
@@ -260,10 +264,12 @@ struct ArchiveCommandTests {
         #expect(try program("inspect", "--path", "a[0]", repaired).stdout == "1\n")
     }
 
-    @Test("what is no property list is named where it can be", arguments: [
-        ("", "the file is empty"), ("SQLite format 3\0", "an SQLite database"), ("PK\u{3}\u{4}", "a ZIP file"),
-        ("{ a = 1; }", "cubby convert"), ("\0\0\0\0", "all of it is 0"),
-    ])
+    @Test(
+        "what is no property list is named where it can be",
+        arguments: [
+            ("", "the file is empty"), ("SQLite format 3\0", "an SQLite database"), ("PK\u{3}\u{4}", "a ZIP file"),
+            ("{ a = 1; }", "cubby convert"), ("\0\0\0\0", "all of it is 0"),
+        ])
     func strangers(content: String, expected: String) throws {
         let output = try program("check", try program.scratch.write(content, to: "file"))
         #expect(output.status == .exited(65))

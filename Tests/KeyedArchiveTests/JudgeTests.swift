@@ -18,7 +18,8 @@ struct JudgeTests {
 
     static let index: [Entry] = {
         let path = Project.sharedData("archives/index.tsv") ?? ""
-        let lines = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(whereSeparator: \.isNewline).dropFirst()
+        let lines = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(whereSeparator: \.isNewline)
+            .dropFirst()
         return lines.compactMap { line in
             let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard cells.count > 10, let count = Int(cells[7]) else { return nil }

@@ -1,4 +1,5 @@
 import CPlatform
+import Glibc
 
 /// Takes the signals out of the kernel's hands, so that one thread can wait for them.
 public enum SignalMask {
@@ -11,4 +12,11 @@ public enum SignalMask {
     /// - Returns: false when the kernel refused.
     @discardableResult
     public static func blockAtLaunch() -> Bool { cubby_signals_block() == 0 }
+
+    /// Lets signals end this thread again: for what has no life cycle, and nobody who waits for signals.
+    public static func restore() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+    }
 }

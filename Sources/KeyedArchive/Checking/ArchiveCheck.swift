@@ -66,13 +66,18 @@ public struct ArchiveCheck {
         if bytes.isEmpty { return "the file is empty" }
         if bytes.allSatisfy({ $0 == 0 }) { return start + ": all of it is 0, as after a crash of the machine" }
         if begins("SQLite format 3") { return start + ", but an SQLite database" }
-        if begins("\u{04}\u{0B}streamtyped") { return start + ", but an archive of NSArchiver, which came before keyed ones" }
+        if begins("\u{04}\u{0B}streamtyped") {
+            return start + ", but an archive of NSArchiver, which came before keyed ones"
+        }
         if bytes.starts(with: [0x1F, 0x8B]) { return start + ", but compressed by gzip: unpack it first" }
         if begins("PK") { return start + ", but a ZIP file: unpack it first" }
-        if begins("bplist1") { return start + ", but one of version 1, which only Apple's systems use among themselves" }
+        if begins("bplist1") {
+            return start + ", but one of version 1, which only Apple's systems use among themselves"
+        }
         if let first = bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "(") || first == UInt8(ascii: "[") {
-                return start + ": JSON, perhaps, which cubby convert reads, or the text form of NeXT, which nobody writes"
+                return start
+                    + ": JSON, perhaps, which cubby convert reads, or the text form of NeXT, which nobody writes"
             }
         }
         return start

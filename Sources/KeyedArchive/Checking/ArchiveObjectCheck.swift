@@ -95,7 +95,9 @@ struct ArchiveObjectCheck {
             }
         case .array, .mutableArray, .set, .mutableSet, .orderedSet, .mutableOrderedSet, .countedSet:
             guard let slot = record.shape.slot(of: "NS.objects") else { return }
-            guard try record.references(at: slot) != nil else { throw .corrupt("the NS.objects of an \(name) is no list") }
+            guard try record.references(at: slot) != nil else {
+                throw .corrupt("the NS.objects of an \(name) is no list")
+            }
         default: _ = try unarchiver.decode(record, as: builtin)
         }
     }

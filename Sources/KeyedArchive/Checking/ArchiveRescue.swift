@@ -45,11 +45,13 @@ private struct RescueCopying {
     let writer = BinaryPropertyListWriter()
     private var done: [Int: UInt32?] = [:]
     private var open: Set<Int> = []
+    private var budget: DecodingBudget
     /// Objects that were asked for and could not be read.
     private(set) var lost = 0
 
     init(_ reader: BinaryPropertyListReader) {
         self.reader = reader
+        budget = DecodingBudget(reader)
     }
 
     /// The copy of an object; nil when it cannot be had.
@@ -62,6 +64,7 @@ private struct RescueCopying {
     }
 
     private mutating func attempt(_ number: Int, depth: Int) -> UInt32? {
+        guard (try? budget.spend(number)) != nil else { return nil }
         let container: BinaryPropertyListContainer?
         do { container = try reader.container(at: number) } catch { return nil }
         guard let container else { return (try? reader.value(at: number)).flatMap { try? writer.add($0) } }
@@ -87,7 +90,9 @@ private struct RescueCopying {
             return copy
         }
         // Elements are counted by their position: one that is lost leaves a null.
-        let elements = (0..<container.count).map { copy(reader.reference($0, in: container), depth: depth + 1) ?? writer.null() }
+        let elements = (0..<container.count).map {
+            copy(reader.reference($0, in: container), depth: depth + 1) ?? writer.null()
+        }
         return elements.withUnsafeBufferPointer { writer.array(of: $0) }
     }
 }
@@ -126,7 +131,9 @@ private struct ArchiveRepair {
         // What Foundation's classes cannot be read from is nil, too.
         guard var file = try? PropertyListValue.dictionary(root).encoded(as: .binary) else { return nil }
         for _ in 0..<2 {
-            guard let archive = try? KeyedArchiveReader(file, limits: limits, acceptsAnyArchiver: true) else { return nil }
+            guard let archive = try? KeyedArchiveReader(file, limits: limits, acceptsAnyArchiver: true) else {
+                return nil
+            }
             let unreadable = Self.unreadable(archive)
             if unreadable.isEmpty { break }
             for uid in unreadable {

@@ -124,7 +124,8 @@ private struct PropertyListConversion {
     private func grown(_ size: Int, by amount: Int) throws(ArchiveError) -> Int {
         let (sum, overflow) = size.addingReportingOverflow(amount)
         let limit = min(
-            reader.limits.maximumValues, reader.limits.propertyList.maximumValues(ofObjects: reader.propertyList.objectCount))
+            reader.limits.maximumValues,
+            reader.limits.propertyList.maximumValues(ofObjects: reader.propertyList.objectCount))
         guard !overflow, sum <= limit else {
             throw .corrupt("the objects unfold to more than the limit of \(limit) values")
         }

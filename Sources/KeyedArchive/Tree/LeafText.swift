@@ -112,7 +112,8 @@ public struct LeafText: Sendable {
         case .timeZone(let name, _): return string(name)
         case .locale(let identifier): return string(identifier)
         case .regularExpression(let pattern, let options): return "\(string(pattern)), options \(options)"
-        case .affineTransform(let numbers): return "[" + numbers.map { number(Double($0)) }.joined(separator: ", ") + "]"
+        case .affineTransform(let numbers):
+            return "[" + numbers.map { number(Double($0)) }.joined(separator: ", ") + "]"
         case .decimal(let decimal): return decimal.description
         }
     }

@@ -80,7 +80,8 @@ public struct TreeDifference {
         case (.list, .list): try sequences(pair, report)
         case (.bag, .bag): try sets(pair, report)
         case (.dictionary, .dictionary), (.object, .object):
-            try match(Self.labelled(old.children(pair.old)), Self.labelled(new.children(pair.new)), at: pair.path, report)
+            try match(
+                Self.labelled(old.children(pair.old)), Self.labelled(new.children(pair.new)), at: pair.path, report)
         default: try report(.changed(path: pair.path, pair.old, pair.new))
         }
     }
@@ -119,7 +120,8 @@ public struct TreeDifference {
     }
 
     private static func path(_ path: String, _ label: String) -> String {
-        path.isEmpty ? label : label.contains(".") && !label.hasPrefix("\"") ? "\(path)[\"\(label)\"]" : "\(path).\(label)"
+        path.isEmpty
+            ? label : label.contains(".") && !label.hasPrefix("\"") ? "\(path)[\"\(label)\"]" : "\(path).\(label)"
     }
 
     // MARK: - Elements
@@ -199,7 +201,9 @@ public struct TreeDifference {
     /// Elements in no order: those that are not in the other set.
     private mutating func sets(_ pair: Pending, _ report: (Change) throws -> Void) rethrows {
         var left: [UInt64: [ArchiveTree.Node]] = [:]
-        for child in new.children(pair.new).reversed() { left[hashes[1].hash(child.node), default: []].append(child.node) }
+        for child in new.children(pair.new).reversed() {
+            left[hashes[1].hash(child.node), default: []].append(child.node)
+        }
         var pairs: [Pending] = []
         for (index, child) in old.children(pair.old).enumerated() {
             if let partner = left[hashes[0].hash(child.node)]?.popLast() {

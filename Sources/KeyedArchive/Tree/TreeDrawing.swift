@@ -79,7 +79,8 @@ public struct TreeDrawing {
         let value = tree.value(next.node)
         if let identity = value.identity, drawn.contains(identity) {
             line.append((.className, value.className ?? value.content.word))
-            line.append((.reference, " #\(identity), \(containing.contains(identity) ? "which contains this" : "shown above")"))
+            line.append(
+                (.reference, " #\(identity), \(containing.contains(identity) ? "which contains this" : "shown above")"))
             return line
         }
         line += describe(value)
@@ -96,7 +97,8 @@ public struct TreeDrawing {
         let children = tree.children(next.node)
         for (index, child) in children.enumerated().reversed() {
             pending.append(
-                Pending(label: child.label, node: child.node, level: next.level + 1, isLast: index == children.count - 1))
+                Pending(
+                    label: child.label, node: child.node, level: next.level + 1, isLast: index == children.count - 1))
         }
         return line
     }
@@ -135,7 +137,8 @@ public struct TreeDrawing {
         case .leaf(let leaf): (Self.role(of: leaf), value.className == "NSNull" ? "" : leafText.text(leaf))
         case .value(let value): (.string, leafText.text(value))
         case .list: (.detail, Self.count(value.count, "element", "elements"))
-        case .bag: (.detail, (value.className == nil ? "a set of " : "") + Self.count(value.count, "element", "elements"))
+        case .bag:
+            (.detail, (value.className == nil ? "a set of " : "") + Self.count(value.count, "element", "elements"))
         case .dictionary: (.detail, Self.count(value.count, "entry", "entries"))
         case .object: (.detail, "")
         case .broken(let error): (.error, "cannot be read: \(error)")

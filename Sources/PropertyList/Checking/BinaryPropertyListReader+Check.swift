@@ -48,7 +48,9 @@ private struct TableCheck {
         if lonely > 0 {
             report(.note, "\(lonely) of \(reader.objectCount) objects are referred to by nothing")
         }
-        if suppressed > 0 { findings.append(PropertyListFinding(.note, "and \(suppressed) more findings of these kinds")) }
+        if suppressed > 0 {
+            findings.append(PropertyListFinding(.note, "and \(suppressed) more findings of these kinds"))
+        }
     }
 
     private mutating func report(_ finding: PropertyListFinding) {
@@ -112,7 +114,9 @@ private struct TableCheck {
             if let key = try? reader.string(at: reference) {
                 // Keys of a hundred thousand entries would fill the memory to find what is no error.
                 if keys.count < 4096, !keys.insert(key).inserted {
-                    report(.warning, "the key “\(key.prefix(40))” stands twice in a dictionary; the first counts", at: offset)
+                    report(
+                        .warning, "the key “\(key.prefix(40))” stands twice in a dictionary; the first counts",
+                        at: offset)
                 }
             } else if reference < reader.objectCount {
                 report(.error, "a key of a dictionary is not a string", at: offset)

@@ -79,7 +79,9 @@ private struct ObjectScan {
         func counted(_ unit: Int) -> Int? {
             var count = low
             if low == 15 {
-                guard position < bytes.count, bytes[position] & 0xF0 == 0x10, bytes[position] & 0x0F <= 3 else { return nil }
+                guard position < bytes.count, bytes[position] & 0xF0 == 0x10, bytes[position] & 0x0F <= 3 else {
+                    return nil
+                }
                 let size = 1 << Int(bytes[position] & 0x0F)
                 guard position + 1 + size <= bytes.count else { return nil }
                 var value: UInt64 = 0

@@ -95,7 +95,9 @@ struct JSONPropertyListReader {
                 throw error("a key in JSON is a string in quotes")
             }
             let key = try string()
-            guard seen.insert(key).inserted else { throw error("the key “\(key.prefix(40))” stands twice in one object") }
+            guard seen.insert(key).inserted else {
+                throw error("the key “\(key.prefix(40))” stands twice in one object")
+            }
             skipSpace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: ":") else {
                 throw error("after the key “\(key.prefix(40))” a colon is expected")

@@ -53,7 +53,9 @@ package struct JSONText {
             tag(.float) { $0.append("\(value)") }
         case .date(let date):
             tag(.date) { text in
-                if let iso = date.iso8601Text, date.secondsSinceReferenceDate.rounded() == date.secondsSinceReferenceDate {
+                if let iso = date.iso8601Text,
+                    date.secondsSinceReferenceDate.rounded() == date.secondsSinceReferenceDate
+                {
                     text.string(iso)
                 } else {
                     text.append("\(date.secondsSinceReferenceDate)")

@@ -39,6 +39,9 @@ struct ItemArchiveReader {
     private var foreignOfItem: [(name: String, uid: UInt32)] = []
     private var itemArrays: [BinaryPropertyListContainer] = []
     private var singleItems: Set<UInt32> = []
+    /// Long texts, by number: an archive of a few kilobytes may have one in a hundred thousand items.
+    private var longTexts: [Int: Cell] = [:]
+    private static let longText = 256
     private var hasSchema = false
     /// Whether some item has both an `itemKey` and an `imageKey` that is one.
     private var hasTwoKeys = false
@@ -332,13 +335,22 @@ struct ItemArchiveReader {
     private mutating func text(_ reference: Int, _ field: String) throws(PropertyListError) -> Cell {
         let number = try resolve(reference)
         if isNull(number) { return .absent }
-        if let bytes = try reader.asciiString(at: number) {
-            return store.heap.text(bytes.assumingMemoryBound(to: UInt8.self))
-        }
+        if let bytes = try reader.asciiString(at: number) { return cell(number, bytes) }
         if let text = try reader.string(at: number) { return store.heap.text(text) }
         if case .string(let text)? = try objects.value(number) { return store.heap.text(text) }
         if try reader.kind(of: number) != .null { leaveOut("the \(field) of an item is no text") }
         return .absent
+    }
+
+    /// The cell of a text, one for all items that have the same long one.
+    @inline(__always)
+    private mutating func cell(_ number: Int, _ bytes: UnsafeRawBufferPointer) -> Cell {
+        let text = bytes.assumingMemoryBound(to: UInt8.self)
+        guard bytes.count > Self.longText else { return store.heap.text(text) }
+        if let known = longTexts[number] { return known }
+        let cell = store.heap.text(text)
+        longTexts[number] = cell
+        return cell
     }
 
     private mutating func integer(_ reference: Int) throws(PropertyListError) -> Int64 {
@@ -391,7 +403,7 @@ struct ItemArchiveReader {
         let number = try resolve(reference)
         if isNull(number) { return }
         if let bytes = try reader.asciiString(at: number) {
-            return store.table.setCell(draft.row, field, store.heap.text(bytes.assumingMemoryBound(to: UInt8.self)))
+            return store.table.setCell(draft.row, field, cell(number, bytes))
         }
         guard let value = try objects.value(number),
             let checked = try? FieldValidation.checked(value, for: field, named: name)
