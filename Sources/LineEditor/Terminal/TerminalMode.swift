@@ -11,6 +11,9 @@ public final class TerminalMode {
     public struct Options: Sendable {
         /// Whether Control-C, Control-Z and Control-\ go on raising signals.
         public var keepsSignals = false
+        /// Whether Control-C raises its signal while a line is edited, too: then it can't come too early for what runs
+        /// next, and the host passes it on to the editor.
+        public var interruptsBySignal = false
         /// Whether pastes are marked (`ESC [ ? 2004 h`).
         public var marksPastes = true
         /// Whether changes of focus are reported (`ESC [ ? 1004 h`).
@@ -59,7 +62,7 @@ public final class TerminalMode {
     /// Puts the mode in force. The state found is kept for ``leave()``; entering twice changes nothing.
     public func enter() throws(TerminalError) {
         guard !isEntered else { return }
-        try set(keepingSignals: options.keepsSignals)
+        try set(options.keepsSignals ? .all : options.interruptsBySignal ? .interrupt : .none)
         isEntered = true
         write(sequences(entering: true))
     }
@@ -68,7 +71,7 @@ public final class TerminalMode {
     public func run() throws(TerminalError) {
         if isEntered { write(sequences(entering: false)) }
         isEntered = false
-        try set(keepingSignals: true)
+        try set(.all)
     }
 
     /// Takes the mode back. Does nothing if it isn't in force. Safe to call on every way out.
@@ -80,27 +83,36 @@ public final class TerminalMode {
         _ = Self.set(found, on: input)
     }
 
-    private func set(keepingSignals: Bool) throws(TerminalError) {
+    /// The keys that go on raising signals.
+    enum Signals { case none, interrupt, all }
+
+    private func set(_ signals: Signals) throws(TerminalError) {
         var found = original ?? termios()
         if original == nil {
             guard tcgetattr(input, &found) == 0 else { throw TerminalError("asked for its mode", errno) }
         }
-        guard Self.set(Self.raw(from: found, keepsSignals: keepingSignals), on: input) else {
+        guard Self.set(Self.raw(from: found, signals), on: input) else {
             throw TerminalError("set to editing", errno)
         }
         original = found
     }
 
     /// The mode for editing made from the mode found: bytes as they come, one at a time, output as before.
-    static func raw(from found: termios, keepsSignals: Bool) -> termios {
+    ///
+    /// Return stays a line break, so that keys that were typed ahead are lines to whoever reads them.
+    static func raw(from found: termios, _ signals: Signals = .none) -> termios {
         var raw = found
-        raw.c_iflag &= ~tcflag_t(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON)
+        raw.c_iflag &= ~tcflag_t(BRKINT | INLCR | IGNCR | INPCK | ISTRIP | IXON)
         raw.c_cflag |= tcflag_t(CS8)
         raw.c_lflag &= ~tcflag_t(ECHO | ICANON | IEXTEN)
-        if !keepsSignals { raw.c_lflag &= ~tcflag_t(ISIG) }
+        if signals == .none { raw.c_lflag &= ~tcflag_t(ISIG) }
         withUnsafeMutableBytes(of: &raw.c_cc) { bytes in
             bytes[Int(VMIN)] = 1
             bytes[Int(VTIME)] = 0
+            if signals == .interrupt {
+                bytes[Int(VQUIT)] = 0
+                bytes[Int(VSUSP)] = 0
+            }
         }
         return raw
     }

@@ -133,6 +133,7 @@ public struct ValuePrinter {
                 describe(
                     table.rawGet(.integer(Int64(index))), depth: depth + 1, indent: inner, seen: &seen, left: &left))
         }
+        let positional = parts.count
         if count > parts.count { parts.append("… (\(Self.grouped(count)) elements)") }
         var named: [(String, LuaValue)] = []
         var more = 0
@@ -149,7 +150,27 @@ public struct ValuePrinter {
         guard !parts.isEmpty else { return "{}" }
         let line = "{ \(parts.joined(separator: ", ")) }"
         let fits = !line.contains("\n") && DisplayWidth.of(line) + indent.count <= columns
-        return fits ? line : "{\n" + parts.map { inner + $0 }.joined(separator: ",\n") + "\n\(indent)}"
+        if fits { return line }
+        let lines = filled(Array(parts[..<positional]), indent: inner) + parts[positional...]
+        return "{\n" + lines.map { inner + $0 }.joined(separator: ",\n") + "\n\(indent)}"
+    }
+
+    /// Short elements several to a line.
+    private func filled(_ parts: [String], indent: String) -> [String] {
+        var lines: [String] = []
+        var width = 0
+        for part in parts {
+            let own = part.contains("\n") ? columns : DisplayWidth.of(part)
+            if !lines.isEmpty, width + own + 2 + indent.count < columns, own <= 24 {
+                lines[lines.count - 1] += ", " + part
+                width += own + 2
+            } else {
+                lines.append(part)
+                // What is long stands by itself.
+                width = own <= 24 ? own : columns
+            }
+        }
+        return lines
     }
 
     private func label(_ key: LuaValue) -> String {

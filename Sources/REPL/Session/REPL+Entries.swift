@@ -106,7 +106,11 @@ extension REPL {
         host.describeUnknown = { [unowned self] value in HelpText(self.host, functions).ofFunction(value) }
         guard isEditing else { return }
         TypedInput.install(
-            in: host, beforeReading: { [unowned self] in mode.leave() },
+            in: host,
+            beforeReading: { [unowned self] in
+                host.flushOutput()
+                mode.leave()
+            },
             afterReading: { [unowned self] in waitWithKeys() })
     }
 }

@@ -12,7 +12,7 @@ public final class REPL: HostFrontEnd {
     var printer: ValuePrinter
     let editor: LineEditor
     let palette: Palette
-    let mode = TerminalMode()
+    let mode: TerminalMode
     /// Whether lines are edited; else the terminal, or a pipe, gives whole ones.
     let isEditing: Bool
     let historyFile: HistoryFile
@@ -30,6 +30,8 @@ public final class REPL: HostFrontEnd {
     private var escapeTimer: LoopTimer?
     /// An entry runs: keys wait, and Ctrl-C is a signal.
     private var isRunningEntry = false
+    /// Ctrl-C came while an entry ran that no code of a script's belongs to: a pager, a question.
+    private var isInterrupted = false
     private let terminal = Terminal()
     private let isInputTerminal = isatty(STDIN_FILENO) == 1
 
@@ -41,6 +43,9 @@ public final class REPL: HostFrontEnd {
         evaluator = Evaluator(host)
         printer = ValuePrinter(host)
         functions = FunctionTexts(host)
+        var options = TerminalMode.Options()
+        options.interruptsBySignal = true
+        mode = TerminalMode(options: options)
         isEditing = TerminalMode.supportsEditing(environment: Environment.value)
         palette = Palette.appropriate(
             isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: !usesColor, environment: Environment.value)
@@ -163,7 +168,11 @@ public final class REPL: HostFrontEnd {
     }
 
     private func interrupted() {
-        if !isEditing { perform(plain.interrupt()) }
+        if isRunningEntry {
+            isInterrupted = true
+        } else {
+            perform(isEditing ? editor.press(.control("c")) : plain.interrupt())
+        }
     }
 
     private func resized() {
@@ -179,6 +188,7 @@ public final class REPL: HostFrontEnd {
         if isEditing, editor.history.accepts(text) { try? historyFile.append(text) }
         pause()
         isRunningEntry = true
+        isInterrupted = false
         perform(entry: text)
         isRunningEntry = false
         watch?.events = .readable
@@ -267,7 +277,10 @@ public final class REPL: HostFrontEnd {
             if count > 0 { input += buffer[..<count] } else { hasEnded = true }
         }
         defer { question.cancel() }
-        while !hasEnded, !isEnough(input), host.exitCode == nil, !host.isCancelRequested { host.loop.runOnce() }
-        return input
+        isInterrupted = false
+        while !hasEnded, !isEnough(input), !isInterrupted, host.exitCode == nil, !host.isCancelRequested {
+            host.loop.runOnce()
+        }
+        return isInterrupted ? [] : input
     }
 }
