@@ -13,6 +13,10 @@ extension REPL {
             return complain("unknown command ':\(command.name)'\(hint); :help lists them")
         }
         let rest = command.rest
+        // A line that only begins like a command is no wish to leave.
+        guard rest.isEmpty || !known.arguments.isEmpty else {
+            return complain("':\(known.name)' takes nothing behind it")
+        }
         switch known.name {
         case "help": help(rest)
         case "tutorial": teach(rest)

@@ -53,6 +53,12 @@ extension REPL {
     func report(_ error: LuaError, in source: String? = nil) {
         if error.kind == .cancelled { return print("interrupted\n", toStandardError: true) }
         var error = error
+        // A table that was raised says more than its address does.
+        if let raised = host.state.value(of: error), case .table(let table) = raised,
+            table.metatable.map({ $0.rawGet("__tostring").isNil }) ?? true
+        {
+            error.message = printer.describe(raised)
+        }
         error.message += MemberHint.text(for: error, host: host, locals: evaluator.scope.locals)
         let isSyntax = if case .syntax = error.kind { true } else { false }
         var caret: Range<Int>?

@@ -3,6 +3,8 @@ public enum ErrorCaret {
     /// The characters that a message speaks of; nil when it names nothing that stands in the line.
     public static func range(of message: String, in line: some StringProtocol) -> Range<Int>? {
         let characters = Array(line)
+        // What follows the first line is an excerpt of the message's own.
+        let message = String(message.prefix { $0 != "\n" })
         if message.hasSuffix("near <eof>") { return characters.count..<characters.count + 1 }
         // What is suggested in place of the name stands in quotes, too.
         let told = message.split(separator: "; did you mean", maxSplits: 1).first.map(String.init) ?? message
@@ -21,7 +23,7 @@ public enum ErrorCaret {
         var words = quoted.filter { !$0.isEmpty && $0.count < 60 }
         // "chunk:1: items:createItem: …" names a method.
         let parts = message.split(separator: ":").map { $0.drop { $0 == " " } }
-        for part in parts.dropFirst(2).prefix(2) {
+        for part in parts.dropFirst(2).prefix(2).reversed() {
             let name = part.split(separator: ".").last.map(String.init) ?? ""
             if !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) { words.append(name) }
         }
