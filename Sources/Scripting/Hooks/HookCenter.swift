@@ -14,6 +14,8 @@ final class HookCenter {
     /// The events that are being delivered now, outermost first.
     private var chain: [String] = []
     private(set) var failures: [HookFailure] = []
+    /// All that ever were, those that are no longer kept among them.
+    private(set) var failureCount = 0
     /// Called for each failure, where the user looks.
     var report: (HookFailure) -> Void = { _ in }
     var warn: (String) -> Void = { _ in }
@@ -178,6 +180,7 @@ final class HookCenter {
     }
 
     func record(_ failure: HookFailure) {
+        failureCount += 1
         failures.insert(failure, at: 0)
         if failures.count > 50 { failures.removeLast() }
         report(failure)

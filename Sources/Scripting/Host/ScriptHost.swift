@@ -248,6 +248,26 @@ public final class ScriptHost {
         output.writeError("error in the handler \(failure.title): \(text)\n")
     }
 
+    /// What a front end knows of a value that no declaration describes: a script's own function. Asked by `help` first.
+    public var describeUnknown: ((LuaValue) -> String?)?
+
+    /// What `help` says of a declared name, an event, or a member (`items.createItem`); nil when nothing is known.
+    public func helpText(on subject: String) -> String? { HelpModule.lookUp(subject, state.declarations) }
+
+    /// What `help()` says.
+    public var helpOverview: String { HelpModule.overview(state.declarations) }
+
+    /// The latest errors of handlers and timers, newest first: which one, and what happened.
+    public var handlerFailures: [(title: String, message: String, time: Double)] {
+        hooks.failures.map { ($0.title, $0.error.message, $0.time) }
+    }
+
+    /// How many errors of handlers and timers there were since the launch.
+    public var handlerFailureCount: Int { hooks.failureCount }
+
+    /// The handlers as a table shows them: the registration, and what came of its calls.
+    public var handlerStatistics: [HandlerStatistics] { hooks.all.map(HandlerStatistics.init) }
+
     /// The texts of chunks by name, for excerpts in error messages.
     public var sources = SourceTexts()
 }
