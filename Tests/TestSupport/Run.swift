@@ -60,7 +60,8 @@ public func run(
     let result = ProcessOutput(
         status: ExitStatus(waitStatus: status), standardOutput: exchange.output, standardError: exchange.error)
     guard ended else {
-        throw TestFailure("\(command) did not end in \(timeout * Project.patience) s; it wrote:\n\(result.stdout)\n\(result.stderr)")
+        throw TestFailure(
+            "\(command) did not end in \(timeout * Project.patience) s; it wrote:\n\(result.stdout)\n\(result.stderr)")
     }
     return result
 }
