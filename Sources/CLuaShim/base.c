@@ -138,6 +138,19 @@ static lua_State *check_coroutine(lua_State *L) {
     return co;
 }
 
+/* Lua's own, with a message that says where the boundary is. */
+static int co_yield(lua_State *L) {
+    int isMain = lua_pushthread(L);
+    lua_pop(L, 1);
+    if (!isMain && !lua_isyieldable(L)) {
+        lua_pushliteral(
+            L, "attempt to yield across a C-call boundary (a function that items:transaction, a query, a handler or "
+               "table.sort calls must end before the coroutine can yield)");
+        return lua_error(L);
+    }
+    return lua_yield(L, lua_gettop(L));
+}
+
 static int co_resume(lua_State *L) {
     lua_State *co = check_coroutine(L);
     int results = resume(L, co, lua_gettop(L) - 1);
@@ -287,6 +300,7 @@ static int narrow_body(lua_State *L) {
     forget(L, base);
     if (lua_getfield(L, -1, LUA_COLIBNAME) == LUA_TTABLE) {
         replace(L, "resume", co_resume, 0);
+        replace(L, "yield", co_yield, 0);
         replace(L, "wrap", co_wrap, 0);
         replace(L, "close", co_close, 1);
     }

@@ -164,7 +164,9 @@ clua_entry clua_enter(clua_host *host, lua_State *L) {
     host->enforce = 1;
     host->current = L;
     host->depth++;
-    /* What came while the host was outside of the VM (it does not wait for another signal). */
+    /* What came while the host was outside of the VM (it does not wait for another signal). The handler on this thread arms
+     * from depth 1 on, so the depth has to be in memory before this looks: else a signal between the two is met by neither. */
+    atomic_signal_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&host->pending, memory_order_relaxed)) clua_arm(host);
     return entry;
 }

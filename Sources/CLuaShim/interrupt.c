@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "sanitizer.h"
 
 #define INTERRUPT_SIGNAL SIGURG /* ignored by default: harmless when it arrives late */
 
@@ -70,11 +71,11 @@ int clua_abort_coroutine(lua_State *co, int status) {
     return LUA_ERRRUN;
 }
 
-void clua_arm(clua_host *host) {
+CLUA_UNSANITIZED void clua_arm(clua_host *host) {
     lua_sethook(host->current, hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
-static void on_signal(int number, siginfo_t *info, void *context) {
+CLUA_UNSANITIZED static void on_signal(int number, siginfo_t *info, void *context) {
     (void)number;
     (void)context;
     clua_host *host = running;
@@ -89,7 +90,7 @@ void clua_interrupt_init(clua_host *host) {
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigaction(INTERRUPT_SIGNAL, &action, NULL);
+    clua_sigaction(INTERRUPT_SIGNAL, &action);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, INTERRUPT_SIGNAL);

@@ -161,6 +161,8 @@ int clua_next(lua_State *L, int index, int *more) {
     return status;
 }
 
+int clua_nextentry(lua_State *L, int index) { return lua_next(L, index); }
+
 static int len_body(lua_State *L) {
     lua_pushinteger(L, luaL_len(L, 1));
     return 1;

@@ -65,6 +65,7 @@ struct HostileTests {
     @Test("an interrupt that lets a script go on changes nothing of what a long call gives")
     func goingOn() throws {
         let fixture = try Fixture()
+        defer { fixture.state.close() }  // its handler holds the fixture
         var seen = 0
         fixture.state.interruptHandler = { _ in
             seen += 1

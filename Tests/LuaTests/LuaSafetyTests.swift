@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import Lua
@@ -56,6 +58,7 @@ import Testing
     @Test("an interrupt from another thread runs the handler in the middle of a loop, and the chunk goes on")
     func interruption() throws {
         let fixture = try Fixture()
+        defer { fixture.state.close() }  // its handler holds the fixture
         var seen = 0
         fixture.state.interruptHandler = { _ in
             seen += 1
@@ -71,16 +74,39 @@ import Testing
 
     @Test("a value may be dropped on any thread") func droppedElsewhere() throws {
         let fixture = try Fixture()
-        let done = DispatchSemaphore(value: 0)
+        let held = Mutex<LuaReference?>(nil)
         do {
             let reference = fixture.state.makeTable().reference
-            Thread.detachNewThread {
-                withExtendedLifetime(reference) {}
-                done.signal()
-            }
+            held.withLock { $0 = reference }
+            fixture.state.globals.rawSet("value", .table(LuaTable(state: fixture.state, reference: reference)))
         }
-        // Not by `await`: the state belongs to this thread.
-        done.wait()
-        #expect(try fixture.show("1") == "1")
+        try fixture.run("seen = setmetatable({ value }, { __mode = 'v' }) value = nil")
+        fixture.state.collectGarbage()
+        #expect(try fixture.show("#seen") == "1")
+        OwnThread.run { held.withLock { $0 = nil } }
+        // The state gives it up when it is entered next.
+        try fixture.run("")
+        fixture.state.collectGarbage()
+        #expect(try fixture.show("#seen") == "0")
+    }
+
+    @Test("a state goes with its last reference, and a closed one whatever its functions hold") func lifetime() throws {
+        weak var state: LuaState?
+        do {
+            let dropped = try LuaState()
+            _ = try dropped.load(Array("return 1".utf8), name: "=t").call()
+            state = dropped
+        }
+        #expect(state == nil)
+        do {
+            let closed = try LuaState()
+            let table = closed.makeTable()
+            let answer = closed.makeFunction(LuaFunctionDeclaration("f", [])) { call in call.returns(.table(table)) }
+            closed.globals.rawSet("f", .function(answer))
+            closed.interruptHandler = { _ in closed.depth > 0 ? .goOn : .stop(LuaError(.cancelled, "no"), depth: 1) }
+            closed.close()
+            state = closed
+        }
+        #expect(state == nil)
     }
 }

@@ -10,7 +10,7 @@ import Testing
         arguments: [
             ("1 + 1", Completeness.complete), ("=1", .complete), ("x = 1", .complete),
             ("for i = 1, 2 do", .incomplete(indent: 2)),
-            ("f(function()", .incomplete(indent: 4)), ("if x then y()\nelse", .incomplete(indent: 2)),
+            ("f(function()", .incomplete(indent: 2)), ("if x then y()\nelse", .incomplete(indent: 2)),
             ("x = = 1", .invalid),
             ("return {", .incomplete(indent: 2)), ("'open", .invalid), ("", .complete),
             ("-- only a comment", .complete),

@@ -155,6 +155,8 @@ int clua_getfield(lua_State *L, int index, const char *name); /* pushes the valu
 int clua_settable(lua_State *L, int index);                /* pops the value and the key */
 int clua_setfield(lua_State *L, int index, const char *name); /* pops the value */
 int clua_next(lua_State *L, int index, int *more);         /* as lua_next */
+/* lua_next itself, for a table that nobody changes between two steps: then it can't raise. */
+int clua_nextentry(lua_State *L, int index);
 int clua_len(lua_State *L, int index, int64_t *length);
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */

@@ -16,12 +16,18 @@ public struct Candidate: Hashable, Sendable {
     public var detail: String
     /// What follows when the candidate is taken for good and not just looked at: a parenthesis, a closing quote.
     public var suffix: String
+    /// A sentence about it, shown below the menu while it is selected.
+    public var documentation: String
 
-    public init(_ text: String, label: String? = nil, kind: Kind = .none, detail: String = "", suffix: String = "") {
+    public init(
+        _ text: String, label: String? = nil, kind: Kind = .none, detail: String = "", suffix: String = "",
+        documentation: String = ""
+    ) {
         self.text = text
         self.label = label ?? text
         self.kind = kind
         self.detail = detail
         self.suffix = suffix
+        self.documentation = documentation
     }
 }

@@ -22,8 +22,11 @@ struct CompletionMenu: Sendable {
     }
 
     /// The lines to show, at most so many, each to be cut by whoever draws it.
+    ///
+    /// Where a candidate has a documentation the last line is for it, empty as long as none is selected.
     mutating func lines(height: Int, columns: Int) -> [StyledText] {
-        let height = max(1, height)
+        let isDocumented = height > 2 && candidates.contains { !$0.documentation.isEmpty }
+        let height = max(1, isDocumented ? height - 1 : height)
         let hasMore = candidates.count > height
         let visible = hasMore ? max(1, height - 1) : candidates.count
         if let selection {
@@ -38,6 +41,10 @@ struct CompletionMenu: Sendable {
         var lines = shown.map { line($0, labelWidth: labelWidth, kindWidth: kindWidth) }
         if hasMore, height > 1 {
             lines.append(StyledText("  \(first + 1)–\(first + visible) of \(candidates.count)", .menuDetail))
+        }
+        if isDocumented, let documentation = selected?.documentation, !documentation.isEmpty {
+            let line = documentation.prefix { !$0.isNewline }
+            lines.append(StyledText("  " + line, .notice))
         }
         return lines
     }

@@ -50,6 +50,7 @@ public final class LuaState {
         let status = clua_narrow(L)
         guard status == 0 else { throw takeError(status, on: L, top: 0) }
         errorClass = makeErrorClass()
+        errorClass?.becomePartOfState()
         clua_set_limit(host, limits.memory ?? 0)
         clua_set_output_limit(host, limits.output.map { max($0, 1) } ?? 0)
     }
@@ -57,13 +58,20 @@ public final class LuaState {
     deinit { close() }
 
     /// Ends the state: its values are gone, the objects that only it held are released. Idempotent.
+    ///
+    /// The last reference that goes ends it, too. A function declared to it that keeps the state, or a class, module or
+    /// value of it, is such a reference, so a state with functions of that kind has to be closed.
     public func close() {
         guard !isClosed else { return }
         precondition(clua_on_owner_thread(host) != 0, "a LuaState is closed on the thread that made it")
         isClosed = true
         interrupter.invalidate()
         clua_close(host)
-        retained.removeAll()
+        // All that may lead back to the state.
+        retained = []
+        errorClass = nil
+        raisedAsText = nil
+        interruptHandler = { _ in .goOn }
     }
 
     /// Keeps an object that the shim knows by address alive as long as the state.

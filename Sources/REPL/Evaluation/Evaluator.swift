@@ -5,18 +5,53 @@ public import Scripting
 /// Turns what a person typed into chunks: expressions give their values, statements run.
 public struct Evaluator {
     private let host: ScriptHost
-    private var count = 0
+    /// The locals of the session.
+    let scope: SessionScope
+    /// How many entries ran: the number of the latest.
+    public private(set) var count = 0
+    /// Results that can be had by their numbers; older ones are let go.
+    private static let resultLimit = 1000
 
-    public init(_ host: ScriptHost) { self.host = host }
+    /// An evaluator of entries for a host.
+    public init(_ host: ScriptHost) {
+        self.host = host
+        scope = SessionScope(host.state)
+    }
 
     /// Runs an entry as an expression where it is one, else as a block.
+    ///
+    /// Its first result is `_` from then on, and `_` with the entry's number; an error is `_err`.
     public mutating func evaluate(_ text: String) -> Result<[LuaValue], LuaError> {
         count += 1
-        let shown = "[\(count)]"
-        host.sources.remember(text, as: shown)
-        let entry = Self.withoutEquals(text)
+        return evaluate(text, name: "[\(count)]", number: count)
+    }
+
+    /// The same for a text that came from a file.
+    mutating func evaluate(_ text: String, name: String, number: Int?) -> Result<[LuaValue], LuaError> {
+        host.sources.remember(text, as: name)
+        let result = run(Self.withoutEquals(text), name: "=" + name)
+        let globals = host.state.globals
+        switch result {
+        case .success(let values):
+            guard let first = values.first, !first.isNil else { break }
+            globals.rawSet("_", first)
+            guard let number else { break }
+            globals.rawSet(.text("_\(number)"), first)
+            if number > Self.resultLimit { globals.rawSet(.text("_\(number - Self.resultLimit)"), .nil) }
+        case .failure(let error):
+            globals.rawSet("_err", host.state.value(of: error) ?? .text(error.message))
+        }
+        return result
+    }
+
+    private func run(_ entry: String, name: String) -> Result<[LuaValue], LuaError> {
         do throws(LuaError) {
-            return host.run(try Self.compile(entry, name: "=" + shown, in: host.state))
+            let chunk = try Self.compile(entry, name: name, in: host.state, scope.environment)
+            guard let locals = TopLevelLocals(entry) else { return host.run(chunk) }
+            try scope.begin(locals.names)
+            defer { scope.end(locals.names) }
+            let kept = try? Self.compile(locals.text, name: name, in: host.state, scope.environment)
+            return host.run(kept ?? chunk)
         } catch {
             return .failure(error)
         }
@@ -24,9 +59,10 @@ public struct Evaluator {
 
     /// Whether an entry can be run, or goes on in the next line.
     public static func completeness(of text: String, in state: LuaState) -> Completeness {
+        if CommandLine.parse(text) != nil || HelpQuestion(text) != nil { return .complete }
         let entry = withoutEquals(text)
         do throws(LuaError) {
-            _ = try compile(entry, name: "=stdin", in: state)
+            _ = try compile(entry, name: "=stdin", in: state, nil)
             return .complete
         } catch {
             guard error.kind == .syntax(incomplete: true) else { return .invalid }
@@ -37,13 +73,19 @@ public struct Evaluator {
     /// `=expression`, as older Lua prompts had it.
     private static func withoutEquals(_ text: String) -> String {
         let trimmed = text.drop { $0 == " " || $0 == "\t" }
-        return trimmed.first == "=" && !trimmed.hasPrefix("==") ? String(trimmed.dropFirst()) : text
+        guard trimmed.first == "=", !trimmed.hasPrefix("==") else { return text }
+        // A blank in its place, so that columns stay.
+        return " " + trimmed.dropFirst()
     }
 
-    private static func compile(_ text: String, name: String, in state: LuaState) throws(LuaError) -> LuaFunction {
+    private static func compile(
+        _ text: String, name: String, in state: LuaState, _ environment: LuaTable?
+    ) throws(LuaError) -> LuaFunction {
         // On the same line, so that line numbers are the entry's own.
-        do throws(LuaError) { return try state.load(Array("return \(text)".utf8), name: name) } catch {
-            return try state.load(Array(text.utf8), name: name)
+        do throws(LuaError) {
+            return try state.load(Array("return \(text)".utf8), name: name, environment: environment)
+        } catch {
+            return try state.load(Array(text.utf8), name: name, environment: environment)
         }
     }
 }

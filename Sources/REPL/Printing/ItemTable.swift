@@ -8,17 +8,25 @@ struct ItemTable {
     private let fields: [String]
     private let columns: Int
     private let rows: Int
+    private let thumbnail: (Item) -> String?
+    /// The cells that a thumbnail takes.
+    static let thumbnailColumns = 2
 
     /// - Parameters:
     ///   - items: all of them; those that don't fit are counted.
     ///   - fields: custom fields that were asked about: they come before others.
     ///   - columns: the width of the screen.
     ///   - rows: its height.
-    init(_ items: [Item], fields: [String], columns: Int, rows: Int) {
+    ///   - thumbnail: an item's picture in `thumbnailColumns` cells; nil when it has none.
+    init(
+        _ items: [Item], fields: [String], columns: Int, rows: Int,
+        thumbnail: @escaping (Item) -> String? = { _ in nil }
+    ) {
         self.items = items
         self.fields = fields
         self.columns = columns
         self.rows = rows
+        self.thumbnail = thumbnail
     }
 
     func text(seconds: Double) -> String {
@@ -28,7 +36,9 @@ struct ItemTable {
         var table: [(title: String, cells: [String], isNumber: Bool)] = [
             ("#", (1...shown.count).map(String.init), true)
         ]
-        var width = 2 + String(shown.count).count
+        let thumbnails = shown.map(thumbnail)
+        let hasThumbnails = thumbnails.contains { $0 != nil }
+        var width = 2 + String(shown.count).count + (hasThumbnails ? Self.thumbnailColumns + 1 : 0)
         for title in titles(shown) {
             let values = shown.map { (try? $0.value(forField: title)) ?? nil }
             guard values.contains(where: { $0 != nil && $0 != .string("") }) || title == "name" else { continue }
@@ -46,9 +56,12 @@ struct ItemTable {
         let widths = table.map { column in
             max(DisplayWidth.of(column.title), column.cells.map { DisplayWidth.of($0) }.max() ?? 0)
         }
-        var lines = [line(table.enumerated().map { (0, $1.title, $1.isNumber, widths[$0]) })]
+        let blank = String(repeating: " ", count: Self.thumbnailColumns)
+        func margin(_ thumbnail: String?) -> String { hasThumbnails ? " " + (thumbnail ?? blank) : "" }
+        var lines = [margin(nil) + line(table.enumerated().map { ($1.title, $1.isNumber, widths[$0]) })]
         for row in shown.indices {
-            lines.append(line(table.enumerated().map { (row, $1.cells[row], $1.isNumber, widths[$0]) }))
+            let cells = table.enumerated().map { ($1.cells[row], $1.isNumber, widths[$0]) }
+            lines.append(margin(thumbnails[row]) + line(cells))
         }
         let total = ValuePrinter.grouped(items.count)
         if shown.count < items.count { lines.append(" …") }
@@ -67,9 +80,9 @@ struct ItemTable {
         return titles + asked + custom.subtracting(asked).sorted()
     }
 
-    private func line(_ cells: [(Int, String, Bool, Int)]) -> String {
+    private func line(_ cells: [(String, Bool, Int)]) -> String {
         var text = ""
-        for (_, cell, isNumber, width) in cells {
+        for (cell, isNumber, width) in cells {
             let padding = String(repeating: " ", count: max(0, width - DisplayWidth.of(cell)))
             text += (text.isEmpty ? " " : "  ") + (isNumber ? padding + cell : cell + padding)
         }

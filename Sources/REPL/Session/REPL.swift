@@ -19,6 +19,7 @@ public final class REPL: HostFrontEnd {
     private var escapeTimer: LoopTimer?
     /// An entry runs: the terminal is the script's.
     private var isRunningEntry = false
+    private var hasAskedTerminal = false
     private let terminal = Terminal()
     private let palette: Palette
     private static let prompt: StyledText = StyledText("> ", .prompt)
@@ -41,16 +42,19 @@ public final class REPL: HostFrontEnd {
         var services = EditorServices()
         let state = host.state
         services.completeness = { Evaluator.completeness(of: $0, in: state) }
+        services.highlight = { [unowned host] text in
+            let globals = host.state.globals
+            return LuaHighlighter.spans(text) { !globals.rawGet(.text($0)).isNil }
+        }
+        let completer = Completer(host: host, locals: evaluator.scope.locals, functions: FunctionTexts(host))
+        services.complete = { completer.complete($0, $1) }
         services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
         editor = LineEditor(
             renderer: renderer, services: services, history: (try? historyFile.load()) ?? History())
         plain.services = services
         printer.columns = size.columns
         printer.rows = size.rows
-        if !palette.isEmpty {
-            let term = Environment.value("COLORTERM") ?? ""
-            printer.colors = term == "truecolor" || term == "24bit" ? .trueColor : .palette256
-        }
+        printer.pictures = TerminalPictures(size: size, hasColors: !palette.isEmpty, environment: Environment.value)
     }
 
     /// Shows the banner and serves the prompt until the application has ended.
@@ -74,7 +78,15 @@ public final class REPL: HostFrontEnd {
         guard isEditing else { return perform(plain.begin(prompt: Self.prompt, continuation: Self.continuation)) }
         guard terminal.presence != .background else { return pause() }
         do { try mode.enter() } catch { host.terminate(cause: .sighup, explicitly: false) }
+        askTerminal()
         perform(editor.begin(prompt: Self.prompt, continuation: Self.continuation))
+    }
+
+    /// Once, at the first prompt: the answers come among the keys, long before the first picture is drawn.
+    private func askTerminal() {
+        guard !hasAskedTerminal, printer.pictures?.graphics != nil else { return }
+        hasAskedTerminal = true
+        put(TerminalCapabilities.questions(environment: Environment.value))
     }
 
     private func leaveEditing() {
@@ -115,7 +127,8 @@ public final class REPL: HostFrontEnd {
             case .suspend:
                 leaveEditing()
                 host.handle(.suspend, cause: .sigtstp)
-            case .focus, .report: break
+            case .report(let report): printer.pictures?.capabilities.take(report)
+            case .focus: break
             }
         }
     }
@@ -128,6 +141,7 @@ public final class REPL: HostFrontEnd {
         guard let size = TerminalSize(descriptor: STDOUT_FILENO) else { return }
         printer.columns = size.columns
         printer.rows = size.rows
+        printer.pictures?.size = size
         if isEditing { perform(editor.resize(columns: size.columns, rows: size.rows)) }
     }
 

@@ -136,7 +136,7 @@ extension ScriptHost {
         case .enter(let state): applicationState = state
         case .deliver(let callback): deliver(callback, cause, simulated)
         case .syncJournal, .commit: syncCommitted()
-        case .save: _ = save(cause, simulated)
+        case .save: saveNow(cause, simulated)
         case .restore, .saveRestoration, .dropRestoration: break
         case .runBackgroundTasks: runBackgroundTasks()
         case .stopProcess: stopProcess()
@@ -189,43 +189,6 @@ extension ScriptHost {
         if case .failure(let error) = commit() { logger.error("\(error.message)") }
         guard !items.isReadOnly else { return }
         do { try items.synchronize() } catch { logger.error("\(error.message)") }
-    }
-
-    // MARK: Saving
-
-    /// Saves the items, with `willSave` and `didSave` around it; nothing happens when there is nothing to save.
-    ///
-    /// - Returns: the error, when it could not be saved.
-    func save(_ cause: LifeCycleCause, _ simulated: Bool, canBeRefused: Bool = false) -> (any Error)? {
-        guard items.hasChanges, !items.isReadOnly else { return nil }
-        guard !items.isInTransaction else {
-            logger.info("A transaction is under way: what was committed before it is in the journal")
-            return nil
-        }
-        let start = MonotonicTime.now()
-        var failure: (any Error)?
-        let will = ScriptEvent(
-            LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeRefused)
-        hooks.deliver(will)
-        if let reason = will.veto { return ScriptError("vetoed", "a willSave handler refused: \(reason)") }
-        commit()
-        let count = items.count
-        do {
-            try items.saveChanges()
-            logger.info("Saved all of the Items")
-        } catch {
-            failure = error
-            logger.error("Could not save any of the Items: \(error.message)")
-        }
-        let details: [String: LuaValue] = [
-            "ok": .boolean(failure == nil), "items": .integer(Int64(count)),
-            "seconds": .number(MonotonicTime.now().seconds(since: start)),
-            "error": failure.map { .text("\($0)") } ?? .nil,
-        ]
-        hooks.deliver(
-            ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details))
-        commit()
-        return failure
     }
 
     // MARK: Background and stop

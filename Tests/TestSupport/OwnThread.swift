@@ -2,13 +2,13 @@ import Glibc
 import Synchronization
 
 /// A thread of one's own, for what the kernel does to single threads.
-final class OwnThread: Sendable {
+public final class OwnThread: Sendable {
     private let body: @Sendable () -> Void
 
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     /// Runs a closure on a thread that ends with it, and waits.
-    static func run(_ body: @escaping @Sendable () -> Void) {
+    public static func run(_ body: @escaping @Sendable () -> Void) {
         var thread = pthread_t()
         let box = Unmanaged.passRetained(OwnThread(body))
         pthread_create(

@@ -1,0 +1,56 @@
+/// A command of the prompt's, as it is listed and completed.
+struct Command: Sendable {
+    /// What can be completed behind it.
+    enum Completion: Sendable {
+        case nothing, files, lua, commands
+        case words([String])
+    }
+
+    let name: String
+    let arguments: String
+    let documentation: String
+    var completion = Completion.nothing
+
+    /// All of them, in the order to list them.
+    static let all: [Command] = [
+        Command(
+            name: "help", arguments: "[name]", documentation: "These commands, or what is known of a name.",
+            completion: .lua),
+        Command(
+            name: "tutorial", arguments: "[lesson]", documentation: "Twelve short lessons that check what you type.",
+            completion: .words(["next", "again", "stop"])),
+        Command(
+            name: "time", arguments: "[entry]",
+            documentation: "How long an entry takes; without one, after every entry or no more.", completion: .lua),
+        Command(
+            name: "edit", arguments: "[number]", documentation: "The last entry, or an earlier one, in your $EDITOR."),
+        Command(
+            name: "save", arguments: "FILE",
+            documentation: "The entries that worked as a script, with their results as comments.", completion: .files),
+        Command(
+            name: "load", arguments: "FILE", documentation: "Runs a file as if it were typed here.",
+            completion: .files),
+        Command(name: "hooks", arguments: "", documentation: "The handlers: calls, errors, and the longest time."),
+        Command(name: "errors", arguments: "", documentation: "The latest errors of handlers and timers."),
+        Command(name: "undo", arguments: "", documentation: "Takes back what the last entry changed in the items."),
+        Command(name: "redo", arguments: "", documentation: "Does again what :undo took back."),
+        Command(
+            name: "history", arguments: "[text|on|off|clear]",
+            documentation: "Earlier entries; off keeps new ones out of the file.",
+            completion: .words(["on", "off", "clear"])),
+        Command(name: "img", arguments: "[item or image]", documentation: "Draws a picture.", completion: .lua),
+        Command(
+            name: "out", arguments: "[table|lua|json|csv]", documentation: "How results are shown.",
+            completion: .words(["table", "lua", "json", "csv"])),
+        Command(name: "doctor", arguments: "", documentation: "What the terminal, the container and the sandbox are."),
+        Command(name: "quit", arguments: "", documentation: "Saves, and leaves. Ctrl-D does the same."),
+    ]
+
+    private static let synonyms = ["q": "quit", "exit": "quit", "h": "help", "t": "time", "hist": "history"]
+
+    /// The command of a name or a short form.
+    static func named(_ name: String) -> Command? {
+        let name = synonyms[name] ?? name
+        return all.first { $0.name == name }
+    }
+}

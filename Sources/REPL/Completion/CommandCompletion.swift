@@ -1,0 +1,50 @@
+import LineEditor
+
+/// Completes the prompt's own commands, their arguments, and what follows a `?`.
+struct CommandCompletion {
+    private let completer: Completer
+
+    init(_ completer: Completer) { self.completer = completer }
+
+    /// Nil when what is typed is Lua.
+    func complete(_ bytes: [UInt8]) -> CompletionResult? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let marks = bytes.prefix { $0 == UInt8(ascii: "?") || $0 == 0x20 }.count
+        if bytes.first == UInt8(ascii: "?") { return shifted(String(decoding: bytes[marks...], as: UTF8.self), marks) }
+        guard let command = CommandLine.parse(text) else { return nil }
+        guard bytes.count > command.nameRange.upperBound else {
+            let word = command.name
+            let found = Command.all.filter { $0.name.hasPrefix(word) }.map {
+                Candidate(
+                    $0.name, label: ":" + $0.name, kind: .command, detail: $0.arguments,
+                    suffix: $0.arguments.isEmpty ? "" : " ", documentation: $0.documentation)
+            }
+            return completer.result(found, command.nameRange.lowerBound + 1..<bytes.count)
+        }
+        let rest = String(decoding: bytes[command.restOffset...], as: UTF8.self)
+        switch Command.named(command.name)?.completion {
+        case .words(let words)?:
+            let found = Matching.filter(words, by: rest) { $0 }.map { Candidate($0, kind: .string) }
+            return completer.result(found, command.restOffset..<bytes.count)
+        case .files?:
+            let found = FileCompletion(completer.host).candidates(rest, granted: false, closing: "")
+            return completer.result(found.candidates, bytes.count - found.length..<bytes.count)
+        case .lua?: return shifted(rest, command.restOffset)
+        case .commands?:
+            let found = Command.all.filter { $0.name.hasPrefix(rest.drop { $0 == ":" }) }.map {
+                Candidate(":" + $0.name, kind: .command, documentation: $0.documentation)
+            }
+            return completer.result(found, command.restOffset..<bytes.count)
+        case .nothing?, nil: return CompletionResult(replacement: bytes.count..<bytes.count, candidates: [])
+        }
+    }
+
+    private func shifted(_ text: String, _ offset: Int) -> CompletionResult? {
+        guard let inner = completer.complete(text, text.utf8.count) else {
+            return CompletionResult(replacement: offset..<offset, candidates: [])
+        }
+        return CompletionResult(
+            replacement: inner.replacement.lowerBound + offset..<inner.replacement.upperBound + offset,
+            candidates: inner.candidates)
+    }
+}

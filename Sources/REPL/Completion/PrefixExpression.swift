@@ -1,0 +1,112 @@
+/// An expression that members can be taken of, `items:query("…").first`, as its base and the steps from there.
+struct PrefixExpression {
+    enum Base: Equatable {
+        case name(String)
+        case string
+        /// The tokens between a pair of parentheses.
+        case group(Range<Int>)
+    }
+
+    enum Step: Equatable {
+        case field(String)
+        case method(String)
+        /// The tokens of the arguments, their brackets left out.
+        case call(Range<Int>)
+        case index(Range<Int>)
+    }
+
+    var base: Base
+    var steps: [Step] = []
+
+    /// The expression that ends with the token of an index; nil when none does.
+    static func ending(at end: Int, in lua: LuaText) -> PrefixExpression? {
+        var index = end
+        var steps: [Step] = []
+        while index >= 0 {
+            if let name = lua.name(index) {
+                if lua.isToken(index - 1, ".") {
+                    steps.append(.field(name))
+                    index -= 2
+                } else if lua.isToken(index - 1, ":") {
+                    steps.append(.method(name))
+                    index -= 2
+                } else {
+                    return PrefixExpression(base: .name(name), steps: steps.reversed())
+                }
+            } else if lua.tokens[index].isString {
+                guard isOperand(index - 1, lua) else { return PrefixExpression(base: .string, steps: steps.reversed()) }
+                steps.append(.call(index..<index + 1))
+                index -= 1
+            } else {
+                guard let open = opening(of: index, in: lua) else { return nil }
+                let isCall = !lua.isToken(index, "]")
+                if isOperand(open - 1, lua) {
+                    // A table is its own argument; parentheses and brackets hold theirs.
+                    let inner = lua.isToken(index, "}") ? open..<index + 1 : open + 1..<index
+                    steps.append(isCall ? .call(inner) : .index(inner))
+                    index = open - 1
+                } else {
+                    guard lua.isToken(index, ")") else { return nil }
+                    return PrefixExpression(base: .group(open + 1..<index), steps: steps.reversed())
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The expression that fills the tokens of a range, when it is one; nil for sums and the like.
+    static func filling(_ range: Range<Int>, in lua: LuaText) -> PrefixExpression? {
+        guard let last = range.last, last < lua.tokens.count else { return nil }
+        guard let (found, first) = endingWithStart(at: last, in: lua), first == range.lowerBound else { return nil }
+        return found
+    }
+
+    /// The expression that begins a range of tokens: in `items[1] or x` it is `items[1]`.
+    static func beginning(_ range: Range<Int>, in lua: LuaText) -> PrefixExpression? {
+        for end in range.reversed() where end < lua.tokens.count {
+            if let (found, first) = endingWithStart(at: end, in: lua), first == range.lowerBound { return found }
+        }
+        return nil
+    }
+
+    private static func endingWithStart(at end: Int, in lua: LuaText) -> (PrefixExpression, Int)? {
+        guard let found = ending(at: end, in: lua) else { return nil }
+        // The steps and the base tell how many tokens they take.
+        var first = end
+        for step in found.steps.reversed() {
+            switch step {
+            case .field, .method: first -= 2
+            case .call(let inner):
+                let isBare = inner.count == 1 && inner.lowerBound == first || lua.isToken(first, "}")
+                first = isBare ? inner.lowerBound - 1 : inner.lowerBound - 2
+            case .index(let inner): first = inner.lowerBound - 2
+            }
+        }
+        if case .group(let inner) = found.base { first = inner.lowerBound - 1 }
+        return (found, first)
+    }
+
+    /// Whether what ends with this token can be called or indexed.
+    private static func isOperand(_ index: Int, _ lua: LuaText) -> Bool {
+        guard lua.tokens.indices.contains(index) else { return false }
+        let token = lua.tokens[index]
+        if token.kind == .name || token.isString { return true }
+        return lua.isToken(index, ")") || lua.isToken(index, "]")
+    }
+
+    /// The bracket that a closing one belongs to.
+    private static func opening(of close: Int, in lua: LuaText) -> Int? {
+        guard lua.isToken(close, ")") || lua.isToken(close, "]") || lua.isToken(close, "}") else { return nil }
+        var depth = 0
+        var index = close
+        while index >= 0 {
+            if lua.isToken(index, ")") || lua.isToken(index, "]") || lua.isToken(index, "}") { depth += 1 }
+            if lua.isToken(index, "(") || lua.isToken(index, "[") || lua.isToken(index, "{") {
+                depth -= 1
+                if depth == 0 { return index }
+            }
+            index -= 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,34 @@
+import Lua
+
+/// Reading tables without running anything of a script's.
+enum RawAccess {
+    /// A field of a table, or of the tables that its `__index` leads to; functions there are not called.
+    static func field(_ key: LuaValue, of table: LuaTable, limit: Int) -> LuaValue {
+        var table = table
+        for _ in 0..<limit {
+            let value = table.rawGet(key)
+            if !value.isNil { return value }
+            guard case .table(let next)? = table.metatable?.rawGet("__index") else { return .nil }
+            table = next
+        }
+        return .nil
+    }
+
+    /// The text keys of a table and of the tables that its `__index` leads to, nearest first, with their values.
+    ///
+    /// At most so many of them, so that a table of a million names does not hold up a key.
+    static func fields(of table: LuaTable, limit: Int, depth: Int = 8) -> [(name: String, value: LuaValue)] {
+        var fields: [(String, LuaValue)] = []
+        var seen: Set<String> = []
+        var table = table
+        for _ in 0..<depth {
+            try? table.forEach { key, value in
+                if let name = key.textValue, seen.insert(name).inserted { fields.append((name, value)) }
+                return fields.count < limit
+            }
+            guard case .table(let next)? = table.metatable?.rawGet("__index"), fields.count < limit else { break }
+            table = next
+        }
+        return fields
+    }
+}

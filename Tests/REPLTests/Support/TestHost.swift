@@ -1,0 +1,37 @@
+import Application
+import LineEditor
+import Lua
+import Scripting
+import TestSupport
+
+@testable import REPL
+
+/// A host in a container of its own, with some items, and what the prompt keeps beside it.
+final class TestHost {
+    let folder: TemporaryDirectory
+    let host: ScriptHost
+    var evaluator: Evaluator
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        var options = ScriptHostOptions(container: Container(path: folder.file("container")))
+        options.handlesSignals = false
+        options.isInteractive = true
+        host = try ScriptHost(options)
+        evaluator = Evaluator(host)
+        host.launch()
+    }
+
+    /// Runs an entry; its values as the prompt shows them.
+    @discardableResult
+    func enter(_ entry: String) throws -> String {
+        ValuePrinter(host).text(try evaluator.evaluate(entry).get(), seconds: 0)
+    }
+
+    /// The candidates at the end of a text.
+    func complete(_ text: String) -> [String] {
+        let completer = Completer(
+            host: host, locals: evaluator.scope.locals, functions: FunctionTexts(host))
+        return completer.complete(text, text.utf8.count)?.candidates.map(\.text) ?? []
+    }
+}
