@@ -70,13 +70,15 @@ let package = Package(
         .executableTarget(
             name: "CubbyCommand",
             dependencies: [
-                "Cubby", "CPlatform",
+                "Cubby", "LineEditor", "CPlatform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
         // Tests, one target a module.
-        .target(name: "TestSupport", dependencies: ["CPlatform"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["Application", "CPlatform", "PropertyList"], path: "Tests/TestSupport"),
+        .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
@@ -85,8 +87,11 @@ let package = Package(
         .testTarget(
             name: "StoresTests", dependencies: ["Stores", "Application", "KeyedArchive", "PropertyList", "TestSupport"]),
         .testTarget(
-            name: "ScriptingTests", dependencies: ["Scripting", "Application", "Stores", "Lua", "TestSupport"]),
-        .testTarget(name: "REPLTests", dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "TestSupport"]),
+            name: "ScriptingTests",
+            dependencies: ["Scripting", "Application", "Stores", "KeyedArchive", "PropertyList", "Lua", "TestSupport"]),
+        .testTarget(
+            name: "REPLTests",
+            dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decoding.h"
+#include "metadata.h"
 
 typedef const struct cimaging_library *Library;
 
@@ -97,23 +98,52 @@ static int flatten(Library vips, VipsImage **image, double grey) {
     return status;
 }
 
+/* At most 256 colours, the best ones, by way of a PNG file with a palette: libvips quantises nowhere else. */
+static int quantise(Library vips, VipsImage **image, VipsBlob **file) {
+    void *bytes = NULL;
+    size_t length = 0;
+    if (vips->vips_pngsave_buffer(
+            *image, &bytes, &length, "palette", TRUE, "bitdepth", 8, "dither", 1.0, "compression", 0, "strip", TRUE,
+            NULL) != 0)
+        return -1;
+    *file = vips->vips_blob_new((VipsCallbackFn)vips->g_free, bytes, length);
+    VipsImage *next = vips->vips_image_new_from_buffer(bytes, length, "", NULL);
+    if (!next) return -1;
+    replace(vips, image, next);
+    return convert_to_srgb(vips, image, 1);
+}
+
+static int write_pixels(Library vips, VipsImage *image, cimaging_result *result) {
+    result->bytes = vips->vips_image_write_to_memory(image, &result->length);
+    return result->bytes ? 0 : -1;
+}
+
 static int write_image(
     Library vips, const cimaging_request *request, VipsImage **image, cimaging_result *result) {
     switch (request->output) {
     case CIMAGING_JPEG:
         if (flatten(vips, image, 255) != 0) return -1;
         return vips->vips_jpegsave_buffer(
-            *image, &result->bytes, &result->length, "Q", request->quality, "strip", TRUE, NULL);
+            *image, &result->bytes, &result->length, "Q", request->quality, "strip",
+            request->metadata == CIMAGING_NO_METADATA, NULL);
     case CIMAGING_PNG:
-        return vips->vips_pngsave_buffer(*image, &result->bytes, &result->length, "strip", TRUE, NULL);
+        return vips->vips_pngsave_buffer(
+            *image, &result->bytes, &result->length, "strip", request->metadata == CIMAGING_NO_METADATA, NULL);
     case CIMAGING_RGB:
         if (flatten(vips, image, request->background) != 0) return -1;
+        if (request->is_reduced) {
+            VipsBlob *file = NULL;
+            int status = quantise(vips, image, &file);
+            if (status == 0) status = write_pixels(vips, *image, result);
+            /* The picture reads from the file's bytes to its end. */
+            if (file) vips->vips_area_unref((VipsArea *)file);
+            return status;
+        }
         break;
     case CIMAGING_PIXELS:
         break;
     }
-    result->bytes = vips->vips_image_write_to_memory(*image, &result->length);
-    return result->bytes ? 0 : -1;
+    return write_pixels(vips, *image, result);
 }
 
 cimaging_status cimaging_load(cimaging_result *result) {
@@ -147,7 +177,7 @@ static cimaging_status render(
     int is_resized = request->mode != CIMAGING_AS_IS;
     int failed = is_resized ? resize(vips, request, &image) : turn_upright(vips, &image);
     failed = failed || convert_to_srgb(vips, &image, is_resized);
-    failed = failed || write_image(vips, request, &image, result);
+    failed = failed || cimaging_keep_metadata(vips, request, &image) || write_image(vips, request, &image, result);
     if (!failed) {
         result->width = vips->vips_image_get_width(image);
         result->height = vips->vips_image_get_height(image);
@@ -161,6 +191,21 @@ static cimaging_status render(
 static void clean_up(Library vips) {
     vips->vips_error_clear();
     vips->vips_thread_shutdown();
+}
+
+cimaging_status cimaging_exif(const cimaging_source *source, cimaging_result *result) {
+    Library vips = ready(result);
+    if (!vips) return CIMAGING_LIBRARY_MISSING;
+    pthread_mutex_lock(&lock);
+    VipsImage *image;
+    cimaging_status status = cimaging_open(vips, source, "", &image, result);
+    if (status == CIMAGING_OK) {
+        cimaging_collect_exif(vips, image, result);
+        vips->g_object_unref(image);
+    }
+    clean_up(vips);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result) {

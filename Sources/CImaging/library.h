@@ -7,10 +7,13 @@
 #define CIMAGING_FUNCTIONS(F) \
     F(g_free) \
     F(g_log_set_handler) \
+    F(g_malloc) \
     F(g_object_unref) \
+    F(g_strfreev) \
     F(vips_area_unref) \
     F(vips_array_double_newv) \
     F(vips_autorot) \
+    F(vips_blob_new) \
     F(vips_block_untrusted_set) \
     F(vips_cache_set_max) \
     F(vips_cache_set_max_files) \
@@ -28,10 +31,12 @@
     F(vips_icc_transform) \
     F(vips_image_get_bands) \
     F(vips_image_get_blob) \
+    F(vips_image_get_fields) \
     F(vips_image_get_format) \
     F(vips_image_get_height) \
     F(vips_image_get_interpretation) \
     F(vips_image_get_orientation) \
+    F(vips_image_get_string) \
     F(vips_image_get_typeof) \
     F(vips_image_get_width) \
     F(vips_image_hasalpha) \
@@ -39,6 +44,7 @@
     F(vips_image_new_from_memory) \
     F(vips_image_new_memory) \
     F(vips_image_pipelinev) \
+    F(vips_image_remove) \
     F(vips_image_write_line) \
     F(vips_image_write_prepare) \
     F(vips_image_write_to_memory) \

@@ -116,7 +116,7 @@ static int resume(lua_State *L, lua_State *co, int arguments) {
     }
     lua_xmove(L, co, arguments);
     host->current = co;
-    int status = lua_resume(co, L, arguments, &results);
+    int status = clua_abort_coroutine(co, lua_resume(co, L, arguments, &results));
     host->current = L;
     if (host->abortDepth || atomic_load_explicit(&host->pending, memory_order_relaxed)) clua_arm(host);
     if (status == LUA_OK || status == LUA_YIELD) {
@@ -136,6 +136,19 @@ static lua_State *check_coroutine(lua_State *L) {
     lua_State *co = lua_tothread(L, 1);
     luaL_argexpected(L, co, 1, "coroutine");
     return co;
+}
+
+/* Lua's own, with a message that says where the boundary is. */
+static int co_yield(lua_State *L) {
+    int isMain = lua_pushthread(L);
+    lua_pop(L, 1);
+    if (!isMain && !lua_isyieldable(L)) {
+        lua_pushliteral(
+            L, "attempt to yield across a C-call boundary (a function that items:transaction, a query, a handler or "
+               "table.sort calls must end before the coroutine can yield)");
+        return lua_error(L);
+    }
+    return lua_yield(L, lua_gettop(L));
 }
 
 static int co_resume(lua_State *L) {
@@ -287,6 +300,7 @@ static int narrow_body(lua_State *L) {
     forget(L, base);
     if (lua_getfield(L, -1, LUA_COLIBNAME) == LUA_TTABLE) {
         replace(L, "resume", co_resume, 0);
+        replace(L, "yield", co_yield, 0);
         replace(L, "wrap", co_wrap, 0);
         replace(L, "close", co_close, 1);
     }
@@ -307,6 +321,7 @@ static int narrow_body(lua_State *L) {
     lua_pop(L, 1);
     clua_bound_strings(L);
     clua_bound_tables(L);
+    clua_bound_formats(L);
     /* A string's methods come through a table that a script could otherwise replace for the host's own scripts. */
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {

@@ -17,7 +17,9 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
     }
     if (nsize > old && host->enforce) {
         host->allocations++;
-        if (host->failAt && host->allocations >= host->failAt) return NULL;
+        if (host->failAt && host->allocations >= host->failAt &&
+            (!host->failures || host->allocations - host->failAt < host->failures))
+            return NULL;
         if (host->limit && host->used - old + nsize > host->limit) return NULL;
     }
     void *result = realloc(block, nsize);
@@ -50,7 +52,7 @@ static int new_ref_table(lua_State *L, const char *mode) {
 }
 
 /* A quarter of the thread's stack stays free, 256 KB to 2 MB. */
-static char *stack_limit(void) {
+static void limit_stack(clua_host *host) {
     char *here = __builtin_frame_address(0), *low = here - (1 << 20);
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
@@ -64,7 +66,8 @@ static char *stack_limit(void) {
     size_t reserve = room / 4;
     if (reserve > 2 << 20) reserve = 2 << 20;
     if (reserve < 256 << 10) reserve = room / 2 < 256 << 10 ? room / 2 : 256 << 10;
-    return low + reserve;
+    host->stackLimit = low + reserve;
+    host->stackFloor = low + reserve / 2;
 }
 
 clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit) {
@@ -74,7 +77,7 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     host->owner = owner;
     host->limit = limit;
     host->thread = pthread_self();
-    host->stackLimit = stack_limit();
+    limit_stack(host);
     lua_State *L = lua_newstate(allocate, host);
     if (!L) {
         free(host);
@@ -122,10 +125,11 @@ int clua_depth(const clua_host *host) { return host->depth; }
 size_t clua_live_objects(const clua_host *host) { return host->live; }
 void clua_collect(clua_host *host) { lua_gc(host->main, LUA_GCCOLLECT); }
 
-unsigned long clua_fail_allocation(clua_host *host, unsigned long n) {
+unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned long count) {
     unsigned long counted = host->allocations;
     host->allocations = 0;
     host->failAt = n;
+    host->failures = count;
     return counted;
 }
 
@@ -160,7 +164,9 @@ clua_entry clua_enter(clua_host *host, lua_State *L) {
     host->enforce = 1;
     host->current = L;
     host->depth++;
-    /* What came while the host was outside of the VM (it does not wait for another signal). */
+    /* What came while the host was outside of the VM (it does not wait for another signal). The handler on this thread arms
+     * from depth 1 on, so the depth has to be in memory before this looks: else a signal between the two is met by neither. */
+    atomic_signal_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&host->pending, memory_order_relaxed)) clua_arm(host);
     return entry;
 }

@@ -28,7 +28,7 @@ struct clua_host {
     /* Memory. `enforce` is on exactly while the innermost boundary is the VM or a C-level protected call. */
     size_t used, peak, limit;
     int enforce;
-    unsigned long allocations, failAt;
+    unsigned long allocations, failAt, failures;
 
     /* Interrupts. */
     atomic_int pending;
@@ -54,6 +54,7 @@ struct clua_host {
     int outputRaised;
 
     char *stackLimit; /* C's stack grows down to here at most, with room left for whoever must clean up */
+    char *stackFloor; /* and an interrupt is served down to here */
 
     clua_class *classes;
     int handles;   /* reference: weak table, slot -> handle */
@@ -72,7 +73,12 @@ typedef struct {
 clua_entry clua_enter(clua_host *host, lua_State *L);
 void clua_leave(clua_host *host, clua_entry entry);
 
+/* Whether the frames that now run are being stopped. */
+static inline int clua_unwinds(const clua_host *host) { return host->abortDepth && host->depth >= host->abortDepth; }
+
 void clua_arm(clua_host *host);
+/* What came of a resumption: a coroutine that yielded because it is being stopped ends, with the error on its stack. */
+int clua_abort_coroutine(lua_State *co, int status);
 void clua_serve(lua_State *L);
 void clua_interrupt_init(clua_host *host);
 void clua_interrupt_close(clua_host *host);
@@ -80,6 +86,7 @@ int clua_trampoline(lua_State *L);
 int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *name);
 void clua_bound_strings(lua_State *L);
 void clua_bound_tables(lua_State *L);
+void clua_bound_formats(lua_State *L);
 
 /* For C functions that run long, where no hook fires: does what the hook would do, if there is anything to do. It may raise,
  * and may run Lua code; the stack is as before. */

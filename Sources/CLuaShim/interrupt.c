@@ -11,23 +11,18 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "sanitizer.h"
 
 #define INTERRUPT_SIGNAL SIGURG /* ignored by default: harmless when it arrives late */
 
 static _Thread_local clua_host *running; /* the host of this thread, for the handler */
 
-/* What is to be done when something is pending: asks the host, and raises if it says so. */
-void clua_serve(lua_State *L) {
+/* Asks the host what to do about what is pending; 1: to stop, by the error that is kept as the abortion. */
+static int must_stop(lua_State *L) {
     clua_host *host = host_of(L);
-    if (host->abortDepth) {
-        if (host->depth < host->abortDepth) return;
-        lua_rawgeti(L, LUA_REGISTRYINDEX, host->abortion);
-        lua_error(L);
-    }
-    /* Without room for the host's frames the answer waits: the stack can only get shorter. */
-    if ((char *)__builtin_frame_address(0) < host->stackLimit || !lua_checkstack(L, LUA_MINSTACK)) return;
+    if (host->abortDepth) return clua_unwinds(host);
     int reasons = atomic_exchange(&host->pending, 0);
-    if (!reasons) return;
+    if (!reasons) return 0;
     int enforce = host->enforce;
     lua_State *current = host->current;
     host->enforce = 0;
@@ -35,29 +30,52 @@ void clua_serve(lua_State *L) {
     int status = host->callbacks.interrupt(host->owner, L, reasons);
     host->enforce = enforce;
     host->current = current;
-    if (status >= 0) {
-        lua_settop(L, top);
-        return;
-    }
-    lua_pushvalue(L, -1);
-    lua_rawseti(L, LUA_REGISTRYINDEX, host->abortion);
-    if (host->abortDepth) clua_arm(host);
-    lua_error(L);
+    if (status < 0) lua_rawseti(L, LUA_REGISTRYINDEX, host->abortion);
+    lua_settop(L, top);
+    if (status < 0 && host->abortDepth) clua_arm(host);
+    return status < 0;
 }
 
+static int raise_abortion(lua_State *L) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, host_of(L)->abortion);
+    return lua_error(L);
+}
+
+/* Without room for the host's frames the answer waits for the next look. */
+void clua_serve(lua_State *L) {
+    if ((char *)__builtin_frame_address(0) < host_of(L)->stackLimit || !lua_checkstack(L, LUA_MINSTACK)) return;
+    if (must_stop(L)) raise_abortion(L);
+}
+
+/* A coroutine is stopped by a yield: no pcall catches that, and unwinding a hundred thousand of them one by one would take
+ * Lua a time that grows with their square. Whoever resumed it sees to the rest, by clua_abort_coroutine. */
 static void hook(lua_State *L, lua_Debug *ar) {
-    (void)ar;
     clua_host *host = host_of(L);
+    /* Lua gives a hook room on its own stack. On C's, what recurses without end can live here: the half of the reserve is for
+     * that. Lower still it waits for the next instruction, as the stack can only get shorter. */
+    if ((char *)__builtin_frame_address(0) < host->stackFloor) return;
     /* While a chunk is being stopped, the hook stays. */
-    if (!host->abortDepth || host->depth < host->abortDepth) lua_sethook(L, NULL, 0, 0);
-    clua_serve(L);
+    if (!clua_unwinds(host)) lua_sethook(L, NULL, 0, 0);
+    if (!must_stop(L)) return;
+    if (!clua_unwinds(host) || !lua_isyieldable(L)) raise_abortion(L);
+    /* At a call or a return no hook may yield; the instruction that follows does. */
+    if (ar->event == LUA_HOOKCOUNT || ar->event == LUA_HOOKLINE) lua_yield(L, 0);
 }
 
-void clua_arm(clua_host *host) {
+int clua_abort_coroutine(lua_State *co, int status) {
+    clua_host *host = host_of(co);
+    if (status != LUA_YIELD || !clua_unwinds(host)) return status;
+    lua_resetthread(co); /* its pending variables are closed, each stopped in turn */
+    lua_settop(co, 0);
+    lua_rawgeti(co, LUA_REGISTRYINDEX, host->abortion);
+    return LUA_ERRRUN;
+}
+
+CLUA_UNSANITIZED void clua_arm(clua_host *host) {
     lua_sethook(host->current, hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
-static void on_signal(int number, siginfo_t *info, void *context) {
+CLUA_UNSANITIZED static void on_signal(int number, siginfo_t *info, void *context) {
     (void)number;
     (void)context;
     clua_host *host = running;
@@ -72,7 +90,7 @@ void clua_interrupt_init(clua_host *host) {
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigaction(INTERRUPT_SIGNAL, &action, NULL);
+    clua_sigaction(INTERRUPT_SIGNAL, &action);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, INTERRUPT_SIGNAL);

@@ -63,22 +63,34 @@ int clua_pcall(lua_State *L, int arguments, int results) {
     return status;
 }
 
+/* Keeps the traceback of a coroutine that has raised what is on top of its stack. */
+static void trace(lua_State *co) {
+    clua_host *host = host_of(co);
+    lua_rawgeti(co, LUA_REGISTRYINDEX, host->traced);
+    int same = lua_rawequal(co, -1, -2);
+    lua_pop(co, 1);
+    if (same) return;
+    luaL_traceback(co, co, NULL, 0);
+    lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
+    remember_traced(co, -1);
+}
+
 int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
     clua_host *host = host_of(co);
     clua_entry entry = clua_enter(host, co);
     int status = lua_resume(co, from, arguments, results);
+    if (status != LUA_OK && (status != LUA_YIELD || clua_unwinds(host))) {
+        host->enforce = entry.enforce; /* no protected call stands here */
+        lua_checkstack(co, LUA_MINSTACK);
+        if (status == LUA_YIELD) lua_rawgeti(co, LUA_REGISTRYINDEX, host->abortion);
+        trace(co); /* while its stack stands */
+        host->enforce = 1;
+    }
+    if (status == LUA_OK || status == LUA_YIELD) status = clua_abort_coroutine(co, status);
+    else status = lua_resetthread(co); /* its pending variables are closed while it can still be stopped */
     clua_leave(host, entry);
     if (status == LUA_OK) return 0;
     if (status == LUA_YIELD) return 1;
-    /* The coroutine's stack still stands: make the traceback from it. */
-    lua_rawgeti(co, LUA_REGISTRYINDEX, host->traced);
-    int same = lua_rawequal(co, -1, -2);
-    lua_pop(co, 1);
-    if (!same) {
-        luaL_traceback(co, co, NULL, 0);
-        lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
-        remember_traced(co, -1);
-    }
     return status;
 }
 
@@ -148,6 +160,8 @@ int clua_next(lua_State *L, int index, int *more) {
     *more = status == LUA_OK && lua_gettop(L) == base + 2;
     return status;
 }
+
+int clua_nextentry(lua_State *L, int index) { return lua_next(L, index); }
 
 static int len_body(lua_State *L) {
     lua_pushinteger(L, luaL_len(L, 1));

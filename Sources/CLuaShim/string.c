@@ -347,6 +347,55 @@ static int utf8_len(lua_State *L) {
     return 1;
 }
 
+static int is_continuation(char c) { return (c & 0xC0) == 0x80; }
+
+static int utf8_offset(lua_State *L) {
+    clua_budget budget = {0};
+    size_t length;
+    const char *text = luaL_checklstring(L, 1, &length);
+    lua_Integer n = luaL_checkinteger(L, 2);
+    lua_Integer at = utf8_position(luaL_optinteger(L, 3, n >= 0 ? 1 : (lua_Integer)length + 1), length) - 1;
+    luaL_argcheck(L, 0 <= at && at <= (lua_Integer)length, 3, "position out of bounds");
+    if (n != 0 && is_continuation(text[at])) return luaL_error(L, "initial position is a continuation byte");
+    if (n == 0) {
+        for (; at > 0 && is_continuation(text[at]); at--) clua_spend(&budget, L, 1);
+    } else if (n < 0) {
+        for (; n < 0 && at > 0; n++)
+            do clua_spend(&budget, L, 1);
+            while (--at > 0 && is_continuation(text[at]));
+    } else {
+        for (n--; n > 0 && at < (lua_Integer)length; n--)
+            do clua_spend(&budget, L, 1);
+            while (is_continuation(text[++at])); /* the byte behind the last one is none */
+    }
+    if (n == 0) lua_pushinteger(L, at + 1);
+    else luaL_pushfail(L);
+    return 1;
+}
+
+/* Steps over the rest of a character, however long, and leaves the next one to Lua's own iterator, upvalue 1. */
+static int next_code(lua_State *L) {
+    clua_budget budget = {0};
+    size_t length;
+    const char *text = luaL_checklstring(L, 1, &length);
+    lua_Unsigned at = (lua_Unsigned)lua_tointegerx(L, 2, NULL);
+    while (at < length && is_continuation(text[at])) {
+        clua_spend(&budget, L, 1);
+        at++;
+    }
+    lua_settop(L, 1);
+    lua_pushinteger(L, (lua_Integer)at);
+    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+static int utf8_codes(lua_State *L) {
+    int results = lua_tocfunction(L, lua_upvalueindex(1))(L);
+    lua_pushvalue(L, -results);
+    lua_pushcclosure(L, next_code, 1);
+    lua_replace(L, -results - 1);
+    return results;
+}
+
 void clua_bound_strings(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"find", string_find},   {"match", string_match},     {"gmatch", string_gmatch}, {"gsub", string_gsub},
@@ -358,6 +407,11 @@ void clua_bound_strings(lua_State *L) {
     if (lua_getglobal(L, LUA_UTF8LIBNAME) == LUA_TTABLE) {
         lua_pushcfunction(L, utf8_len);
         lua_setfield(L, -2, "len");
+        lua_pushcfunction(L, utf8_offset);
+        lua_setfield(L, -2, "offset");
+        lua_getfield(L, -1, "codes");
+        lua_pushcclosure(L, utf8_codes, 1);
+        lua_setfield(L, -2, "codes");
     }
     lua_pop(L, 1);
 }

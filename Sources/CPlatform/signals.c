@@ -25,6 +25,8 @@ int cubby_signals_block(void) {
     if (result != 0) return -result;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
+    /* A file that may not grow is an error of the write (EFBIG), as a full disk is, and not the process's end. */
+    if (sigaction(SIGXFSZ, &ignore, NULL) != 0) return -errno;
     return sigaction(SIGPIPE, &ignore, NULL) == 0 ? 0 : -errno;
 }
 

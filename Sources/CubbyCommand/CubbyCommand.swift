@@ -11,6 +11,8 @@ struct CubbyCommand: ParsableCommand {
             cubby [<options>] [FILE.lua [ARGS …]]
             cubby [<options>] -e CODE [ARGS …]
             cubby run [<options>] FILE [ARGS …]
+            cubby gallery [<options>] [PREDICATE] DIR
+            cubby inspect | convert | check FILE … [<options>]
             cubby api | init [<options>]
             """,
         discussion: """
@@ -19,7 +21,10 @@ struct CubbyCommand: ParsableCommand {
             The options are listed by cubby help start.
             """,
         version: "1.0",
-        subcommands: [StartCommand.self, RunCommand.self, APICommand.self, InitCommand.self],
+        subcommands: [
+            StartCommand.self, RunCommand.self, InspectCommand.self, ConvertCommand.self, CheckCommand.self,
+            GalleryCommand.self, APICommand.self, InitCommand.self,
+        ],
         defaultSubcommand: StartCommand.self)
 
     static func main() {

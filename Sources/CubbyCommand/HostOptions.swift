@@ -22,6 +22,11 @@ struct HostOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Let scripts read and write a folder.", valueName: "path"))
     var allowWrite: [String] = []
 
+    @Flag(
+        name: .customLong("allow-ffi"),
+        help: "Let require load C modules: they run outside of the sandbox and of all limits.")
+    var allowFFI = false
+
     @Option(help: "What each commit survives: process (kill -9) or power (a power cut).")
     var durability: Durability = .process
 
@@ -58,6 +63,7 @@ struct HostOptions: ParsableArguments {
         options.durability = durability
         options.memoryLimit = memoryLimit.map { $0 << 20 }
         options.timeLimit = timeLimit
+        options.allowsNativeModules = allowFFI
         options.readable = allowRead
         options.writable = allowWrite
         options.logLevel = logLevel

@@ -15,7 +15,7 @@ struct ScriptSession {
         case file(String)
     }
 
-    private enum Status {
+    enum Status {
         static let scriptError: Int32 = 1
         static let usage: Int32 = 64
         static let badData: Int32 = 65
@@ -55,6 +55,10 @@ struct ScriptSession {
         options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
 
         let host = try open(options)
+        let pictures = ScriptPictures(host, usesColor: !hostOptions.noColor)
+        host.frontEnd = pictures
+        // The host does not own it.
+        defer { withExtendedLifetime(pictures) {} }
         host.launch()
         var status: Int32 = 0
         if let chunk, host.exitCode == nil { status = run(chunk.bytes, chunk.name, on: host) }
@@ -113,6 +117,12 @@ struct ScriptSession {
 
     private func standardInput() throws(FileError) -> [UInt8] {
         try PosixFileLayer().contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: 256 << 20)
+    }
+
+    /// A file's error as the way out, said on standard error.
+    static func failure(_ error: FileError) -> ExitCode {
+        StandardErrorLogHandler.writeToStandardError("cubby: \(error.message)\n")
+        return ExitCode(Status.inputOutput)
     }
 
     private func exit(_ status: Int32, _ message: String) -> ExitCode {

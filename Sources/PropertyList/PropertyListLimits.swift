@@ -7,7 +7,8 @@ public struct PropertyListLimits: Sendable, Hashable {
     /// How deep containers may nest.
     public var maximumDepth: Int
     /// The largest number of values in the tree that a property list unfolds to. Shared containers count each time, so
-    /// that a few hundred bytes cannot stand for 2^60 values.
+    /// that a few hundred bytes cannot stand for 2^60 values. Whatever the limit, no object counts more than 64 times on
+    /// average, but for 65,536 values in all.
     public var maximumValues: Int
     /// The largest string or data, in bytes as stored.
     public var maximumLeafBytes: Int
@@ -24,6 +25,13 @@ public struct PropertyListLimits: Sendable, Hashable {
         self.maximumDepth = maximumDepth
         self.maximumValues = maximumValues
         self.maximumLeafBytes = maximumLeafBytes
+    }
+
+    /// How many values the tree of a property list of some objects may have: what is shared may count many times, but not
+    /// so often that a few hundred bytes stand for all memory.
+    package func maximumValues(ofObjects count: Int) -> Int {
+        let (product, overflow) = count.multipliedReportingOverflow(by: 64)
+        return min(maximumValues, overflow ? maximumValues : product + (1 << 16))
     }
 
     public static let standard = PropertyListLimits()

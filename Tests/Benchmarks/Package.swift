@@ -12,6 +12,10 @@ let package = Package(
         .target(name: "CTextbook", dependencies: ["CSystemLua"]),
         .executableTarget(
             name: "BridgeBenchmark", dependencies: ["CTextbook", .product(name: "Lua", package: "cubby")]),
+        // Lua's own test suite, in a host.
+        .executableTarget(name: "Conformance", dependencies: [.product(name: "Cubby", package: "cubby")]),
+        // How late hostile scripts are stopped.
+        .executableTarget(name: "StopBenchmark", dependencies: [.product(name: "Cubby", package: "cubby")]),
     ],
     swiftLanguageModes: [.v6]
 )

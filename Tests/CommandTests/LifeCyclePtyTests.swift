@@ -208,6 +208,36 @@ struct LifeCyclePtyTests {
         try shell.enter("print(\"kept \" .. kept)", andExpect: "kept 42")
     }
 
+    @Test("Ctrl-C stops hostile entries, whatever they loop in, and the prompt is back with its globals")
+    func interruptHostile() throws {
+        let shell = try program.shell()
+        try shell.startPrompt()
+        try shell.enter("kept = 42 print(\"o\" .. \"k\")", andExpect: "ok")
+        let bodies = [
+            "while true do pcall(function() while true do end end) end",
+            "while true do xpcall(error, function() while true do end end) end",
+            "while true do pcall(coroutine.wrap(function() while true do end end)) end",
+            "local function f() pcall(f) pcall(f) end f()",
+            "do local t <close> = setmetatable({}, { __close = function() while true do end end }) end",
+            "table.sort({ 3, 2, 1 }, function() while true do end end)",
+            "local _ = (\"a\"):rep(40):find((\"a?\"):rep(40) .. (\"a\"):rep(40))",
+            "items:transaction(function() items:createItem() while true do end end)",
+        ]
+        for body in bodies {
+            try shell.begin("print(\"bu\" .. \"sy\") \(body)", andExpect: "busy")
+            try shell.send(control: "c")
+            try shell.expect("interrupted")
+            try shell.expect("> ")
+        }
+        // The value that the prompt is about to show.
+        try shell.begin(
+            "print(\"bu\" .. \"sy\") return setmetatable({}, { __tostring = function() while true do end end })",
+            andExpect: "busy")
+        try shell.send(control: "c")
+        try shell.expect("(tostring failed)")
+        try shell.enter("print(\"kept \" .. kept .. \", \" .. #items)", andExpect: "kept 42, 0")
+    }
+
     @Test("Ctrl-C ends a script with 130, and saves")
     func interruptScript() throws {
         let shell = try program.shell()

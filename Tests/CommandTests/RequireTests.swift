@@ -21,7 +21,39 @@ struct RequireTests {
         #expect(output.stdout.contains("hard rock\t"))
         #expect(
             output.stdout.contains(
-                "module 'native' is a C module (~/.luarocks/lib/lua/5.4/native.so). C modules are not loaded"))
+                "module 'native' is a C module (~/.luarocks/lib/lua/5.4/native.so). C modules are not loaded without --allow-ffi"
+            ))
+    }
+
+    static let compiler = ["/usr/bin/cc", "/usr/bin/gcc", "/usr/bin/clang"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+            && FileManager.default.fileExists(atPath: "/usr/include/lua5.4")
+    }
+
+    @Test(
+        "--allow-ffi lets C modules be loaded, and says why one cannot be",
+        .enabled(if: compiler != nil, "needs a C compiler and Lua's headers"))
+    func native() throws {
+        let tree = "home/.luarocks/lib/lua/5.4"
+        let source = try program.scratch.write(
+            """
+            #include <lua.h>
+            static int answer(lua_State *L) { lua_pushinteger(L, 42); return 1; }
+            int luaopen_deep_stone(lua_State *L) { lua_pushcfunction(L, answer); return 1; }
+            """, to: "stone.c")
+        _ = try program.scratch.write("no library", to: "\(tree)/broken.so")
+        _ = try program.scratch.write("", to: "\(tree)/deep/empty")
+        let library = program.scratch.file("\(tree)/deep/stone.so")
+        let compiler = try #require(Self.compiler)
+        let made = try run(compiler, ["-shared", "-fPIC", "-I/usr/include/lua5.4", "-o", library, source])
+        #expect(made.status == .exited(0), "\(made.stderr)")
+        let script = "local stone, place = require('deep.stone') print(stone(), place, #package.cpath > 0)"
+        let loaded = try program("--allow-ffi", "-e", script)
+        #expect(loaded.stdout == "42\t~/.luarocks/lib/lua/5.4/deep/stone.so\ttrue\n", "\(loaded.stderr)")
+        #expect(try program("-e", script).stderr.contains("--allow-ffi"))
+        let broken = try program("--allow-ffi", "-e", "require('broken')")
+        #expect(broken.status == .exited(1))
+        #expect(broken.stderr.contains("broken.so, which cannot be loaded: "))
     }
 
     /// What Penlight has that needs neither LuaFileSystem nor the table of globals for itself.

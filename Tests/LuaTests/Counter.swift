@@ -33,8 +33,9 @@ struct Meters: LuaInline, Equatable {
     var luaBits: UInt64 { value.bitPattern }
 }
 
-/// A state with `Counter` and `Meters` registered, and the global functions `Counter()`, `meters(n)` and `call(f)`.
-struct Fixture {
+/// A state with `Counter` and `Meters` registered, and the global functions `Counter()`, `meters(n)` and `call(f)`. It is
+/// closed with its last reference: its functions hold its classes.
+final class Fixture {
     let state: LuaState
     let counters: LuaClass<Counter>
     let meters: LuaClass<Meters>
@@ -93,6 +94,8 @@ struct Fixture {
         self.counters = counters
         self.meters = meters
     }
+
+    deinit { state.close() }
 
     @discardableResult
     func run(_ text: String, name: String = "=test") throws -> [LuaValue] {

@@ -99,6 +99,29 @@ enum LibraryScript {
           for i = -4, 5 do for j = -4, 5, 3 do show("len", i, j, pcall(utf8.len, s, i, j))
           show("lax", pcall(utf8.len, s, i, j, true)) end end
           show("len", pcall(utf8.len, s))
+          for i = -4, 5 do for j = -4, 5, 3 do show("offset", i, j, pcall(utf8.offset, s, i, j)) end
+          show("offset", i, pcall(utf8.offset, s, i)) end
+          for _, lax in ipairs { false, true } do show("codes", pcall(function()
+            local found = {}
+            for at, code in utf8.codes(s, lax) do found[#found + 1] = at .. "=" .. code
+            if #found > 9 then break end end
+            return table.concat(found, " ")
+          end)) end
+        end
+        -- Formats that are long, and those of long arguments.
+        local long = ("a\"b\\\n\0\r1é"):rep(30000)
+        show("format", #long:format(), (("%q|%s|%5.1f|%%|%10s|%x"):format(long, long, 2.25, "x", 255):sub(-60)))
+        show("format", load("return " .. ("%q"):format(long))() == long,
+          ("%s,%s,%d"):format(long, setmetatable({}, { __tostring = function() return "mine" end }), 3):sub(-12))
+        show("wrong", pcall(string.format, ("%5d%%%-5s|"):rep(60000)))
+        for _, wrong in ipairs { "%d", "%y", "%", "%10.123f", "%s%s", "%c", "%q" } do
+          show("wrong", pcall(string.format, "%s" .. wrong, long, {}))
+          show("wrong", pcall(string.format, wrong .. "%s", 1.5, long))
+        end
+        for _, text in ipairs { ("0"):rep(300000) .. "zZ9", " -" .. ("1"):rep(300000) .. " ", ("1"):rep(300000) .. "2x",
+          (" "):rep(300000), "-" .. (" "):rep(300000) } do
+          for _, base in ipairs { 2, 3, 10, 36 } do show("tonumber", tonumber(text, base)) end
+          show("tonumber", tonumber(text), pcall(tonumber, text, 1))
         end
         -- Tables.
         local function list(n) local t = {} for i = 1, n do t[i] = random(50) end return t end

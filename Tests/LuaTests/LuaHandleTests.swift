@@ -2,7 +2,7 @@ import Testing
 
 @testable import Lua
 
-@Suite("Handles") struct LuaHandleTests {
+@Suite("Handles") final class LuaHandleTests {
     /// An object that nobody counts: the suites run side by side.
     final class Token {
         var label = "token"
@@ -20,6 +20,8 @@ import Testing
         self.state = state
         self.tokens = tokens
     }
+
+    deinit { state.close() }
 
     @discardableResult
     private func run(_ text: String) throws -> String {

@@ -3,7 +3,7 @@ import Testing
 @testable import Lua
 
 /// A class declared by Swift types alone: enums, collections, callbacks, static functions, variadics, errors.
-@Suite("Declarations by Swift types") struct LuaTypedTests {
+@Suite("Declarations by Swift types") final class LuaTypedTests {
     enum Mode: String, CaseIterable, LuaRepresentable { case dim, bright, off }
 
     final class Lamp {
@@ -54,6 +54,8 @@ import Testing
         state.globals.rawSet("lamp", lamps.value(Lamp(room: "Study")))
         self.state = state
     }
+
+    deinit { state.close() }
 
     private func show(_ text: String) throws -> String {
         let values = try state.load(text.utf8, name: "=test").call()

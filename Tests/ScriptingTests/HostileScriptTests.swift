@@ -37,6 +37,16 @@ struct HostileScriptTests {
         #expect(embedding.run("return #items, ('abc'):match('b')") == "1 b")
     }
 
+    @Test("an error whose text is never done is stopped as well")
+    func endlessText() {
+        let script = "error(setmetatable({}, { __tostring = function() while true do end end }))"
+        let watchdog = Watchdog(script)
+        defer { watchdog.done() }
+        #expect(embedding.run(script) == "error: (an error object is a table value)")
+        expectUsable()
+        embedding.end()
+    }
+
     @Test("as a chunk", arguments: bodies)
     func chunk(body: String) {
         let watchdog = Watchdog(body)
@@ -56,6 +66,33 @@ struct HostileScriptTests {
         embedding.host.handle(.interrupt, cause: .script)
         #expect(embedding.recorder.errors.contains("its time was up"), "\(embedding.recorder.errors)")
         #expect(embedding.run("return rawget(_G, 'heard')") == "true")
+        expectUsable()
+        embedding.end()
+    }
+
+    @Test(
+        "as a delegate's method: the handlers still run",
+        arguments: [
+            "{ applicationWillResignActive = function() while true do end end }",
+            "{ sceneWillResignActive = function() while true do pcall(function() while true do end end) end end }",
+            "setmetatable({}, { __index = { applicationWillResignActive = function() repeat until false end } })",
+        ])
+    func delegate(table: String) {
+        let watchdog = Watchdog(table)
+        defer { watchdog.done() }
+        _ = embedding.run("app.delegate = \(table) app:on('willResignActive', function() heard = true end)")
+        embedding.host.handle(.interrupt, cause: .script)
+        #expect(embedding.recorder.errors.contains("time is up"), "\(embedding.recorder.errors)")
+        #expect(embedding.run("return rawget(_G, 'heard')") == "true")
+        expectUsable()
+        embedding.end()
+    }
+
+    @Test("a delegate is looked into without running code of a script's")
+    func delegateWithFunction() {
+        _ = embedding.run("app.delegate = setmetatable({}, { __index = function() while true do end end })")
+        embedding.host.handle(.interrupt, cause: .script)
+        #expect(embedding.recorder.errors == "")
         expectUsable()
         embedding.end()
     }

@@ -17,3 +17,13 @@ items:transaction(function() items:removeItem(items[1]) end)
 print(#items, images:image(key))
 -- expect log: Error: unable to find
 -- expect: 0	nil
+
+-- An undo brings it back with its item, and a redo takes it again.
+print(items:undo(), #items, items[1].image ~= nil, #images:keys())
+-- expect: true	1	true	1
+print(items:redo(), #items, #images:keys())
+-- expect: true	0	0
+print(items:undo(), items[1].image.width == picture.width)
+-- expect: true	true
+print(items:query():remove())
+-- expect: 1

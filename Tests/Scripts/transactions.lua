@@ -68,4 +68,9 @@ print(pcall(function() items:dryRun(function() bear.valueInDollars = 5; error("n
 -- expect: false	transactions.lua:67: no
 print(bear.valueInDollars)
 -- expect: 1
+-- A coroutine does not leave a transaction half done.
+print(coroutine.wrap(function() return pcall(items.transaction, items, function() bear.valueInDollars = 9 coroutine.yield() end) end)())
+-- expect: false	attempt to yield across a C-call boundary (a function that items:transaction, a query, a handler or table.sort calls must end before the coroutine can yield)
+print(bear.valueInDollars)
+-- expect: 1
 -- expect log: Saved all of the Items

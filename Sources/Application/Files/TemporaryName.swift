@@ -11,7 +11,10 @@ public enum TemporaryName {
     private static let counter = Atomic<UInt64>(0)
     private static let own = "\(prefix)\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))-"
 
-    static func next() -> String {
+    /// A name that no other file has: for a writer that makes its temporary file itself.
+    ///
+    /// - Returns: a file name without folder.
+    public static func next() -> String {
         own + String(counter.wrappingAdd(1, ordering: .relaxed).newValue) + suffix
     }
 

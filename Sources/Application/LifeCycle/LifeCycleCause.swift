@@ -17,5 +17,7 @@ public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
     case psi
     /// A script asked for it.
     case script
+    /// The journal has grown so long that the archive is written anew.
+    case journal
     case idle
 }

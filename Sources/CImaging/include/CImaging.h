@@ -53,6 +53,14 @@ typedef enum cimaging_output {
     CIMAGING_PIXELS
 } cimaging_output;
 
+typedef enum cimaging_metadata {
+    CIMAGING_NO_METADATA = 0,
+    /* EXIF without the place; nothing else. */
+    CIMAGING_EXIF_WITHOUT_PLACE,
+    /* All: EXIF, XMP, IPTC. */
+    CIMAGING_ALL_METADATA
+} cimaging_metadata;
+
 typedef struct cimaging_request {
     cimaging_mode mode;
     int32_t width, height;
@@ -61,6 +69,10 @@ typedef struct cimaging_request {
     int32_t quality;
     /* Grey that shows through, 0 to 255; for CIMAGING_RGB. */
     int32_t background;
+    /* What is kept of the metadata, for CIMAGING_JPEG and CIMAGING_PNG. */
+    cimaging_metadata metadata;
+    /* Whether there are at most 256 colours, dithered; for CIMAGING_RGB. */
+    int32_t is_reduced;
 } cimaging_request;
 
 typedef struct cimaging_result {
@@ -77,6 +89,9 @@ cimaging_status cimaging_load(cimaging_result *result);
 
 /* Width and height, upright, of a picture whose pixels are not decoded. */
 cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result);
+
+/* The EXIF fields of a picture whose pixels are not decoded: "ifd0-Make", NUL, the value as libvips says it, NUL, … */
+cimaging_status cimaging_exif(const cimaging_source *source, cimaging_result *result);
 
 /* Decodes a picture, upright and in sRGB, resizes it, and writes it as asked. */
 cimaging_status cimaging_render(

@@ -54,8 +54,10 @@ size_t clua_used(const clua_host *host);
 size_t clua_peak(const clua_host *host);
 size_t clua_limit(const clua_host *host);
 void clua_set_limit(clua_host *host, size_t bytes);
-/* Tests: the n-th allocation from now that may fail, fails; 0 turns that off. Returns how many were counted since. */
-unsigned long clua_fail_allocation(clua_host *host, unsigned long n);
+/* Tests: the n-th allocation from now that may fail, fails, and so do those after it, `count` in all (0: without end); an n of
+ * 0 turns that off. Lua asks twice, with a full collection between: 1 is that alone, 2 an error. Returns how many were
+ * counted since. */
+unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned long count);
 int clua_depth(const clua_host *host);
 void clua_drain_releases(clua_host *host);
 size_t clua_live_objects(const clua_host *host);
@@ -153,6 +155,8 @@ int clua_getfield(lua_State *L, int index, const char *name); /* pushes the valu
 int clua_settable(lua_State *L, int index);                /* pops the value and the key */
 int clua_setfield(lua_State *L, int index, const char *name); /* pops the value */
 int clua_next(lua_State *L, int index, int *more);         /* as lua_next */
+/* lua_next itself, for a table that nobody changes between two steps: then it can't raise. */
+int clua_nextentry(lua_State *L, int index);
 int clua_len(lua_State *L, int index, int64_t *length);
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
@@ -215,5 +219,9 @@ clua_class *clua_classof(lua_State *L, int index, void **object);
 int clua_narrow(lua_State *L);
 /* Pushes one of Lua's own file objects on a descriptor, which it then owns; 0 (and nothing pushed) when it cannot. */
 int clua_pushfile(lua_State *L, int fd, const char *mode);
+
+/* ---- C modules (native.c) ---- */
+/* Pushes a function of a shared library, `luaopen_…`; 0, with the reason in `message`, when it can't be had. */
+int clua_pushnative(lua_State *L, const char *path, const char *symbol, char *message, size_t size);
 
 #endif

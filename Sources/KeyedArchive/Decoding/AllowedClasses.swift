@@ -21,6 +21,9 @@ public struct AllowedClasses: Sendable, Hashable {
         self.names = names
     }
 
+    /// These classes and others.
+    func union(_ other: AllowedClasses) -> AllowedClasses { AllowedClasses(unchecked: names.union(other.names)) }
+
     /// Whether a class is one of these or below one.
     func allow(_ archivedClass: ArchivedClass) -> Bool {
         names.contains(archivedClass.name) || archivedClass.superclasses.contains { names.contains($0) }

@@ -8,13 +8,21 @@ extension KeyedUnarchiver {
         var allowed: AllowedClasses?
     }
 
+    /// An object of the program that was handed out before its init has run.
+    struct Postponed {
+        var object: any KeyedEncodable
+        var record: ArchiveRecord
+        var binding: ArchiveClassBinding
+        var allowed: AllowedClasses?
+    }
+
     /// The object at a UID; collections may still wait for their contents.
     func object(of uid: UInt32) throws(ArchiveError) -> ArchiveValue? {
         if uid == 0 { return nil }
         visited?.insert(uid)
         switch state[uid] {
         case .done(let value):
-            try checkAgain(value, uid)
+            try checkAgain(value)
             return value
         case .inProgress:
             throw .corrupt(
@@ -45,13 +53,14 @@ extension KeyedUnarchiver {
 
     private func instance(_ record: ArchiveRecord, _ archived: ArchivedClass) throws(ArchiveError) -> ArchiveValue {
         for name in [archived.name] + archived.hints {
-            if let binding = bindings[name] { return try decode(record, with: binding) }
+            if let binding = binding(forClassName: name) { return try decode(record, with: binding) }
             if let builtin = FoundationClass(name: name), !keepsForm || holdsItsForm(record, archived, builtin) {
                 try check(builtin.archivedClass)
                 if let value = try decode(record, as: builtin) { return value }
             }
         }
-        if allowed != nil || requiresSecureCoding {
+        let isNamed = allowsNamedUnknownClasses && allowed?.names.contains(archived.name) == true
+        if !isNamed, allowed != nil || requiresSecureCoding {
             throw .corrupt("the class \(archived.name) is unknown here, and only known classes are allowed")
         }
         let object = ArchivedObject(archived)
@@ -72,18 +81,27 @@ extension KeyedUnarchiver {
         guard !requiresSecureCoding || binding.supportsSecureCoding else {
             throw .corrupt("secure coding is required, and \(binding.archivedClass.name) does not support it")
         }
-        guard frames.count < reader.limits.maximumDepth else {
-            throw .corrupt("objects nest deeper than the limit of \(reader.limits.maximumDepth)")
-        }
         let uid = record.uid
-        var empty: (any KeyedEncodable)?
-        if let allocate = binding.allocate {
-            let object = try allocate()
-            empty = object
-            state[uid] = .done(.object(object))
-        } else {
+        guard let allocate = binding.allocate else {
+            guard frames.count < reader.limits.maximumDepth else {
+                throw .corrupt("objects nest deeper than the limit of \(reader.limits.maximumDepth)")
+            }
             state[uid] = .inProgress
+            return try initialize(record, with: binding, nil)
         }
+        let object = try allocate()
+        state[uid] = .done(.object(object))
+        guard frames.count < reader.limits.maximumDepth else {
+            // A long chain of objects: this one is handed out as one in a cycle is, and initialised after the others.
+            postponed.append(Postponed(object: object, record: record, binding: binding, allowed: allowed))
+            return .object(object)
+        }
+        return try initialize(record, with: binding, object)
+    }
+
+    private func initialize(
+        _ record: ArchiveRecord, with binding: ArchiveClassBinding, _ empty: (any KeyedEncodable)?
+    ) throws(ArchiveError) -> ArchiveValue {
         frames.append(Frame(record: record))
         let outer = allowed
         defer {
@@ -94,7 +112,7 @@ extension KeyedUnarchiver {
         do {
             object = try binding.initialize(self, empty)
         } catch {
-            state[uid] = nil
+            state[record.uid] = nil
             throw error
         }
         if let adopted = frames.last?.adopted, adopted !== object {
@@ -103,51 +121,37 @@ extension KeyedUnarchiver {
         return .object(object)
     }
 
-    // MARK: - Allowed classes
-
-    func check(_ archivedClass: ArchivedClass) throws(ArchiveError) {
-        guard let allowed, !allowed.allow(archivedClass) else { return }
-        throw .corrupt(
-            "the class \(archivedClass.name) is not among those allowed here: "
-                + allowed.names.sorted().joined(separator: ", "))
-    }
-
-    /// An object that another call decoded has to pass this call's list, too.
-    private func checkAgain(_ value: ArchiveValue, _ uid: UInt32) throws(ArchiveError) {
-        guard allowed != nil else { return }
-        switch value {
-        case .object(let object):
-            if let binding = bindings[try reader.record(at: uid)?.className() ?? ""] {
-                try check(binding.archivedClass)
-            } else {
-                try check(object.classForKeyedArchiver)
-            }
-        case .unknown(let object): try check(object.archivedClass)
-        case .string, .boolean, .integer, .wideInteger, .real, .single, .data: break
-        default:
-            if let builtin = FoundationClass(name: value.className) { try check(builtin.archivedClass) }
-        }
-    }
-
     // MARK: - Filling
 
     /// Fills everything that waits. What is filled may add more.
     func fillAll() throws(ArchiveError) {
         let outer = allowed
         defer { allowed = outer }
-        while let next = unfilled.popLast() {
-            allowed = next.allowed
-            do {
-                try fill(next)
-            } catch {
-                // What was not filled must not be taken for whole.
-                state[next.record.uid] = nil
-                throw error
+        while true {
+            if let next = unfilled.popLast() {
+                allowed = next.allowed
+                do {
+                    try fill(next)
+                } catch {
+                    // What was not filled must not be taken for whole.
+                    state[next.record.uid] = nil
+                    throw error
+                }
+            } else if frames.count < reader.limits.maximumDepth, let next = postponed.popLast() {
+                allowed = next.allowed
+                guard case .object(let made) = try initialize(next.record, with: next.binding, next.object),
+                    made === next.object
+                else { throw .corrupt("\(next.binding.archivedClass.name) replaced itself after it was handed out") }
+            } else {
+                return try recheck()
             }
         }
     }
 
     private func fill(_ unfilled: Unfilled) throws(ArchiveError) {
+        let identity = unfilled.value.identity.map(ObjectIdentifier.init)
+        if allowed != nil, let identity { filling.insert(identity) }
+        defer { if let identity { filling.remove(identity) } }
         switch unfilled.value {
         case .collection(let collection): try fill(collection, from: unfilled.record)
         case .dictionary(let dictionary): try fill(dictionary, from: unfilled.record)

@@ -3,9 +3,10 @@ public import PropertyList
 extension KeyedUnarchiver {
     /// Decodes the object of a key; nil when it is nil or absent.
     ///
-    /// With secure coding required only the objects of property lists pass: use the calls that name classes.
+    /// With secure coding required only the objects of property lists pass, and within an object's init the classes that
+    /// were allowed for that object: use the calls that name classes.
     public func decodeObject(forKey key: String) throws(ArchiveError) -> ArchiveValue? {
-        try decode(key, allowing: requiresSecureCoding ? .propertyList : nil)
+        try decode(key, allowing: implicitlyAllowed)
     }
 
     /// Decodes the object of a key, which must be of one of these classes, or of a class below one, with all that it
@@ -84,7 +85,7 @@ extension KeyedUnarchiver {
     private func typed<Result>(
         _ key: String, _ wanted: String, _ convert: (ArchiveValue) -> Result?
     ) throws(ArchiveError) -> Result? {
-        let value = try decode(key, allowing: requiresSecureCoding ? .propertyList : nil)
+        let value = try decode(key, allowing: implicitlyAllowed)
         return try guarded(key, otherwise: nil) { () throws(ArchiveError) in
             guard let value else { return nil }
             guard let result = convert(value) else {

@@ -42,6 +42,9 @@ extension KeyedUnarchiver {
         }
     }
 
+    /// Decodes C's int, which has 32 bits.
+    public func decodeCInt(forKey key: String) throws(ArchiveError) -> CInt { try decodeInt32(forKey: key) }
+
     /// Decodes a real; an integer is taken too.
     public func decodeDouble(forKey key: String) throws(ArchiveError) -> Double {
         try guarded(key, otherwise: 0) { () throws(ArchiveError) in

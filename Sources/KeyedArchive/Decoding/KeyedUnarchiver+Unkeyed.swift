@@ -6,7 +6,7 @@ extension KeyedUnarchiver {
     /// Decodes the next object; nil when it is nil.
     public func decodeObject() throws(ArchiveError) -> ArchiveValue? {
         try guarded(nil, otherwise: nil) { () throws(ArchiveError) in
-            try object(at: try nextNumber(), allowing: requiresSecureCoding ? .propertyList : nil)
+            try object(at: try nextNumber(), allowing: implicitlyAllowed)
         }
     }
 
@@ -94,7 +94,7 @@ extension KeyedUnarchiver {
 
     private func scalar(at number: Int, as type: ObjCType) throws(ArchiveError) -> ArchiveScalar {
         if type == .object || type == .text {
-            return .object(try object(at: number, allowing: requiresSecureCoding ? .propertyList : nil))
+            return .object(try object(at: number, allowing: implicitlyAllowed))
         }
         guard let value = try self.number(at: number) else { throw .corrupt("the value is nil, not a number") }
         guard let range = type.range else {

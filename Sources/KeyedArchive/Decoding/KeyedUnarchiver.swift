@@ -18,7 +18,10 @@ public final class KeyedUnarchiver {
     /// Whether only classes that a call allows, and that support secure coding, may be decoded.
     public let requiresSecureCoding: Bool
 
-    var bindings: [String: ArchiveClassBinding]
+    /// Whether an unknown class that a call names is decoded as an `ArchivedObject`; else only known classes are allowed.
+    public var allowsNamedUnknownClasses = false
+
+    var bindings: [String: ArchiveClassBinding] = [:]
     var state: [UInt32: Decoded] = [:]
     var frames: [Frame] = []
     var topUnkeyedCount = 0
@@ -31,6 +34,17 @@ public final class KeyedUnarchiver {
     var keepsForm = false
     /// The objects met, when someone wants to know.
     var visited: Set<UInt32>?
+    /// Objects that exist and are initialised when the decoding is less deep again.
+    var postponed: [Postponed] = []
+    /// Objects that a call took over from another one, to be held against its own list when they are complete.
+    var rechecks: [Recheck] = []
+    /// Those that met something incomplete.
+    var unfinishedRechecks: [Recheck] = []
+    /// The collections that are being filled, while objects of the program are decoded for them.
+    var filling: Set<ObjectIdentifier> = []
+    /// The objects that passed a list already, by what the list holds.
+    var passed: [AllowedClasses: Set<ObjectIdentifier>] = [:]
+    var isFinished = false
 
     enum Decoded {
         case inProgress
@@ -56,7 +70,6 @@ public final class KeyedUnarchiver {
         self.reader = reader
         self.requiresSecureCoding = requiresSecureCoding
         decodingFailurePolicy = failurePolicy
-        bindings = [:]
         for type in classes { setClass(type, forClassName: type.archivedClass.name) }
     }
 
@@ -80,16 +93,42 @@ public final class KeyedUnarchiver {
         bindings[name] = binding
     }
 
-    /// How instances of a name are decoded, when it was told.
-    public func binding(forClassName name: String) -> ArchiveClassBinding? { bindings[name] }
+    /// How instances of a name are decoded: as this unarchiver was told, else as all were.
+    public func binding(forClassName name: String) -> ArchiveClassBinding? {
+        bindings[name] ?? ArchiveClassNames.shared.type(forClassName: name).map(ArchiveClassBinding.init)
+    }
+
+    /// Decodes instances of a name as a class of the program, in every unarchiver that was not told otherwise; nil to
+    /// undo. May be called on any thread.
+    public static func setClass(_ type: (any KeyedCoding.Type)?, forClassName name: String) {
+        ArchiveClassNames.shared.setType(type, forClassName: name)
+    }
+
+    /// The class that every unarchiver decodes instances of a name as, when one was set.
+    public static func classForClassName(_ name: String) -> (any KeyedCoding.Type)? {
+        ArchiveClassNames.shared.type(forClassName: name)
+    }
+
+    /// Whether instances of a class are decoded as `ArchiveValue` has them, without a class of the program.
+    public static func decodesItself(className: String) -> Bool { FoundationClass(name: className) != nil }
+
+    /// Whether an object of the program is decoding its values now: the calls then read those, else the archive's top.
+    public var isDecodingObject: Bool { !frames.isEmpty }
 
     /// Whether values are decoded by key; always true.
     public var allowsKeyedCoding: Bool { true }
 
-    /// Ends the decoding; what was decoded stays.
+    /// Ends the decoding; what was decoded stays, the unarchiver lets go of it. Later calls fail.
     ///
     /// - Throws: the first error, which with the policy `setErrorAndReturn` nobody has heard of yet.
     public func finishDecoding() throws(ArchiveError) {
+        isFinished = true
+        state = [:]
+        unfilled = []
+        postponed = []
+        rechecks = []
+        unfinishedRechecks = []
+        passed = [:]
         if let error { throw error }
     }
 
@@ -137,6 +176,7 @@ public final class KeyedUnarchiver {
             if decodingFailurePolicy == .raise { throw error }
             return otherwise
         }
+        guard !isFinished else { throw .invalid("the decoding is finished; nothing more can be decoded") }
         do {
             return try body()
         } catch {

@@ -11,6 +11,8 @@ public final class ArchiveGraph {
     public var top: [ArchivedObject.Field]
     /// The objects that nothing refers to.
     public var unreferenced: [ArchiveValue]
+    /// What the archive says wrote it.
+    public var archiverName: String
 
     /// Opens an archive in binary or XML form.
     public convenience init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) throws(ArchiveError) {
@@ -19,6 +21,7 @@ public final class ArchiveGraph {
 
     public init(_ reader: KeyedArchiveReader) throws(ArchiveError) {
         format = reader.format
+        archiverName = reader.archiver
         let unarchiver = KeyedUnarchiver(reader: reader)
         unarchiver.keepsForm = true
         unarchiver.visited = []
@@ -38,10 +41,19 @@ public final class ArchiveGraph {
     }
 
     /// A graph of its own.
-    public init(root: ArchiveValue?, format: PropertyListFormat = .binary) {
+    public convenience init(root: ArchiveValue?, format: PropertyListFormat = .binary) {
+        self.init(top: [ArchivedObject.Field(key: KeyedArchiver.rootKey, value: .object(root))], format: format)
+    }
+
+    /// A graph of its own, with several values on top.
+    public init(
+        top: [ArchivedObject.Field], unreferenced: [ArchiveValue] = [], format: PropertyListFormat = .binary,
+        archiverName: String = "NSKeyedArchiver"
+    ) {
+        self.top = top
+        self.unreferenced = unreferenced
         self.format = format
-        top = [ArchivedObject.Field(key: KeyedArchiver.rootKey, value: .object(root))]
-        unreferenced = []
+        self.archiverName = archiverName
     }
 
     private static func unreferenced(_ unarchiver: KeyedUnarchiver) throws(ArchiveError) -> [ArchiveValue] {
@@ -113,6 +125,7 @@ public final class ArchiveGraph {
     public func encoded(as format: PropertyListFormat? = nil) throws(ArchiveError) -> [UInt8] {
         let archiver = KeyedArchiver()
         archiver.outputFormat = format ?? self.format
+        archiver.archiverName = archiverName
         for field in top { try archiver.encode(topField: field) }
         for value in unreferenced { try archiver.encode(unreferenced: value) }
         return try archiver.finishEncoding()

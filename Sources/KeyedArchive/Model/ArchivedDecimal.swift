@@ -20,6 +20,20 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
         return value
     }
 
+    /// A number in decimal digits, with a sign and a point or without; nil for other text, and for what has too many digits.
+    public init?(text: String) {
+        var digits = text[...]
+        let isNegative = digits.first == "-"
+        if isNegative || digits.first == "+" { digits = digits.dropFirst() }
+        let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let fraction = parts.count == 2 ? parts[1] : ""
+        guard let whole = parts.first, !(whole.isEmpty && fraction.isEmpty),
+            (whole + fraction).utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let mantissa = UInt128(whole + fraction), let exponent = Int8(exactly: -fraction.count)
+        else { return nil }
+        self.init(mantissa: mantissa, exponent: exponent, isNegative: isNegative)
+    }
+
     /// The number in decimal digits.
     public var description: String {
         if isNaN { return "NaN" }

@@ -28,7 +28,7 @@ extension KeyedEncodable {
 ///     init(coder: KeyedUnarchiver) throws(ArchiveError) { name = try coder.decodeString(forKey: "name") }
 /// }
 /// ```
-public protocol KeyedCoding: KeyedEncodable {
+public protocol KeyedCoding: KeyedEncodable, SendableMetatype {
     /// The class that the archive names for instances.
     static var archivedClass: ArchivedClass { get }
 

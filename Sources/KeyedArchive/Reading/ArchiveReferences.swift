@@ -7,6 +7,9 @@ public struct ArchiveReferences {
 
     public var count: Int { list.count }
 
+    /// The number in the property list of the reference at an index.
+    func number(at index: Int) -> Int { reader.propertyList.reference(index, in: list) }
+
     /// The UID at an index; 0 for nil.
     ///
     /// - Throws: `readCorrupt` when the element is no reference.

@@ -123,8 +123,10 @@ private struct PropertyListConversion {
 
     private func grown(_ size: Int, by amount: Int) throws(ArchiveError) -> Int {
         let (sum, overflow) = size.addingReportingOverflow(amount)
-        guard !overflow, sum <= reader.limits.maximumValues else {
-            throw .corrupt("the objects unfold to more than the limit of \(reader.limits.maximumValues) values")
+        let limit = min(
+            reader.limits.maximumValues, reader.limits.propertyList.maximumValues(ofObjects: reader.propertyList.objectCount))
+        guard !overflow, sum <= limit else {
+            throw .corrupt("the objects unfold to more than the limit of \(limit) values")
         }
         return sum
     }

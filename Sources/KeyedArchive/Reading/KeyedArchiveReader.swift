@@ -24,18 +24,34 @@ public final class KeyedArchiveReader {
     ///   - limits: how much to take.
     ///   - acceptsAnyArchiver: take archives of subclasses, which name themselves in `$archiver`.
     /// - Throws: `notAnArchive` when the bytes are none.
-    public init(
+    public convenience init(
         _ storage: PropertyListStorage, limits: ArchiveLimits = .standard, acceptsAnyArchiver: Bool = false
     ) throws(ArchiveError) {
-        format = PropertyListFormat(detecting: storage.bytes) ?? .binary
+        let format = PropertyListFormat(detecting: storage.bytes) ?? .binary
         let reader = try lifted { () throws(PropertyListError) in
             try BinaryPropertyListReader(detecting: storage, limits: limits.propertyList)
         }
+        try self.init(reader, format: format, limits: limits, acceptsAnyArchiver: acceptsAnyArchiver)
+    }
+
+    /// Reads an archive in a property list that is open already.
+    ///
+    /// - Parameters:
+    ///   - reader: the property list.
+    ///   - format: the form that it was in.
+    ///   - limits: how much to take.
+    ///   - acceptsAnyArchiver: take archives of subclasses, which name themselves in `$archiver`.
+    /// - Throws: `notAnArchive` when the property list is none.
+    public init(
+        _ reader: BinaryPropertyListReader, format: PropertyListFormat = .binary, limits: ArchiveLimits = .standard,
+        acceptsAnyArchiver: Bool = false
+    ) throws(ArchiveError) {
         let parts = try Self.parts(of: reader)
         guard acceptsAnyArchiver || parts.archiver == "NSKeyedArchiver" else {
             throw .notAnArchive("the archive was written by “\(parts.archiver.prefix(64))”, not by NSKeyedArchiver")
         }
         propertyList = reader
+        self.format = format
         self.limits = limits
         archiver = parts.archiver
         top = parts.top

@@ -29,7 +29,7 @@ extension KeyedArchiver {
             head.setReference(index, in: root, to: head.string(key))
         }
         head.setReference(4, in: root, to: head.integer(Int64(100_000)))
-        head.setReference(5, in: root, to: head.string("NSKeyedArchiver"))
+        head.setReference(5, in: root, to: head.string(archiverName))
         let (top, topReferences) = head.dictionary(count: topFields.count)
         head.setReference(6, in: root, to: top)
         for (index, field) in topFields.enumerated() {

@@ -74,6 +74,8 @@ public final class KeyedArchiver {
     public let requiresSecureCoding: Bool
     /// The form of the result.
     public var outputFormat: PropertyListFormat = .binary
+    /// What the archive says wrote it; Foundation reads only the archives of `NSKeyedArchiver`.
+    public var archiverName = "NSKeyedArchiver"
     var isFinished = false
     var failure: ArchiveError?
 
@@ -97,6 +99,9 @@ public final class KeyedArchiver {
         entries.reserveCapacity(expectedObjects + 1)
     }
 
+    /// Whether an object is encoding its values now: the calls then write those, else the archive's top.
+    public var isEncodingObject: Bool { isInRecord }
+
     /// Whether values are encoded by key; always true. The unkeyed calls use the keys `$0`, `$1` and so on.
     public var allowsKeyedCoding: Bool { true }
 
@@ -117,8 +122,21 @@ public final class KeyedArchiver {
         classNames[className] = name
     }
 
-    /// The name that a class is written under when it is mapped.
-    public func className(forClass className: String) -> String? { classNames[className] }
+    /// The name that a class is written under when it is mapped: by this archiver, else by all.
+    public func className(forClass className: String) -> String? {
+        classNames[className] ?? ArchiveClassNames.shared.name(forClass: className)
+    }
+
+    /// Writes instances of one class under another name in every archiver that was not told otherwise; nil to undo. May
+    /// be called on any thread.
+    public static func setClassName(_ name: String?, forClass className: String) {
+        ArchiveClassNames.shared.setName(name, forClass: className)
+    }
+
+    /// The name that every archiver writes a class under, when it is mapped.
+    public static func className(forClass className: String) -> String? {
+        ArchiveClassNames.shared.name(forClass: className)
+    }
 
     // MARK: - Fields
 
@@ -205,7 +223,9 @@ public final class KeyedArchiver {
     }
 
     private func mapped(_ archivedClass: ArchivedClass) -> ArchivedClass {
-        guard let name = classNames[archivedClass.name] else { return archivedClass }
+        guard let name = className(forClass: archivedClass.name), name != archivedClass.name else {
+            return archivedClass
+        }
         var copy = archivedClass
         copy.name = name
         copy.listsSuperclasses = false

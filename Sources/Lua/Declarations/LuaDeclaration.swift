@@ -94,9 +94,14 @@ public struct LuaDeclaration: Sendable {
     /// What stands between the name and a function: a colon for methods, a dot for functions of a module.
     public var separator: String { kind == .class ? ":" : "." }
 
+    /// The same for one of its functions: those of the class itself have a dot.
+    public func separator(of function: LuaFunctionDeclaration) -> String {
+        statics.contains(function) ? "." : separator
+    }
+
     /// A function of it as it is called: `items:createItem([fields]) → Item`, `date([moment]) → date`.
     public func signature(of function: LuaFunctionDeclaration) -> String {
-        function.signature(owner: function.name.isEmpty ? name : name + separator)
+        function.signature(owner: function.name.isEmpty ? name : name + separator(of: function))
     }
 
     /// Whether a script finds it under its name.

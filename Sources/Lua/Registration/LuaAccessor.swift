@@ -97,10 +97,14 @@ final class LuaTextAccessor<T: AnyObject>: LuaAccessor {
 
     override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
         var length = 0
-        guard let start = clua_tostring(L, 3, &length),
-            let text = makeText(UnsafeRawBufferPointer(start: start, count: length))
-        else { throw refuse(.text, L) }
-        try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try setter($0, text) }
+        guard let start = clua_tostring(L, 3, &length) else { throw refuse(.text, L) }
+        let bytes = UnsafeBufferPointer(
+            start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: length)
+        guard isUTF8(UnsafeRawBufferPointer(bytes)) else { throw refuse(.text, L) }
+        // Made in the argument's place, the text is not retained for a name of its own.
+        try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef {
+            try setter($0, String(decoding: bytes, as: UTF8.self))
+        }
     }
 }
 

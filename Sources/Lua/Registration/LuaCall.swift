@@ -183,6 +183,28 @@ public struct LuaCall {
         return 1
     }
 
+    public func returns<T: AnyObject>(_ object: T?, _ cls: LuaClass<T>) -> Int32 {
+        guard let object else {
+            clua_pushnil(L)
+            return 1
+        }
+        return returns(object, cls)
+    }
+
+    /// Gives back an array of objects: each goes from the stack into the table, without a reference on Swift's side.
+    public func returns<T: AnyObject>(array objects: some Collection<T>, _ cls: LuaClass<T>) throws -> Int32 {
+        guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
+        cls.check(L)
+        clua_createtable(L, Int32(clamping: objects.count), 0)
+        var place: Int64 = 1
+        for object in objects {
+            pushReference(object, cls.pointer, on: L)
+            clua_rawseti(L, -2, place)
+            place += 1
+        }
+        return 1
+    }
+
     /// Gives back a function made for this occasion; it is released when Lua collects it.
     public func returns(ownedFunction body: @escaping (LuaCall) throws -> Int32) -> Int32 {
         let function = LuaNativeFunction(

@@ -20,7 +20,9 @@ public final class LuaClass<T> {
     }
 
     public let name: String
-    let state: LuaState
+    unowned let state: LuaState
+    /// What keeps the state alive while the class is in use.
+    private var keeper: LuaState?
     let pointer: OpaquePointer
     /// Whether its handles stand for objects, and not for values in place.
     let holdsObjects: Bool
@@ -33,12 +35,13 @@ public final class LuaClass<T> {
     private init(
         _ name: String, _ documentation: String, in state: LuaState, kind: clua_kind,
         decode: @escaping (UnsafeMutableRawPointer) -> T, encode: @escaping (T, OpaquePointer, OpaquePointer) -> Void,
-        find: @escaping (Int32, OpaquePointer, OpaquePointer) -> T?,
+        find: @escaping (Int32, OpaquePointer, OpaquePointer) -> T?, isDeclared: Bool = true,
         unknownMember: ((T, String, LuaCall) throws -> Int32)?, unknownKey: ((T, LuaCall) throws -> Int32)?,
         assignUnknown: ((T, LuaCall) throws -> Void)?
     ) {
         self.name = name
         self.state = state
+        keeper = state
         holdsObjects = kind != CLUA_INLINE
         host = state.host
         self.decode = decode
@@ -64,8 +67,11 @@ public final class LuaClass<T> {
             })
         let box = state.retain(fallback)
         pointer = clua_newclass(state.current, name, kind, box, box)
-        state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation))
+        if isDeclared { state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation)) }
     }
+
+    /// For a class that the state itself holds: neither would ever go.
+    func becomePartOfState() { keeper = nil }
 
     /// The error of a member that nobody declared, with the nearest names.
     static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {
@@ -264,6 +270,20 @@ extension LuaClass where T: AnyObject {
         let accessor = LuaOptionalTextAccessor<T>(
             name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
         add(accessor, name, .optional(.text), isReadOnly: set == nil, documentation)
+    }
+}
+
+extension LuaClass where T: AnyObject {
+    /// A class of the host's own notes, which lie where no script comes: without members, and not in the reference.
+    public convenience init(hidden name: String, in state: LuaState) {
+        self.init(
+            name, "", in: state, kind: CLUA_BOX,
+            decode: { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() },
+            encode: { object, cls, L in pushReference(object, cls, on: L) },
+            find: { index, cls, L in
+                clua_toobject(L, index, cls).map { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() }
+            },
+            isDeclared: false, unknownMember: nil, unknownKey: nil, assignUnknown: nil)
     }
 }
 

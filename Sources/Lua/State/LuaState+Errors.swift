@@ -81,6 +81,11 @@ extension LuaState {
         return CLUA_RAISE
     }
 
+    /// The object that scripts get for the world's failure, as a value.
+    public func errorValue(_ error: any Error) -> LuaValue {
+        errorClass?.value(LuaErrorObject(error)) ?? .nil
+    }
+
     func pushErrorObject(_ error: any Error, on L: OpaquePointer) {
         errorClass?.push(LuaErrorObject(error), on: L)
     }

@@ -50,6 +50,7 @@ public final class LuaState {
         let status = clua_narrow(L)
         guard status == 0 else { throw takeError(status, on: L, top: 0) }
         errorClass = makeErrorClass()
+        errorClass?.becomePartOfState()
         clua_set_limit(host, limits.memory ?? 0)
         clua_set_output_limit(host, limits.output.map { max($0, 1) } ?? 0)
     }
@@ -57,13 +58,20 @@ public final class LuaState {
     deinit { close() }
 
     /// Ends the state: its values are gone, the objects that only it held are released. Idempotent.
+    ///
+    /// The last reference that goes ends it, too. A function declared to it that keeps the state, or a class, module or
+    /// value of it, is such a reference, so a state with functions of that kind has to be closed.
     public func close() {
         guard !isClosed else { return }
         precondition(clua_on_owner_thread(host) != 0, "a LuaState is closed on the thread that made it")
         isClosed = true
         interrupter.invalidate()
         clua_close(host)
-        retained.removeAll()
+        // All that may lead back to the state.
+        retained = []
+        errorClass = nil
+        raisedAsText = nil
+        interruptHandler = { _ in .goOn }
     }
 
     /// Keeps an object that the shim knows by address alive as long as the state.
@@ -202,6 +210,22 @@ public final class LuaState {
         return value(at: -1, on: L)
     }
 
+    /// The function that opens a C module. Its code is as free as the host's own: it knows no fence and no limit.
+    ///
+    /// - Parameters:
+    ///   - path: of the shared library.
+    ///   - symbol: of the function, `luaopen_lfs`.
+    /// - Throws: an error of kind `runtime` with the system's words.
+    public func loadNative(_ path: String, symbol: String) throws(LuaError) -> LuaFunction {
+        let L = try enter(room: 4)
+        var message = [CChar](repeating: 0, count: 1024)
+        guard clua_pushnative(L, path, symbol, &message, message.count) != 0 else {
+            let text = message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            throw LuaError(.runtime, String(decoding: text, as: UTF8.self))
+        }
+        return LuaFunction(state: self, reference: takeReference(on: L))
+    }
+
     // MARK: Memory and time
 
     /// Bytes that Lua has now, and had at most.
@@ -259,11 +283,14 @@ public final class LuaState {
         }
     }
 
-    /// Tests: makes the n-th allocation of the VM from now fail, and all after it; 0 turns that off.
+    /// Tests: makes the n-th allocation of the VM from now fail, `count` in all (0: without end); an n of 0 turns that off.
+    /// Lua tries each again after a full collection: a count of 1 is that alone, 2 is an error.
+    ///
+    /// - Returns: how many were asked for since the last call.
     @discardableResult
-    package func failAllocation(_ n: Int) -> Int {
+    package func failAllocation(_ n: Int, count: Int = 0) -> Int {
         checkUse()
-        return Int(clua_fail_allocation(host, UInt(n)))
+        return Int(clua_fail_allocation(host, UInt(n), UInt(count)))
     }
 
     /// Reasons that came while nothing ran are dropped.

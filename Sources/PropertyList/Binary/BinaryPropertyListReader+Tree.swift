@@ -87,8 +87,9 @@ private struct TreeDecoding {
 
     private func grown(_ size: Int, by amount: Int) throws(PropertyListError) -> Int {
         let (sum, overflow) = size.addingReportingOverflow(amount)
-        guard !overflow, sum <= reader.limits.maximumValues else {
-            throw .corrupt("the property list unfolds to more than the limit of \(reader.limits.maximumValues) values")
+        let limit = reader.limits.maximumValues(ofObjects: reader.objectCount)
+        guard !overflow, sum <= limit else {
+            throw .corrupt("the property list unfolds to more than the limit of \(limit) values")
         }
         return sum
     }

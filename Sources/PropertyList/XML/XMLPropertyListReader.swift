@@ -15,6 +15,44 @@ struct XMLPropertyListReader {
         return PropertyListStorage(try reader.table.finish(topObject: top))
     }
 
+    /// The property list as far as it can be read, and what stopped it; nil when nothing was read.
+    static func salvage(
+        from bytes: UnsafeRawBufferPointer, limits: PropertyListLimits
+    ) -> (storage: PropertyListStorage, error: PropertyListError?)? {
+        guard bytes.count <= limits.maximumBytes else { return nil }
+        // Text that is cut within a character is valid up to there.
+        let text = (try? XMLText.utf8(bytes)) ?? Array(String(decoding: bytes, as: UTF8.self).utf8)
+        var reader = XMLPropertyListReader(scanner: XMLScanner(text), limits: limits)
+        var failure: PropertyListError?
+        var top: UInt32?
+        do throws(PropertyListError) {
+            top = try reader.document()
+        } catch {
+            failure = error
+            top = reader.closeAll()
+        }
+        guard let top, let file = try? reader.table.finish(topObject: top) else { return nil }
+        return (PropertyListStorage(file), failure)
+    }
+
+    /// Ends every open container with what it holds; the outermost one, or nil when there is none.
+    private mutating func closeAll() -> UInt32? {
+        var outermost = finished
+        while let last = open.indices.last {
+            if open[last].pendingKey != nil {
+                open[last].pendingKey = nil
+                keys.removeLast()
+            }
+            guard let number = try? close(open[last].isDictionary ? "dict" : "array") else { return nil }
+            if let outer = open.indices.last {
+                try? place(.object(number), in: outer)
+            } else {
+                outermost = number
+            }
+        }
+        return outermost
+    }
+
     /// A container whose end tag has not come.
     private struct Open {
         var isDictionary: Bool
@@ -23,6 +61,8 @@ struct XMLPropertyListReader {
         var start: Int
         var keyStart: Int
         var pendingKey: UInt32?
+        /// Whether the last key is the one that makes a UID of an integer.
+        var isUIDKey = false
         var uid: UInt32?
     }
 
@@ -39,12 +79,12 @@ struct XMLPropertyListReader {
     /// Objects of the open containers, innermost last.
     private var objects: [UInt32] = []
     private var keys: [UInt32] = []
-    private let uidKey: UInt32
+    /// The one value of the document, once it is read.
+    private var finished: UInt32?
 
     private init(scanner: XMLScanner, limits: PropertyListLimits) {
         self.scanner = scanner
         self.limits = limits
-        uidKey = table.string("CF$UID")
     }
 
     private mutating func document() throws(PropertyListError) -> UInt32 {
@@ -60,6 +100,7 @@ struct XMLPropertyListReader {
         }
         guard tag.form != .end else { throw scanner.error("the property list is empty") }
         let top = try value(from: tag)
+        finished = top
         if isWrapped {
             guard let end = try scanner.tag(), end.form == .end, end.name == "plist" else {
                 throw scanner.error("after the one value of a property list </plist> is expected")
@@ -72,7 +113,7 @@ struct XMLPropertyListReader {
     private mutating func value(from first: XMLTag) throws(PropertyListError) -> UInt32 {
         var tag = first
         while true {
-            var finished: Value?
+            var result: Value?
             switch (tag.name, tag.form) {
             case ("dict", .start), ("array", .start):
                 guard open.count < limits.maximumDepth else {
@@ -83,25 +124,25 @@ struct XMLPropertyListReader {
                         isDictionary: tag.name == "dict", position: scanner.position, start: objects.count,
                         keyStart: keys.count, pendingKey: nil, uid: nil))
             case ("dict", .empty):
-                finished = .object(table.dictionary(count: 0).number)
+                result = .object(table.dictionary(count: 0).number)
             case ("array", .empty):
-                finished = .object(table.array(count: 0).number)
+                result = .object(table.array(count: 0).number)
             case ("dict", .end), ("array", .end):
-                finished = .object(try close(tag.name))
+                result = .object(try close(tag.name))
             case ("key", .start), ("key", .empty):
                 try key(tag)
             case (_, .end):
                 throw scanner.error("</\(tag.name)> closes nothing")
             default:
-                finished = try leaf(tag)
+                result = try leaf(tag)
             }
-            if let finished {
+            if let result {
                 guard let last = open.indices.last else {
-                    switch finished {
+                    switch result {
                     case .object(let number), .integer(let number, _): return number
                     }
                 }
-                try place(finished, in: last)
+                try place(result, in: last)
             }
             guard let next = try scanner.tag() else {
                 let place = open.last.map { " (opened on line \(scanner.line(at: $0.position)))" } ?? ""
@@ -119,12 +160,12 @@ struct XMLPropertyListReader {
         case .integer(let object, let value): (number, integer) = (object, value)
         }
         if open[index].isDictionary {
-            guard let key = open[index].pendingKey else {
+            guard open[index].pendingKey != nil else {
                 throw scanner.error("a value in a dictionary has no key before it")
             }
             open[index].pendingKey = nil
             open[index].uid = nil
-            if key == uidKey, keys.count == open[index].keyStart + 1, let integer {
+            if open[index].isUIDKey, keys.count == open[index].keyStart + 1, let integer {
                 guard let uid = UInt32(exactly: integer) else {
                     throw scanner.error("a UID is out of range: \(integer)")
                 }
@@ -162,7 +203,9 @@ struct XMLPropertyListReader {
         guard let last = open.indices.last, open[last].isDictionary, open[last].pendingKey == nil else {
             throw scanner.error("a <key> stands where a value is expected")
         }
-        let number = table.string(tag.form == .empty ? "" : try scanner.text(until: "key"))
+        let text = tag.form == .empty ? "" : try scanner.text(until: "key")
+        let number = table.string(text)
+        open[last].isUIDKey = text == "CF$UID"
         open[last].pendingKey = number
         keys.append(number)
     }

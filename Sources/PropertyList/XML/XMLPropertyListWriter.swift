@@ -10,6 +10,7 @@ struct XMLPropertyListWriter {
     private let reader: BinaryPropertyListReader
     private var out: [UInt8] = []
     private var written = 0
+    private let maximumValues: Int
 
     /// The whole property list as XML, written object by object: no tree is built.
     static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
@@ -23,6 +24,7 @@ struct XMLPropertyListWriter {
 
     private init(reader: BinaryPropertyListReader) {
         self.reader = reader
+        maximumValues = reader.limits.maximumValues(ofObjects: reader.objectCount)
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
@@ -32,8 +34,8 @@ struct XMLPropertyListWriter {
         }
         // Shared containers are written each time: a small table can stand for more than any disk holds.
         written += 1
-        guard written <= reader.limits.maximumValues else {
-            throw .unwritable("the property list unfolds to more than \(reader.limits.maximumValues) values")
+        guard written <= maximumValues else {
+            throw .unwritable("the property list unfolds to more than \(maximumValues) values")
         }
         indent(level)
         if let container = try reader.container(at: number) { return try write(container, level: level) }

@@ -15,10 +15,11 @@ struct Doctor {
         let files = PosixFileLayer()
         let container = host.container
         let archive = host.items.archivePath ?? "in memory"
-        let colors =
-            switch printer.colors {
-            case .trueColor?: "24 bits"
-            case .palette256?: "256"
+        let pictures =
+            switch printer.pictures?.graphics {
+            case .kitty?: "kitty's graphics"
+            case .sixel?: "sixels"
+            case .halfBlocks?: "half blocks"
             default: "none"
             }
         let term = Environment.value("TERM") ?? "not set"
@@ -31,7 +32,7 @@ struct Doctor {
             ("saved", files.exists(archive) ? (host.items.hasChanges ? "changes wait for a save" : "yes") : "not yet"),
             ("init.lua", files.exists(initScript) ? DisplayPath.abbreviate(initScript) : "none"),
             ("sandbox", "\(host.sandboxDescription), by \(host.fence.method)"),
-            ("terminal", "\(term), \(printer.columns)×\(printer.rows), colours: \(colors)"),
+            ("terminal", "\(term), \(printer.columns)×\(printer.rows), pictures: \(pictures)"),
             ("line editor", isEditing ? "on" : "off: the terminal's own lines (TERM=dumb, or no terminal)"),
             ("editor", editor),
             ("handlers", "\(host.handlerStatistics.count), \(host.handlerFailureCount) errors since the launch"),

@@ -7,24 +7,34 @@ struct ItemTable {
     private let fields: [String]
     private let columns: Int
     private let rows: Int
+    private let thumbnail: (Item) -> String?
+    /// The cells that a thumbnail takes.
+    static let thumbnailColumns = 2
 
     /// - Parameters:
     ///   - items: all of them; those that don't fit are counted.
     ///   - fields: custom fields that were asked about: they come before others.
     ///   - columns: the width of the screen.
     ///   - rows: its height.
-    init(_ items: [Item], fields: [String], columns: Int, rows: Int) {
+    ///   - thumbnail: an item's picture in `thumbnailColumns` cells; nil when it has none.
+    init(
+        _ items: [Item], fields: [String], columns: Int, rows: Int,
+        thumbnail: @escaping (Item) -> String? = { _ in nil }
+    ) {
         self.items = items
         self.fields = fields
         self.columns = columns
         self.rows = rows
+        self.thumbnail = thumbnail
     }
 
     func text(seconds: Double) -> String {
         let time = Self.duration(seconds)
         guard !items.isEmpty else { return "no items · \(time)" }
         let shown = Array(items.prefix(rows))
-        var table = TextTable(columns: columns)
+        let thumbnails = shown.map(thumbnail)
+        let hasThumbnails = thumbnails.contains { $0 != nil }
+        var table = TextTable(columns: columns - (hasThumbnails ? Self.thumbnailColumns + 1 : 0))
         table.add(TextTable.Column(title: "#", cells: (1...shown.count).map(String.init), isNumber: true))
         for title in titles(shown) {
             let values = shown.map { (try? $0.value(forField: title)) ?? nil }
@@ -37,7 +47,11 @@ struct ItemTable {
             // The fields asked about are shown even where the rest of the line has to go.
             table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
         }
+        let blank = String(repeating: " ", count: Self.thumbnailColumns)
         var lines = table.lines
+        if hasThumbnails {
+            lines = zip([nil] + thumbnails, lines).map { " " + ($0 ?? blank) + $1 }
+        }
         if shown.count < items.count { lines.append(" …") }
         lines.append("\(ValuePrinter.grouped(items.count)) \(items.count == 1 ? "row" : "rows") · \(time)")
         return lines.joined(separator: "\n")

@@ -9,8 +9,8 @@ public import Stores
 public struct ValuePrinter {
     public var columns = 80
     public var rows = 24
-    /// What a terminal can show of a picture; nil where none is drawn.
-    public var colors: TerminalColors?
+    /// Draws pictures; nil where none are drawn.
+    var pictures: TerminalPictures?
     /// How results are shown.
     var format = OutputFormat.table
     /// Whether everything is shown, however long: `full(x)`.
@@ -37,14 +37,13 @@ public struct ValuePrinter {
         for value in values {
             switch host.inspect(value) {
             case .items(let items) where items.count > 1 || values.count == 1:
-                lines.append(ItemTable(items, fields: [], columns: columns, rows: rowLimit).text(seconds: seconds))
+                lines.append(table(items, fields: []).text(seconds: seconds))
             case .query(let query):
                 let start = MonotonicTime.now()
                 do {
                     let items = try query.all()
                     let whole = seconds + MonotonicTime.now().seconds(since: start)
-                    lines.append(
-                        ItemTable(items, fields: query.fields, columns: columns, rows: rowLimit).text(seconds: whole))
+                    lines.append(table(items, fields: query.fields).text(seconds: whole))
                 } catch { lines.append("query: \(error)") }
             case .image(let image): lines.append(picture(image, value))
             default:
@@ -73,13 +72,20 @@ public struct ValuePrinter {
         }.joined()
     }
 
+    private func table(_ items: [Item], fields: [String]) -> ItemTable {
+        ItemTable(items, fields: fields, columns: columns, rows: rowLimit) { item in
+            guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
+                host.images.hasImage(forKey: key),
+                let picture = try? host.images.thumbnail(forKey: key, size: 40)
+            else { return nil }
+            return pictures.inlineText(picture, columns: ItemTable.thumbnailColumns)
+        }
+    }
+
     /// A picture, drawn where the terminal can, and what it is.
     public func picture(_ image: Image, _ value: LuaValue? = nil) -> String {
         let caption = value.map { host.state.describe($0).description } ?? "\(image.width)×\(image.height)"
-        guard let colors else { return "(\(caption))" }
-        let sizing = TerminalImage.sizing(for: image, columns: min(columns, 80), rows: max(4, min(rows - 4, 30)))
-        guard let pixels = try? image.rgb(sizing: sizing) else { return "(\(caption))" }
-        return TerminalImage.halfBlocks(pixels, colors: colors) + "(\(caption))"
+        return (pictures?.text(image) ?? "") + "(\(caption))"
     }
 
     // MARK: Values

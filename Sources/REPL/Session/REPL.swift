@@ -32,6 +32,7 @@ public final class REPL: HostFrontEnd {
     private var isRunningEntry = false
     /// Ctrl-C came while an entry ran that no code of a script's belongs to: a pager, a question.
     private var isInterrupted = false
+    private var hasAskedTerminal = false
     private let terminal = Terminal()
     private let isInputTerminal = isatty(STDIN_FILENO) == 1
 
@@ -56,10 +57,7 @@ public final class REPL: HostFrontEnd {
         editor = LineEditor(renderer: renderer, history: (try? historyFile.load()) ?? History())
         printer.columns = size.columns
         printer.rows = size.rows
-        if !palette.isEmpty {
-            let term = Environment.value("COLORTERM") ?? ""
-            printer.colors = term == "truecolor" || term == "24bit" ? .trueColor : .palette256
-        }
+        printer.pictures = TerminalPictures(size: size, hasColors: !palette.isEmpty, environment: Environment.value)
         editor.services = services
         plain.services = services
     }
@@ -110,9 +108,17 @@ public final class REPL: HostFrontEnd {
         guard isEditing else { return perform(plain.begin(prompt: prompt, continuation: continuation)) }
         guard terminal.presence != .background else { return pause() }
         do { try mode.enter() } catch { return host.terminate(cause: .sighup, explicitly: false) }
+        askTerminal()
         let text = nextText
         nextText = ""
         perform(editor.begin(prompt: prompt, continuation: continuation, text: text))
+    }
+
+    /// Once, at the first prompt: the answers come among the keys, long before the first picture is drawn.
+    private func askTerminal() {
+        guard !hasAskedTerminal, printer.pictures?.graphics != nil else { return }
+        hasAskedTerminal = true
+        put(TerminalCapabilities.questions(environment: Environment.value))
     }
 
     /// Keys wait from now on; Ctrl-C and Ctrl-Z are signals.
@@ -162,7 +168,8 @@ public final class REPL: HostFrontEnd {
             case .suspend:
                 leaveEditing()
                 host.handle(.suspend, cause: .sigtstp)
-            case .focus, .report: break
+            case .report(let report): printer.pictures?.capabilities.take(report)
+            case .focus: break
             }
         }
     }
@@ -179,6 +186,7 @@ public final class REPL: HostFrontEnd {
         guard let size = TerminalSize(descriptor: STDOUT_FILENO) else { return }
         printer.columns = size.columns
         printer.rows = size.rows
+        printer.pictures?.size = size
         if isEditing { perform(editor.resize(columns: size.columns, rows: size.rows)) }
     }
 

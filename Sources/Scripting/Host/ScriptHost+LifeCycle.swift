@@ -75,7 +75,8 @@ extension ScriptHost {
     }
 
     private func frontEndInterrupt() {
-        if foreground == nil, scheduler.current == nil, let onInterrupt { return onInterrupt() }
+        // Also when the prompt shows a value, whose `__tostring` may run without end.
+        if foreground == nil, scheduler.current == nil, state.depth == 0, let onInterrupt { return onInterrupt() }
         cancelForeground()
     }
 
@@ -135,7 +136,7 @@ extension ScriptHost {
         case .enter(let state): applicationState = state
         case .deliver(let callback): deliver(callback, cause, simulated)
         case .syncJournal, .commit: syncCommitted()
-        case .save: _ = save(cause, simulated)
+        case .save: saveNow(cause, simulated)
         case .restore, .saveRestoration, .dropRestoration: break
         case .runBackgroundTasks: runBackgroundTasks()
         case .stopProcess: stopProcess()
@@ -160,8 +161,9 @@ extension ScriptHost {
     private func callDelegate(_ callback: LifeCycleCallback, _ event: ScriptEvent) {
         guard let delegate = lifeCycle.delegate else { return }
         for selector in [callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
-            guard case .function(let function) = (try? delegate.get(.text(selector))) ?? .nil else { continue }
-            let task = scheduler.start(function, [lifeCycle.applicationValue], seconds: 2)
+            guard case .function(let function) = method(selector, of: delegate) else { continue }
+            let seconds = min(options.timeLimit ?? 2, 2)
+            let task = scheduler.start(function, [lifeCycle.applicationValue], seconds: seconds)
             if case .failure(let error) = scheduler.finish(task) {
                 hooks.record(
                     HookFailure(
@@ -171,47 +173,22 @@ extension ScriptHost {
         }
     }
 
+    /// A delegate's method, its own or inherited through tables. An `__index` that is a function would run without a limit.
+    private func method(_ selector: String, of delegate: LuaTable) -> LuaValue {
+        var table = delegate
+        for _ in 0..<64 {
+            let value = table.rawGet(.text(selector))
+            if !value.isNil { return value }
+            guard case .table(let next)? = table.metatable?.rawGet("__index") else { return .nil }
+            table = next
+        }
+        return .nil
+    }
+
     private func syncCommitted() {
         if case .failure(let error) = commit() { logger.error("\(error.message)") }
         guard !items.isReadOnly else { return }
         do { try items.synchronize() } catch { logger.error("\(error.message)") }
-    }
-
-    // MARK: Saving
-
-    /// Saves the items, with `willSave` and `didSave` around it; nothing happens when there is nothing to save.
-    ///
-    /// - Returns: the error, when it could not be saved.
-    func save(_ cause: LifeCycleCause, _ simulated: Bool, canBeRefused: Bool = false) -> (any Error)? {
-        guard items.hasChanges, !items.isReadOnly else { return nil }
-        guard !items.isInTransaction else {
-            logger.info("A transaction is under way: what was committed before it is in the journal")
-            return nil
-        }
-        let start = MonotonicTime.now()
-        var failure: (any Error)?
-        let will = ScriptEvent(
-            LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeRefused)
-        hooks.deliver(will)
-        if let reason = will.veto { return ScriptError("vetoed", "a willSave handler refused: \(reason)") }
-        commit()
-        let count = items.count
-        do {
-            try items.saveChanges()
-            logger.info("Saved all of the Items")
-        } catch {
-            failure = error
-            logger.error("Could not save any of the Items: \(error.message)")
-        }
-        let details: [String: LuaValue] = [
-            "ok": .boolean(failure == nil), "items": .integer(Int64(count)),
-            "seconds": .number(MonotonicTime.now().seconds(since: start)),
-            "error": failure.map { .text("\($0)") } ?? .nil,
-        ]
-        hooks.deliver(
-            ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details))
-        commit()
-        return failure
     }
 
     // MARK: Background and stop

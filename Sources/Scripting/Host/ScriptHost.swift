@@ -17,6 +17,8 @@ public final class ScriptHost {
     public let items: ItemStore
     public let images: ImageStore
 
+    /// What the container remembers of how its items are kept: the fields with an index.
+    let itemPreferences: Defaults
     /// What `require` may read, and nothing else: the modules beside a script are no grant for `fs` and `io`.
     let moduleFence = PathFence()
     let output = ScriptOutput()
@@ -24,6 +26,8 @@ public final class ScriptHost {
     let hooks: HookCenter
     /// The keys of items that were removed since the last commit: their images go when the removal is committed.
     var removedKeys: Set<String> = []
+    /// The keys of images that went with their items, and come back with them.
+    var imagesAside: Set<String> = []
     let values: ValueBridge
     var machine = LifeCycleMachine()
     /// The state as handlers see it: it changes at the moments at which Cocoa's does.
@@ -33,6 +37,8 @@ public final class ScriptHost {
     /// What Ctrl-C cancels: the chunk that a person or the command started.
     var foreground: ScriptTask?
     var lifeCycle = LifeCycleContext()
+    /// The save whose archive another thread is writing.
+    var saveUnderWay: SaveUnderWay?
     /// Ctrl-C when nothing runs: the prompt's matter.
     public var onInterrupt: (() -> Void)?
     /// Signals that are not the life cycle's: the window changed its size.
@@ -80,10 +86,13 @@ public final class ScriptHost {
                 do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
             }
         }
-        let persistence = ArchivePersistence(folder: container.documents, isReadOnly: options.isReadOnly)
+        let persistence = ArchivePersistence(
+            folder: container.documents, isReadOnly: options.isReadOnly, indexFolder: container.caches)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
+        if let path = persistence.indexPath { fence.close(path) }
         items = try ItemStore.open(persistence, durability: options.durability)
+        itemPreferences = Defaults(folder: container.preferences, domain: "items")
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
 
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
@@ -92,7 +101,9 @@ public final class ScriptHost {
         values = ValueBridge(state)
         hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
 
+        restoreIndexes()
         for notice in items.loadReport.notices { logger.warning("\(notice)") }
+        items.onDamage = { [logger] notice in logger.warning("\(notice)") }
         wire()
         let classes = ItemClasses(self, HookBinding(self))
         itemClasses = classes
@@ -110,7 +121,8 @@ public final class ScriptHost {
         scheduler.isEnding = { [unowned self] in exitCode != nil }
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }
-        hooks.handlerEnded = { [unowned self] in commit() }
+        // A handler that runs within other code shares its sync: a loop that a handler watches waits for the disk once.
+        hooks.handlerEnded = { [unowned self] in commit(inGroup: state.depth > 0) }
         state.interruptHandler = { [unowned self] reasons in interrupted(reasons) }
         loop.onSignal = { [unowned self] signal in received(signal) }
         let events = ItemEvents(self)
@@ -122,16 +134,6 @@ public final class ScriptHost {
         guard let itemEvents, itemEvents.itemClass == nil else { return }
         itemEvents.itemClass = itemClass
         items.addObserver(itemEvents)
-    }
-
-    /// Removes the images of items that are gone for good; an item that a rollback brought back keeps its own.
-    func removeImagesOfRemovedItems() {
-        guard !removedKeys.isEmpty, !items.isInTransaction else { return }
-        let keys = removedKeys
-        removedKeys = []
-        for key in keys where items.item(forKey: key) == nil && images.hasImage(forKey: key) {
-            do { try images.deleteImage(forKey: key) } catch { logger.warning("\(error.message)") }
-        }
     }
 
     private func takeSignals() throws {
@@ -181,11 +183,17 @@ public final class ScriptHost {
     }
 
     /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
+    ///
+    /// - Parameter inGroup: whether an outer commit follows that waits for the disk for both.
     @discardableResult
-    func commit() -> Result<Void, LuaError> {
+    func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
         guard !items.isInTransaction else { return .success(()) }
         do {
-            if items.hasUncommittedChanges { try items.commit() }
+            if items.hasUncommittedChanges {
+                if inGroup { try items.commitInGroup() } else { try items.commit() }
+                saveIfJournalIsLong()
+            }
+            if !inGroup { try items.endGroup() }
             // Also when there was nothing to commit: a transaction may have committed the removals already.
             removeImagesOfRemovedItems()
             return .success(())

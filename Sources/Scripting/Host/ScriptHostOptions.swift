@@ -31,6 +31,8 @@ public struct ScriptHostOptions: Sendable {
     public var modulePaths: [String] = []
     /// Whether `require` looks last in `~/.luarocks`, `/usr/local` and `/usr` for modules in Lua.
     public var usesLuaTrees = true
+    /// Whether `require` loads C modules, from the same trees. They run outside of the sandbox and of all limits.
+    public var allowsNativeModules = false
 
     /// Messages below this level are dropped.
     public var logLevel = Logger.Level.info

@@ -12,7 +12,7 @@ final class TaskScheduler {
     /// The tasks whose code is on the stack now, outermost first.
     private var stack: [ScriptTask] = []
     /// Set by a waiting function just before it yields.
-    private var pendingWait: ((@escaping () -> Void) -> () -> Void)?
+    private var pendingWait: ((@escaping ([LuaValue]) -> Void) -> () -> Void)?
     /// Why waiting in place must end now.
     var isEnding: () -> Bool = { false }
 
@@ -74,9 +74,9 @@ final class TaskScheduler {
                 return
             }
             pendingWait = nil
-            let forget = register { [weak self, weak task] in
+            let forget = register { [weak self, weak task] values in
                 guard let self, let task, case .waiting = task.progress else { return }
-                self.step(task, [])
+                self.step(task, values)
             }
             task.progress = .waiting(cancel: forget)
         }
@@ -99,13 +99,20 @@ final class TaskScheduler {
     /// - Returns: what the calling binding returns.
     /// - Throws: `cancelled`, when the wait was in place and Ctrl-C or the application's end came.
     func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> Int32 {
+        try waitForValues(call) { resume in register { resume([]) } }
+    }
+
+    /// The same for a wait whose end brings what the calling function returns.
+    func waitForValues(
+        _ call: LuaCall, _ register: @escaping (@escaping ([LuaValue]) -> Void) -> () -> Void
+    ) throws -> Int32 {
         if let current, current.thread.isRunning(call), call.isYieldable {
             pendingWait = register
             return call.yields(.nil)
         }
-        var isOver = false
-        let forget = register { isOver = true }
-        while !isOver {
+        var result: [LuaValue]?
+        let forget = register { result = $0 }
+        while result == nil {
             if isEnding() || cancelRequested {
                 forget()
                 cancelRequested = false
@@ -113,7 +120,7 @@ final class TaskScheduler {
             }
             loop.runOnce(timeout: nil)
         }
-        return call.returnsNothing()
+        return try call.returns(values: result ?? [])
     }
 
     /// Ctrl-C came while a wait in place turned the loop.

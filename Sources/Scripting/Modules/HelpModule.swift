@@ -60,10 +60,10 @@ enum HelpModule {
     /// The name under which a declared table or function stands: `io`, `print`, `io.open`, `items.createItem`.
     private static func globalName(of value: LuaValue, _ host: ScriptHost) -> String? {
         let globals = host.state.globals
-        for declaration in host.state.declarations.all where declaration.isGlobal {
+        for declaration in host.state.declarations.all where declaration.isGlobal || !declaration.statics.isEmpty {
             let global = globals.rawGet(.text(declaration.name))
             if host.state.areEqual(global, value) { return declaration.name }
-            for function in declaration.functions where !function.name.isEmpty {
+            for function in declaration.functions + declaration.statics where !function.name.isEmpty {
                 let member = (try? host.state.field(function.name, of: global)) ?? .nil
                 if host.state.areEqual(member, value) { return "\(declaration.name).\(function.name)" }
             }
@@ -79,7 +79,7 @@ enum HelpModule {
         let parts = subject.split(whereSeparator: { $0 == "." || $0 == ":" }).map(String.init)
         guard let member = parts.last else { return nil }
         let found = declarations.all.filter { parts.count == 1 || $0.name == parts[0] }.compactMap { owner -> String? in
-            if let function = owner.functions.first(where: { $0.name == member }) {
+            if let function = (owner.functions + owner.statics).first(where: { $0.name == member }) {
                 return describe(function, of: owner)
             }
             guard let property = owner.properties.first(where: { $0.name == member }) else { return nil }
@@ -105,9 +105,12 @@ enum HelpModule {
                 text += "  \(each.expression(on: declaration.name))  \(each.result.name)\n      \(each.documentation)\n"
             }
         }
-        if !declaration.functions.isEmpty {
-            text += "\nfunctions\n"
-            for function in declaration.functions.sorted(by: { $0.name < $1.name }) {
+        for (title, functions) in [
+            ("functions", declaration.functions), ("functions of the class", declaration.statics),
+        ]
+        where !functions.isEmpty {
+            text += "\n\(title)\n"
+            for function in functions.sorted(by: { $0.name < $1.name }) {
                 text += "  \(declaration.signature(of: function))\n      \(function.documentation)\n"
             }
         }

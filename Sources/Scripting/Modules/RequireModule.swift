@@ -3,7 +3,8 @@ import Lua
 import Stores
 
 /// `require` and `package`: modules in Lua, each run once, from the script's folder, the container's scripts, and the
-/// LuaRocks trees of the user and the system, which are open to `require` alone. Native modules are not loaded.
+/// LuaRocks trees of the user and the system, which are open to `require` alone. C modules come from
+/// the same trees, where the host allows them.
 enum RequireModule {
     static func install(in host: ScriptHost, modules: [(String, LuaValue)]) {
         let state = host.state
@@ -19,7 +20,8 @@ enum RequireModule {
         package.rawSet("loaded", .table(loaded))
         package.rawSet("preload", .table(preload))
         package.rawSet("path", .text(templates(host.modulePaths)))
-        package.rawSet("cpath", "")
+        let native = host.options.usesLuaTrees && host.options.allowsNativeModules ? LuaTrees.nativeFolders : []
+        package.rawSet("cpath", .text(native.map { "\($0)/?.so" }.joined(separator: ";")))
         package.rawSet("config", "/\n;\n?\n!\n-\n")
         loaded.rawSet("package", .table(package))
         state.globals.rawSet("package", .table(package))
@@ -81,13 +83,25 @@ enum RequireModule {
                 }
             }
         }
-        if let native = LuaTrees.native(file) {
-            throw LuaError(
-                .runtime,
-                "module '\(name)' is a C module (\(DisplayPath.abbreviate(native))). C modules are not loaded: they would run outside of the sandbox"
-            )
-        }
+        if host.options.usesLuaTrees, let native = LuaTrees.native(file) { return try open(native, name, in: host) }
         throw LuaError(.runtime, "module '\(name)' not found:\(tried)")
+    }
+
+    /// A C module, where they are allowed.
+    private static func open(_ path: String, _ name: String, in host: ScriptHost) throws -> (LuaFunction, String) {
+        let shown = DisplayPath.abbreviate(path)
+        guard host.options.allowsNativeModules else {
+            let reason = "C modules are not loaded without --allow-ffi: they run outside of the sandbox"
+            throw LuaError(.runtime, "module '\(name)' is a C module (\(shown)). \(reason)")
+        }
+        // Lua's own rule: dots become underscores, and what stands before a hyphen is a version.
+        let base = name.split(separator: "-", maxSplits: 1).last.map(String.init) ?? name
+        let symbol = "luaopen_" + base.split(separator: ".").joined(separator: "_")
+        do {
+            return (try host.state.loadNative(path, symbol: symbol), shown)
+        } catch {
+            throw LuaError(.runtime, "module '\(name)' is in \(shown), which cannot be loaded: \(error.message)")
+        }
     }
 
     private static func templates(_ folders: [String]) -> String {

@@ -19,6 +19,8 @@ enum StandardModules {
         add(FileSystemModule.install(in: host))
         add(CSVModule.install(in: host))
         add(JSONModule.install(host.values))
+        add(PlistModule.install(in: host))
+        add(ArchiverModule.install(in: host, itemClasses))
         add(TimerModule.install(in: host))
         add(LogModule.install(in: host))
         add(ProgressModule.install(in: host))

@@ -78,7 +78,7 @@ struct AnnotationWriter {
 
     private func objects(_ declaration: LuaDeclaration) -> [String] {
         // A class without a global of its own is local to a block: `date` is a class, and a module beside it.
-        let isLocal = !declaration.isGlobalObject
+        let isLocal = !declaration.isGlobalObject && declaration.statics.isEmpty
         var lines = optionsClasses(declaration) + (isLocal ? ["do"] : []) + Self.comment(declaration.documentation)
         lines.append("---@class \(declaration.name)")
         for property in declaration.properties {
@@ -94,7 +94,7 @@ struct AnnotationWriter {
             }
         }
         lines += ["\(isLocal ? "local " : "")\(declaration.name) = {}", ""]
-        for each in declaration.functions { lines += function(each, of: declaration) }
+        for each in declaration.functions + declaration.statics { lines += function(each, of: declaration) }
         if isLocal { lines += ["end", ""] }
         return lines
     }
@@ -124,13 +124,15 @@ struct AnnotationWriter {
             lines.append("---@return \(result.annotation())\(result.isVariadic ? " ..." : "")")
         }
         lines += overloads(of: function, declaration)
-        let owner = function.name.isEmpty ? declaration.name : declaration.name + declaration.separator + function.name
+        let owner =
+            function.name.isEmpty
+            ? declaration.name : declaration.name + declaration.separator(of: function) + function.name
         return lines + ["function \(owner)(\(function.parameters.map(Self.name).joined(separator: ", "))) end", ""]
     }
 
     /// A class for each table of options.
     private func optionsClasses(_ declaration: LuaDeclaration) -> [String] {
-        declaration.functions.flatMap { function in
+        (declaration.functions + declaration.statics).flatMap { function in
             function.parameters.flatMap { parameter -> [String] in
                 guard let options = parameter.type.options else { return [] }
                 return ["---@class \(Self.optionsClass(function, declaration, parameter.name))"]
@@ -152,7 +154,7 @@ struct AnnotationWriter {
         }
         for declaration in reference.declarations {
             declaration.properties.forEach { add($0.type) }
-            for function in declaration.functions {
+            for function in declaration.functions + declaration.statics {
                 function.parameters.forEach { add($0.type) }
                 function.results.forEach(add)
             }

@@ -69,7 +69,9 @@ struct MarkdownWriter {
             }
             lines.append("")
         }
-        for function in declaration.functions { lines += self.function(function, of: declaration, level: level) }
+        for function in declaration.functions + declaration.statics {
+            lines += self.function(function, of: declaration, level: level)
+        }
         let events = reference.events(of: declaration)
         if !events.isEmpty {
             let names = events.map { "[`\($0.name)`](events.md#\($0.name.lowercased()))" }

@@ -90,6 +90,8 @@ struct ReferenceDocument: Encodable {
         let properties: [Property]
         let operators: [Operator]
         let functions: [Function]
+        /// Functions of a class itself.
+        let statics: [Function]?
 
         init(_ declaration: LuaDeclaration) {
             kind = declaration.kind.rawValue
@@ -107,6 +109,8 @@ struct ReferenceDocument: Encodable {
                     documentation: $0.documentation)
             }
             functions = declaration.functions.map { Function($0, of: declaration) }
+            let statics = declaration.statics.map { Function($0, of: declaration) }
+            self.statics = statics.isEmpty ? nil : statics
         }
     }
 

@@ -1,3 +1,4 @@
+import KeyedArchive
 import Lua
 import PropertyList
 
@@ -13,7 +14,13 @@ struct DateValue: LuaInline, Equatable {
 /// Bytes as Lua holds them when they are not text: a value of a property list.
 final class DataValue {
     let bytes: [UInt8]
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// The mutable data of an archive that it came from.
+    let mutable: ArchivedMutableData?
+
+    init(_ bytes: [UInt8], mutable: ArchivedMutableData? = nil) {
+        self.bytes = bytes
+        self.mutable = mutable
+    }
 }
 
 /// The one null of property lists and JSON, which a table can hold where nil can't stand.

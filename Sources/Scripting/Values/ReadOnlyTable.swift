@@ -6,15 +6,16 @@ import Lua
 /// The metatable also remembers whether an array or a dictionary is meant, which an empty table can't show.
 struct ReadOnlyTable {
     /// What a table was when it was a property-list value.
-    enum Shape: String { case array, dictionary }
+    enum Shape: String { case array, dictionary, set }
 
-    private static var shapeKey: LuaValue { "__shape" }
+    static var shapeKey: LuaValue { "__shape" }
     private static var contentsKey: LuaValue { "__contents" }
 
     private let length: LuaFunction
     private let pairs: LuaFunction
     private let refusal: LuaFunction
     private let dictionaryMark: LuaTable
+    private let setMark: LuaTable
 
     init(_ state: LuaState) {
         let variadic = [LuaParameter("…", .variadic(.any))]
@@ -30,9 +31,15 @@ struct ReadOnlyTable {
                 .argument,
                 "this value is read-only: assign a new table to the item's field (or copy it with {table.unpack(t)})")
         }
-        dictionaryMark = state.makeTable(fields: 2)
-        dictionaryMark.rawSet(Self.shapeKey, .text(Shape.dictionary.rawValue))
-        dictionaryMark.rawSet("__name", "dictionary")
+        dictionaryMark = Self.mark(.dictionary, in: state)
+        setMark = Self.mark(.set, in: state)
+    }
+
+    private static func mark(_ shape: Shape, in state: LuaState) -> LuaTable {
+        let mark = state.makeTable(fields: 2)
+        mark.rawSet(shapeKey, .text(shape.rawValue))
+        mark.rawSet("__name", .text(shape.rawValue))
+        return mark
     }
 
     /// A read-only view of a table.
@@ -53,6 +60,9 @@ struct ReadOnlyTable {
 
     /// Marks an ordinary table as a dictionary, so that it is one when it is empty, too.
     func markDictionary(_ table: LuaTable) { table.setMetatable(dictionaryMark) }
+
+    /// Marks an ordinary table with elements from 1 on as a set.
+    func markSet(_ table: LuaTable) { table.setMetatable(setMark) }
 
     /// The table behind a read-only one; nil for any other value.
     static func contents(of value: LuaValue) throws -> LuaTable? {

@@ -1,4 +1,5 @@
 public import Application
+public import KeyedArchive
 public import Lua
 public import PropertyList
 public import Stores
@@ -30,6 +31,13 @@ extension FileError: LuaErrorDetails {
 }
 
 extension PropertyListError: LuaErrorDetails {
+    public var luaDomain: String { "NSCocoaErrorDomain" }
+    public var luaCode: LuaErrorCode { .number(code.rawValue) }
+    public var luaMessage: String { description }
+    public var luaPath: String? { nil }
+}
+
+extension ArchiveError: LuaErrorDetails {
     public var luaDomain: String { "NSCocoaErrorDomain" }
     public var luaCode: LuaErrorCode { .number(code.rawValue) }
     public var luaMessage: String { description }

@@ -7,16 +7,24 @@ final class ValueBridge {
     let dates: LuaClass<DateValue>
     let datas: LuaClass<DataValue>
     let nulls: LuaClass<NullValue>
+    let wideIntegers: LuaClass<WideIntegerValue>
+    let uids: LuaClass<UIDValue>
     let readOnly: ReadOnlyTable
 
     /// How deep tables may nest: beyond it, a cycle is more likely than data.
     static let depthLimit = 128
+    /// How many values a table may unfold to: tables in tables count each time.
+    static let countLimit = 1 << 24
+    private var remaining = 0
+    private var levels = 0
 
     init(_ state: LuaState) {
         self.state = state
         dates = DateModule.makeClass(in: state)
         datas = DataModule.makeClass(in: state)
         nulls = NullModule.makeClass(in: state)
+        wideIntegers = WideIntegerValue.makeClass(in: state)
+        uids = UIDValue.makeClass(in: state)
         readOnly = ReadOnlyTable(state)
     }
 
@@ -28,19 +36,22 @@ final class ValueBridge {
         case .null: return nulls.value(NullValue.shared)
         case .boolean(let value): return .boolean(value)
         case .integer(let value): return .integer(value)
-        case .wideInteger(let value): return .number(Double(value))
+        case .wideInteger(let value): return wideIntegers.value(WideIntegerValue(value))
         case .real(let value): return .number(value)
         case .single(let value): return .number(Double(value))
         case .date(let date): return dates.value(DateValue(date))
         case .data(let bytes): return datas.value(DataValue(bytes))
         case .string(let text): return .text(text)
-        case .uid(let number): return .integer(Int64(number))
+        case .uid(let number): return uids.value(UIDValue(number))
         case .array(let elements), .set(let elements):
             let table = state.makeTable(array: elements.count)
             for (index, element) in elements.enumerated() {
                 table.rawSet(.integer(Int64(index + 1)), lua(element, readOnly: isReadOnly))
             }
-            return .table(isReadOnly ? readOnly.make(table, .array, in: state) : table)
+            let isSet = if case .set = value { true } else { false }
+            if isReadOnly { return .table(readOnly.make(table, isSet ? .set : .array, in: state)) }
+            if isSet { readOnly.markSet(table) }
+            return .table(table)
         case .dictionary(let entries):
             let table = state.makeTable(fields: entries.count)
             for (key, element) in entries { table.rawSet(.text(key), lua(element, readOnly: isReadOnly)) }
@@ -67,7 +78,22 @@ final class ValueBridge {
     ///
     /// A table is an array when its keys are 1 to n, a dictionary when all are strings; an empty one is an array unless
     /// it is marked (`plist.dictionary{}`).
-    func propertyList(_ value: LuaValue, path: String = "", depth: Int = 0) throws(Refusal) -> PropertyListValue {
+    func propertyList(
+        _ value: LuaValue, path: String = "", depthLimit: Int = ValueBridge.depthLimit
+    ) throws(Refusal) -> PropertyListValue {
+        remaining = Self.countLimit
+        levels = depthLimit
+        return try propertyList(value, path, depthLimit)
+    }
+
+    private func propertyList(_ value: LuaValue, _ path: String, _ depth: Int) throws(Refusal) -> PropertyListValue {
+        remaining -= 1
+        guard remaining > 0 else {
+            throw Refusal(
+                path: path,
+                reason: "the tables unfold to more than \(Self.countLimit) values; tables in several places "
+                    + "count each time")
+        }
         switch value {
         case .nil: throw Refusal(path: path, reason: "nil is no property-list value")
         case .boolean(let value): return .boolean(value)
@@ -82,41 +108,46 @@ final class ValueBridge {
             if let date = dates.object(of: value) { return .date(date.date) }
             if let data = datas.object(of: value) { return .data(data.bytes) }
             if nulls.object(of: value) != nil { return .null }
-        case .table(let table):
-            guard depth < Self.depthLimit else {
-                throw Refusal(
-                    path: path, reason: "the table is nested deeper than \(Self.depthLimit) levels, or contains itself")
+            if let wide = wideIntegers.object(of: value) {
+                return Int64(exactly: wide.value).map(PropertyListValue.integer) ?? .wideInteger(wide.value)
             }
-            return try tableValue(table, path: path, depth: depth)
+            if let uid = uids.object(of: value) { return .uid(uid.uid) }
+        case .table(let table):
+            guard depth > 0 else {
+                throw Refusal(
+                    path: path, reason: "the table is nested deeper than \(levels) levels, or contains itself")
+            }
+            return try tableValue(table, path, depth - 1)
         case .function, .thread: break
         }
         throw Refusal(
             path: path,
             reason:
-                "a \(name(of: value)) is no property-list value (string, number, boolean, date, data, array, dictionary)"
+                "a \(className(of: value)) is no property-list value (string, number, boolean, date, data, array, dictionary)"
         )
     }
 
-    private func name(of value: LuaValue) -> String {
+    /// What a value is, in a word.
+    func className(of value: LuaValue) -> String {
         if case .userdata(let userdata) = value { return userdata.className ?? "userdata" }
         return value.typeName
     }
 
-    private func tableValue(_ given: LuaTable, path: String, depth: Int) throws(Refusal) -> PropertyListValue {
+    private func tableValue(_ given: LuaTable, _ path: String, _ depth: Int) throws(Refusal) -> PropertyListValue {
         let shape = ReadOnlyTable.shape(of: given)
         let table = (try? ReadOnlyTable.contents(of: .table(given))) ?? given
         let count = table.rawCount
-        if count > 0 || shape == .array {
+        if count > 0 || shape == .array || shape == .set {
             var elements: [PropertyListValue] = []
             elements.reserveCapacity(count)
             for index in 1..<(count + 1) {
                 elements.append(
-                    try propertyList(table.rawGet(.integer(Int64(index))), path: "\(path)[\(index)]", depth: depth + 1))
+                    try propertyList(table.rawGet(.integer(Int64(index))), "\(path)[\(index)]", depth))
             }
             if let stray = keys(of: table, beyond: count) {
                 throw Refusal(path: path, reason: "the table has both array elements and the key \(stray)")
             }
-            return .array(elements)
+            return shape == .set ? .set(elements) : .array(elements)
         }
         var entries: [String: PropertyListValue] = [:]
         var failure: Refusal?
@@ -126,8 +157,7 @@ final class ValueBridge {
                 return false
             }
             do throws(Refusal) {
-                entries[name] = try propertyList(
-                    element, path: path.isEmpty ? name : "\(path).\(name)", depth: depth + 1)
+                entries[name] = try propertyList(element, path.isEmpty ? name : "\(path).\(name)", depth)
                 return true
             } catch {
                 failure = error
@@ -142,7 +172,7 @@ final class ValueBridge {
     private func keys(of table: LuaTable, beyond count: Int) -> String? {
         var stray: String?
         try? table.forEach { key, _ in
-            if case .integer(let index) = key, (1...Int64(count)).contains(index) { return true }
+            if case .integer(let index) = key, index >= 1, index <= Int64(count) { return true }
             stray = state.describe(key).description
             return false
         }

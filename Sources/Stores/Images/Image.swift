@@ -107,16 +107,28 @@ public final class Image: Sendable {
         return bytes
     }
 
-    /// The picture as a JPEG file, without metadata; transparency becomes white.
+    /// What the picture's file says of the camera, the time and the place; empty for pixels and where it says nothing.
+    ///
+    /// - Throws: `ImageError` when libvips, which reads it, cannot be used, or the file cannot be opened.
+    public func metadata() throws(ImageError) -> ImageMetadata {
+        guard case .encoded(let bytes) = source else { return ImageMetadata(fields: []) }
+        return ImageMetadata(fields: try ImageLibrary.exif(bytes, limits: limits))
+    }
+
+    /// The picture as a JPEG file; transparency becomes white.
     ///
     /// - Parameters:
     ///   - quality: 0 (smallest) to 1 (best); what is beyond counts as these.
     ///   - sizing: the size to give it on the way, which costs less than resizing first.
+    ///   - metadata: what is kept of what the file says beside the picture; without being asked nothing, the place of a
+    ///     home least of all.
     /// - Returns: the file's bytes.
     /// - Throws: `ImageError` when it cannot be decoded or made.
-    public func jpegData(quality: Double = 0.5, sizing: ImageSizing? = nil) throws(ImageError) -> [UInt8] {
+    public func jpegData(
+        quality: Double = 0.5, sizing: ImageSizing? = nil, metadata: ImageMetadata.Kept = .nothing
+    ) throws(ImageError) -> [UInt8] {
         let percent = quality.isNaN ? 50 : Int((min(max(quality, 0), 1) * 100).rounded())
-        return try render(sizing, as: .jpeg(quality: percent)).bytes
+        return try render(sizing, as: .jpeg(quality: percent), metadata).bytes
     }
 
     /// The picture as a PNG file, without metadata.
@@ -146,14 +158,19 @@ public final class Image: Sendable {
     /// - Parameters:
     ///   - sizing: the size; nil is the picture's own.
     ///   - background: the grey behind what is transparent, 0 to 255.
+    ///   - isReduced: whether there are to be at most 256 colours, dithered.
     /// - Returns: pixels of three channels.
     /// - Throws: `ImageError` when it cannot be decoded or made.
-    public func rgb(sizing: ImageSizing? = nil, background: UInt8 = 255) throws(ImageError) -> ImagePixels {
-        try pixels(of: try render(sizing, as: .rgb(background: background)))
+    public func rgb(
+        sizing: ImageSizing? = nil, background: UInt8 = 255, isReduced: Bool = false
+    ) throws(ImageError) -> ImagePixels {
+        try pixels(of: try render(sizing, as: .rgb(background: background, isReduced: isReduced)))
     }
 
-    private func render(_ sizing: ImageSizing?, as kind: ImageLibrary.Kind) throws(ImageError) -> ImageLibrary.Output {
-        try ImageLibrary.render(source, sizing, as: kind, limits: limits)
+    private func render(
+        _ sizing: ImageSizing?, as kind: ImageLibrary.Kind, _ metadata: ImageMetadata.Kept = .nothing
+    ) throws(ImageError) -> ImageLibrary.Output {
+        try ImageLibrary.render(source, sizing, as: kind, metadata: metadata, limits: limits)
     }
 
     private func pixels(of output: ImageLibrary.Output) throws(ImageError) -> ImagePixels {

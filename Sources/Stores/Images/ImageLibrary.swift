@@ -20,8 +20,8 @@ enum ImageLibrary {
         /// Quality 1 to 100.
         case jpeg(quality: Int)
         case png
-        /// Transparency becomes a grey, 0 to 255.
-        case rgb(background: UInt8)
+        /// Transparency becomes a grey, 0 to 255; of at most 256 colours, if they are to be reduced.
+        case rgb(background: UInt8, isReduced: Bool)
         case pixels
     }
 
@@ -41,9 +41,22 @@ enum ImageLibrary {
         return (Int(result.width), Int(result.height))
     }
 
+    /// The fields of the EXIF segment by libvips's names (`ifd0-Make`) and in its words, without decoding.
+    static func exif(_ bytes: [UInt8], limits: ImageLimits) throws(ImageError) -> [(name: String, text: String)] {
+        var result = cimaging_result()
+        let status = withSource(.encoded(bytes), limits) { cimaging_exif(&$0, &result) }
+        try check(status, result, limits: limits)
+        defer { cimaging_free(result.bytes) }
+        let parts = UnsafeRawBufferPointer(start: result.bytes, count: result.length).split(
+            separator: 0, omittingEmptySubsequences: false
+        ).map { String(decoding: $0, as: UTF8.self) }
+        return stride(from: 0, to: parts.count - 1, by: 2).map { (parts[$0], parts[$0 + 1]) }
+    }
+
     /// Decodes, turns upright, resizes, converts to sRGB and encodes.
     static func render(
-        _ source: Source, _ sizing: ImageSizing?, as kind: Kind, limits: ImageLimits
+        _ source: Source, _ sizing: ImageSizing?, as kind: Kind, metadata: ImageMetadata.Kept = .nothing,
+        limits: ImageLimits
     ) throws(ImageError) -> Output {
         var request = cimaging_request()
         if let sizing {
@@ -69,11 +82,18 @@ enum ImageLibrary {
             request.output = CIMAGING_JPEG
             request.quality = Int32(min(max(quality, 1), 100))
         case .png: request.output = CIMAGING_PNG
-        case .rgb(let background):
+        case .rgb(let background, let isReduced):
             request.output = CIMAGING_RGB
             request.background = Int32(background)
+            request.is_reduced = isReduced ? 1 : 0
         case .pixels: request.output = CIMAGING_PIXELS
         }
+        request.metadata =
+            switch metadata {
+            case .nothing: CIMAGING_NO_METADATA
+            case .withoutLocation: CIMAGING_EXIF_WITHOUT_PLACE
+            case .everything: CIMAGING_ALL_METADATA
+            }
         var result = cimaging_result()
         let status = withSource(source, limits) { cimaging_render(&$0, &request, &result) }
         try check(status, result, limits: limits)

@@ -29,10 +29,20 @@ struct CellHeap {
     private var remaining = 0
     private(set) var textBytes = 0
     private(set) var garbageBytes = 0
+    /// What cells of mapped items hold; nil when no archive is mapped.
+    var faulted: FaultedValues?
 
     private static let chunkSize = 1 << 18
     /// What a boxed value is taken to weigh, for the decision to compact.
     private static let boxWeight = 64
+
+    /// The same texts and values, for another owner who adds to them: in pieces of its own.
+    func forked() -> CellHeap {
+        var copy = self
+        copy.cursor = nil
+        copy.remaining = 0
+        return copy
+    }
 
     var needsCompaction: Bool {
         garbageBytes > 1 << 20 && garbageBytes > (textBytes + boxes.count * Self.boxWeight) / 2
@@ -40,10 +50,23 @@ struct CellHeap {
 
     mutating func discard(_ cell: Cell) {
         switch cell.kind {
-        case .longText: garbageBytes += cell.heapByteCount
-        case .box: garbageBytes += Self.boxWeight
+        case .longText:
+            if !isMapped(cell) { garbageBytes += cell.heapByteCount }
+        case .box:
+            if cell.boxIndex & FaultedValues.boxFlag == 0 { garbageBytes += Self.boxWeight }
         default: break
         }
+    }
+
+    /// Whether the cell's text lies in the mapped archive.
+    private func isMapped(_ cell: Cell) -> Bool {
+        faulted.map { $0.mapped.contains(UInt(cell.tail)) } ?? false
+    }
+
+    /// The value of a cell of kind `box`.
+    func value(ofBox cell: Cell) -> PropertyListValue {
+        if let faulted, cell.boxIndex & FaultedValues.boxFlag != 0 { return faulted.value(ofBox: cell.boxIndex) }
+        return boxes[cell.boxIndex]
     }
 
     // MARK: Values to cells
@@ -99,9 +122,9 @@ struct CellHeap {
     /// The same value in this heap, from a cell of another.
     mutating func adopt(_ cell: Cell, from other: borrowing CellHeap) -> Cell {
         switch cell.kind {
-        case .longText:
+        case .longText where !other.isMapped(cell):
             return cell.withText { text($0) }
-        case .box:
+        case .box where cell.boxIndex & FaultedValues.boxFlag == 0:
             boxes.append(other.boxes[cell.boxIndex])
             return .box(boxes.count - 1)
         default:
@@ -125,7 +148,7 @@ struct CellHeap {
         case .single: .single(Float(bitPattern: UInt32(truncatingIfNeeded: cell.tail)))
         case .date: .date(PropertyListDate(secondsSinceReferenceDate: cell.realValue))
         case .shortText, .longText: .string(Self.string(cell))
-        case .box: boxes[cell.boxIndex]
+        case .box: value(ofBox: cell)
         }
     }
 
@@ -142,7 +165,7 @@ struct CellHeap {
                 }
             }
         case (.box, .box):
-            return boxes[first.boxIndex] == boxes[second.boxIndex]
+            return value(ofBox: first) == value(ofBox: second)
         default:
             return false
         }

@@ -30,5 +30,16 @@ struct Change: BitwiseCopyable {
 struct ChangeGroup {
     var changes: [Change]
 
+    /// The rows that the changes brought into the store.
+    var rowsThatCame: [UInt32] {
+        changes.flatMap { change -> [UInt32] in
+            switch change.kind {
+            case .append: Array(change.row..<change.row + UInt32(change.count))
+            case .insert: [change.row]
+            case .remove, .set, .move: []
+            }
+        }
+    }
+
     var byteCount: Int { changes.count * MemoryLayout<Change>.stride }
 }

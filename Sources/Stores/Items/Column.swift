@@ -1,45 +1,79 @@
 import Glibc
 
-/// A growing array of plain values at an address that only growing changes.
+/// A growing array of plain values at an address that only growing, and writing beside a snapshot, change.
 ///
-/// Unlike `Array` it is never copied on write and never checks for exclusive access, so that a scan is a pointer walk
-/// and an item's end can clear its slot while a method of the store runs. Large columns grow by `mremap`, inside
-/// `realloc`, without copying.
+/// Unlike `Array` it never checks for exclusive access, so that a scan is a pointer walk and an item's end can clear its
+/// slot while a method of the store runs. Large columns grow by `mremap`, inside `realloc`, without copying.
+///
+/// Two things may stand between a row and its element. The row may still be in the mapped archive: then it is read when
+/// it is first asked for (`RowSource`), and a bit remembers that it is here. And a snapshot may share the memory: who
+/// changes a row that the snapshot has calls `unshare()` before.
 struct Column<Element: BitwiseCopyable>: ~Copyable {
-    private(set) var base: UnsafeMutablePointer<Element>
+    private var memory: UnsafeMutablePointer<Element>
     private(set) var count = 0
     private(set) var capacity: Int
+    private var buffer: ColumnBuffer
+    private var isShared = false
+    /// Which rows are here, of those that the archive had; nil when all are.
+    private var faults: RowFaults?
+    /// The rows below may be missing; 0 when the column was never mapped.
+    private var mappedCount: UInt32 = 0
 
     init(minimumCapacity: Int = 16) {
         capacity = max(minimumCapacity, 1)
-        base = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
-    }
-
-    deinit {
-        free(base)
+        memory = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+        buffer = ColumnBuffer(memory)
     }
 
     @inline(__always)
     subscript(row: UInt32) -> Element {
         get {
             assert(Int(row) < count)
-            return base[Int(row)]
+            if row < mappedCount { fault(row) }
+            return memory[Int(row)]
         }
         nonmutating set {
             assert(Int(row) < count)
-            base[Int(row)] = newValue
+            if row < mappedCount { faults?.markPresent(row) }
+            memory[Int(row)] = newValue
         }
+    }
+
+    /// The elements' address, with every row here.
+    @inline(__always)
+    var base: UnsafeMutablePointer<Element> {
+        if mappedCount > 0 { faultAll() }
+        return memory
+    }
+
+    /// The address of one row's element.
+    @inline(__always)
+    func pointer(_ row: UInt32) -> UnsafeMutablePointer<Element> {
+        if row < mappedCount { fault(row) }
+        return memory + Int(row)
+    }
+
+    /// Whether the row's element is here and not only in the archive.
+    @inline(__always)
+    func isPresent(_ row: UInt32) -> Bool {
+        row >= mappedCount || faults?.isPresent(row) ?? true
     }
 
     @inline(__always)
     mutating func append(_ element: Element) {
         if count == capacity { grow(to: count + 1) }
-        (base + count).initialize(to: element)
+        (memory + count).initialize(to: element)
         count += 1
     }
 
     mutating func reserve(_ wanted: Int) {
         if wanted > capacity { grow(to: wanted) }
+    }
+
+    /// Makes the column longer by elements that the caller sets before they are read.
+    mutating func makeRoom(_ number: Int) {
+        reserve(count + number)
+        count += number
     }
 
     mutating func removeAll() {
@@ -50,22 +84,96 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         count -= number
     }
 
-    /// Moves the elements from `start` on by one, to make a place for `element`.
+    /// Moves the elements from `start` on by one, to make a place for `element`. Not for mapped columns.
     mutating func insert(_ element: Element, at start: Int) {
         if count == capacity { grow(to: count + 1) }
-        memmove(base + start + 1, base + start, (count - start) * MemoryLayout<Element>.stride)
-        base[start] = element
+        memmove(memory + start + 1, memory + start, (count - start) * MemoryLayout<Element>.stride)
+        memory[start] = element
         count += 1
     }
 
     @inline(never)
     private mutating func grow(to wanted: Int) {
         let larger = max(wanted, capacity + capacity / 2)
-        // An allocator that cannot give memory leaves nothing that a store could do: stop with a clear message.
-        guard let grown = realloc(base, larger * MemoryLayout<Element>.stride) else {
-            preconditionFailure("out of memory: \(larger) elements of \(MemoryLayout<Element>.stride) bytes")
-        }
-        base = grown.assumingMemoryBound(to: Element.self)
+        if isShared, !isKnownUniquelyReferenced(&buffer) { return replace(capacity: larger) }
+        isShared = false
+        memory = buffer.grow(to: larger, of: Element.self)
         capacity = larger
+    }
+
+    // MARK: Rows in the archive
+
+    /// Makes the empty column one of `number` rows that are all still in an archive.
+    mutating func map(_ number: Int, _ column: MappedColumn, _ source: RowSource) {
+        replaceEmpty(number)
+        faults = RowFaults(number, column, source)
+        mappedCount = UInt32(number)
+    }
+
+    /// Makes the empty column one of `number` elements whose bytes are 0, without touching the memory.
+    mutating func fillWithZeros(_ number: Int) {
+        replaceEmpty(number)
+    }
+
+    private mutating func replaceEmpty(_ number: Int) {
+        assert(count == 0)
+        capacity = max(number, 16)
+        buffer = ColumnBuffer(zeros: capacity * MemoryLayout<Element>.stride)
+        memory = buffer.base.assumingMemoryBound(to: Element.self)
+        count = number
+    }
+
+    @inline(__always)
+    private func fault(_ row: UInt32) {
+        if let faults, !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
+    }
+
+    @inline(never)
+    private func faultAll() {
+        guard let faults, faults.missing > 0 else { return }
+        for row in 0..<mappedCount where !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
+    }
+
+    // MARK: Snapshots
+
+    /// The elements as they are now; they stay for as long as somebody holds what is returned.
+    mutating func share() -> SharedColumn<Element> {
+        isShared = true
+        return SharedColumn(buffer, memory, presentRows: faults?.presentRows ?? [], mappedCount: mappedCount)
+    }
+
+    /// Leaves the memory to the snapshot that shares it, if there still is one: rows that it has may be changed then.
+    @inline(__always)
+    mutating func unshare() {
+        if isShared { separate() }
+    }
+
+    @inline(never)
+    private mutating func separate() {
+        isShared = false
+        if !isKnownUniquelyReferenced(&buffer) { replace(capacity: capacity) }
+    }
+
+    /// Goes on in memory of its own, with the same elements.
+    private mutating func replace(capacity wanted: Int) {
+        let old = buffer
+        let source = memory
+        let fresh = ColumnBuffer(zeros: wanted * MemoryLayout<Element>.stride)
+        let target = fresh.base.assumingMemoryBound(to: Element.self)
+        buffer = fresh
+        memory = target
+        capacity = wanted
+        isShared = false
+        var start = 0
+        // Rows that are still in the archive are left out: copying would bring their pages in.
+        if let faults {
+            for (word, bits) in faults.presentRows.enumerated() where bits != 0 {
+                let first = word * 64
+                (target + first).update(from: source + first, count: min(64, count - first))
+            }
+            start = Int(mappedCount) / 64 * 64
+        }
+        (target + start).update(from: source + start, count: count - start)
+        extendLifetime(old)
     }
 }

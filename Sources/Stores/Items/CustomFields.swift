@@ -82,9 +82,10 @@ struct CustomFields: BitwiseCopyable {
 
     private mutating func remove(at index: Int) {
         let (cells, numbers) = (cells, numbers)
-        for next in stride(from: index + 1, to: cells.count, by: 1) {
-            cells[next - 1] = cells[next]
-            numbers[next - 1] = numbers[next]
+        if let cells = cells.baseAddress, let numbers = numbers.baseAddress {
+            let behind = count - index - 1
+            (cells + index).update(from: cells + index + 1, count: behind)
+            (numbers + index).update(from: numbers + index + 1, count: behind)
         }
         setCount(cells.count - 1)
         if cells.count == 1 { release() }
@@ -95,9 +96,9 @@ struct CustomFields: BitwiseCopyable {
         if count == capacity { grow() }
         setCount(count + 1)
         let (cells, numbers) = (cells, numbers)
-        for next in stride(from: count, to: index, by: -1) {
-            cells[next] = cells[next - 1]
-            numbers[next] = numbers[next - 1]
+        if let cells = cells.baseAddress, let numbers = numbers.baseAddress {
+            (cells + index + 1).update(from: cells + index, count: count - index)
+            (numbers + index + 1).update(from: numbers + index, count: count - index)
         }
         cells[index] = cell
         numbers[index] = field

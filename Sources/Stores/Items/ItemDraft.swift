@@ -16,6 +16,11 @@ public struct ItemDraft {
         try store.set(row, field, value)
     }
 
+    /// Sets a field by name; `itemKey` too. A new custom field is checked and numbered.
+    public func set(_ value: PropertyListValue, forField name: String) throws(StoreError) {
+        try set(value, for: try store.fieldForAssignment(name, value))
+    }
+
     /// Sets a text field from UTF-8 bytes; `itemKey` too.
     public func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
         guard field == .itemKey else { return try store.setUTF8(row, field, bytes) }

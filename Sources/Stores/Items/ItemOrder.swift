@@ -7,41 +7,100 @@ struct ItemOrder: ~Copyable {
     static let hole = UInt32.max
     static let nowhere = UInt32.max
 
-    /// Rows in order, holes between them.
-    private(set) var slots: [UInt32] = []
+    /// Rows in order, holes between them; empty while `untouched` counts them.
+    private var stored: [UInt32] = []
     /// The slot of each row; `nowhere` for a row that is not in the store.
     private var places = Column<UInt32>()
     private(set) var count = 0
     private var firstHole = Int.max
+    /// The rows below are each at their own position, and nothing is written down: the order of a mapped archive until
+    /// it changes.
+    private var untouched = 0
+    /// Rows that exist while the order is untouched.
+    private var untouchedRows = 0
     /// Holes a block of 64 slots, as a Fenwick tree of a power of two of blocks; empty when not built.
     private var tree: [UInt32] = []
 
+    /// Rows in order, holes between them.
+    var slots: [UInt32] {
+        mutating get {
+            writeDown()
+            return stored
+        }
+    }
+
+    /// The rows for a snapshot: nil when each is at its own position.
+    var snapshot: [UInt32]? { untouched > 0 ? nil : stored }
+
+    /// Makes the empty order one of `number` rows, each at its own position. O(1).
+    mutating func adopt(_ number: Int) {
+        untouched = number
+        untouchedRows = number
+        count = number
+    }
+
+    @inline(__always)
+    private mutating func writeDown() {
+        if untouched > 0 { makeSlots() }
+    }
+
+    @inline(never)
+    private mutating func makeSlots() {
+        stored = [UInt32](unsafeUninitializedCapacity: untouched) { buffer, filled in
+            for row in 0..<untouched { buffer[row] = UInt32(row) }
+            filled = untouched
+        }
+        places.reserve(untouchedRows)
+        for row in 0..<untouched { places.append(UInt32(row)) }
+        for _ in untouched..<untouchedRows { places.append(Self.nowhere) }
+        untouched = 0
+    }
+
     mutating func reserve(_ wanted: Int) {
-        slots.reserveCapacity(wanted)
+        if untouched > 0 { return }
+        stored.reserveCapacity(wanted)
         places.reserve(wanted)
     }
 
     /// Makes room for a row's place.
     mutating func addRow() {
+        if untouched > 0 {
+            untouchedRows += 1
+            return
+        }
         places.append(Self.nowhere)
     }
 
     @inline(__always)
     mutating func append(_ row: UInt32) {
-        places[row] = UInt32(slots.count)
-        slots.append(row)
+        if untouched > 0 {
+            if Int(row) == untouched {
+                untouched += 1
+                count += 1
+                return
+            }
+            makeSlots()
+        }
+        places[row] = UInt32(stored.count)
+        stored.append(row)
         count += 1
-        if firstHole != Int.max, !tree.isEmpty, (slots.count - 1) >> 6 >= tree.count - 1 { tree = [] }
+        if firstHole != Int.max, !tree.isEmpty, (stored.count - 1) >> 6 >= tree.count - 1 { tree = [] }
     }
+
+    /// The slot of a row that is in the order; slots are in the rows' order.
+    @inline(__always)
+    func slot(of row: UInt32) -> UInt32 { row < untouched ? row : places[row] }
 
     /// The row at a position below `count`.
     @inline(__always)
     mutating func row(at position: Int) -> UInt32 {
-        position < firstHole ? slots[position] : rowBehindHole(position)
+        if position < untouched { return UInt32(position) }
+        return position < firstHole ? stored[position] : rowBehindHole(position)
     }
 
     /// The position of a row that is in the order.
     mutating func position(of row: UInt32) -> Int {
+        if row < untouched { return Int(row) }
         let slot = Int(places[row])
         if slot < firstHole { return slot }
         if tree.isEmpty { buildTree() }
@@ -52,60 +111,63 @@ struct ItemOrder: ~Copyable {
             holes += Int(tree[block])
             block &= block - 1
         }
-        for index in start..<slot where slots[index] == Self.hole { holes += 1 }
+        for index in start..<slot where stored[index] == Self.hole { holes += 1 }
         return slot - holes
     }
 
     /// Takes a row out, and gives back the position it had.
     mutating func remove(_ row: UInt32) -> Int {
+        writeDown()
         let position = position(of: row)
         let slot = Int(places[row])
         places[row] = Self.nowhere
         count -= 1
-        if slot == slots.count - 1 {
-            slots.removeLast()
-            while slots.last == Self.hole {
-                let last = slots.count - 1
-                slots.removeLast()
+        if slot == stored.count - 1 {
+            stored.removeLast()
+            while stored.last == Self.hole {
+                let last = stored.count - 1
+                stored.removeLast()
                 addToTree(last, -1)
             }
-            if slots.count <= firstHole {
+            if stored.count <= firstHole {
                 firstHole = Int.max
                 tree = []
             }
             return position
         }
-        slots[slot] = Self.hole
+        stored[slot] = Self.hole
         firstHole = min(firstHole, slot)
         addToTree(slot, 1)
-        if slots.count - count > 64 + slots.count / 3 { close() }
+        if stored.count - count > 64 + stored.count / 3 { close() }
         return position
     }
 
     mutating func insert(_ row: UInt32, at position: Int) {
         if position == count { return append(row) }
+        writeDown()
         close()
-        slots.insert(row, at: position)
+        stored.insert(row, at: position)
         count += 1
-        for slot in position..<slots.count { places[slots[slot]] = UInt32(slot) }
+        for slot in position..<stored.count { places[stored[slot]] = UInt32(slot) }
     }
 
     /// Takes the row at one position to another: O(distance).
     mutating func move(from: Int, to: Int) {
+        writeDown()
         close()
-        let row = slots[from]
+        let row = stored[from]
         if from < to {
             for slot in from..<to {
-                slots[slot] = slots[slot + 1]
-                places[slots[slot]] = UInt32(slot)
+                stored[slot] = stored[slot + 1]
+                places[stored[slot]] = UInt32(slot)
             }
         } else {
             for slot in stride(from: from, to: to, by: -1) {
-                slots[slot] = slots[slot - 1]
-                places[slots[slot]] = UInt32(slot)
+                stored[slot] = stored[slot - 1]
+                places[stored[slot]] = UInt32(slot)
             }
         }
-        slots[to] = row
+        stored[to] = row
         places[row] = UInt32(to)
     }
 
@@ -113,13 +175,13 @@ struct ItemOrder: ~Copyable {
     mutating func close() {
         guard firstHole != Int.max else { return }
         var target = firstHole
-        for slot in firstHole..<slots.count where slots[slot] != Self.hole {
-            let row = slots[slot]
-            slots[target] = row
+        for slot in firstHole..<stored.count where stored[slot] != Self.hole {
+            let row = stored[slot]
+            stored[target] = row
             places[row] = UInt32(target)
             target += 1
         }
-        slots.removeLast(slots.count - target)
+        stored.removeLast(stored.count - target)
         firstHole = Int.max
         tree = []
     }
@@ -128,9 +190,9 @@ struct ItemOrder: ~Copyable {
 
     private mutating func buildTree() {
         var size = 1
-        while size < (slots.count >> 6) + 2 { size *= 2 }
+        while size < (stored.count >> 6) + 2 { size *= 2 }
         tree = [UInt32](repeating: 0, count: size + 1)
-        for slot in firstHole..<slots.count where slots[slot] == Self.hole { tree[slot >> 6 + 1] += 1 }
+        for slot in firstHole..<stored.count where stored[slot] == Self.hole { tree[slot >> 6 + 1] += 1 }
         for index in 1...size {
             let parent = index + (index & -index)
             if parent <= size { tree[parent] += tree[index] }
@@ -164,8 +226,8 @@ struct ItemOrder: ~Copyable {
         }
         var slot = block << 6
         while true {
-            if slots[slot] != Self.hole {
-                if left == 0 { return slots[slot] }
+            if stored[slot] != Self.hole {
+                if left == 0 { return stored[slot] }
                 left -= 1
             }
             slot += 1

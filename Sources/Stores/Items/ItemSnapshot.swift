@@ -1,107 +1,113 @@
-import Glibc
 import PropertyList
 
-/// The items at one moment, for another thread to write: a copy of the columns, sharing the texts.
-public final class ItemSnapshot: @unchecked Sendable {  // Guard: immutable after `init`; texts are append-only.
+/// The items at one moment, for another thread to write.
+///
+/// Taking one copies nothing: it shares the store's columns, which the store leaves to it before it changes a row, and
+/// reads rows that nobody has touched from the mapped archive itself. Complexity of taking one: a bit for each mapped
+/// item; of the first change of a column afterwards: a copy of that column.
+public final class ItemSnapshot: @unchecked Sendable {
+    // Guard: what is shared does not change (`Column`, `SnapshotLease`); `source` and `rows` are for the one thread that
+    // reads the snapshot.
     public let count: Int
-    let names: [Cell]
-    let serials: [Cell]
-    let values: [Int64]
-    let dates: [Double]
-    let keys: [PackedKey]
-    let textKeys: [Bool]
-    /// The custom fields of item i are those from `customStarts[i]` to `customStarts[i + 1]`; empty when no item has any.
-    let customStarts: [Int]
-    let customFields: [UInt32]
-    let customCells: [Cell]
     let fieldNames: [String]
+    /// By number of a field, the kinds of its cells.
+    let fieldKinds: [UInt16]
+    private let names: SharedColumn<Cell>
+    private let serials: SharedColumn<Cell>
+    private let values: SharedColumn<Int64>
+    private let dates: SharedColumn<Double>
+    private let keys: SharedColumn<PackedKey>
+    private let textKeys: SharedColumn<Bool>
+    private let custom: SharedColumn<CustomFields>
+    private let lease: SnapshotLease
     private let heap: CellHeap
-
-    init(_ store: borrowing ItemStore) {
-        let count = store.order.count
-        self.count = count
-        heap = store.heap
-        fieldNames = store.fields.names
-        let rows = store.order.slots
-        let table = TableView(store)
-        func gather<Element: BitwiseCopyable>(_ base: UnsafeMutablePointer<Element>) -> [Element] {
-            [Element](unsafeUninitializedCapacity: count) { buffer, filled in
-                for row in rows where row != ItemOrder.hole {
-                    buffer[filled] = base[Int(row)]
-                    filled += 1
-                }
-            }
-        }
-        names = gather(table.names)
-        serials = gather(table.serials)
-        values = gather(table.values)
-        dates = gather(table.dates)
-        keys = gather(table.keys)
-        textKeys = gather(table.textKeys)
-        var starts: [Int] = []
-        var fields: [UInt32] = []
-        var cells: [Cell] = []
-        if fieldNames.count > ItemField.domain.count {
-            starts.reserveCapacity(count + 1)
-            for row in rows where row != ItemOrder.hole {
-                starts.append(cells.count)
-                let custom = table.custom[Int(row)]
-                fields.append(contentsOf: custom.numbers)
-                cells.append(contentsOf: custom.cells)
-            }
-            starts.append(cells.count)
-        }
-        customStarts = starts
-        customFields = fields
-        customCells = cells
+    private let source: RowSource?
+    /// The rows in order; nil when each is at its own position.
+    private let slots: [UInt32]?
+    private lazy var rows: [UInt32]? = slots.map { slots in
+        slots.count == count ? slots : slots.filter { $0 != ItemOrder.hole }
     }
 
-    /// The columns' addresses.
-    private struct TableView {
-        let names: UnsafeMutablePointer<Cell>
-        let serials: UnsafeMutablePointer<Cell>
-        let values: UnsafeMutablePointer<Int64>
-        let dates: UnsafeMutablePointer<Double>
-        let keys: UnsafeMutablePointer<PackedKey>
-        let textKeys: UnsafeMutablePointer<Bool>
-        let custom: UnsafeMutablePointer<CustomFields>
+    init(_ store: ItemStore) {
+        count = store.order.count
+        fieldNames = store.fields.names
+        fieldKinds = store.table.fieldKinds
+        names = store.table.names.share()
+        serials = store.table.serials.share()
+        values = store.table.values.share()
+        dates = store.table.dates.share()
+        keys = store.table.keys.share()
+        textKeys = store.table.textKeys.share()
+        custom = store.table.custom.share()
+        lease = store.table.makeLease()
+        slots = store.order.snapshot
+        var heap = store.heap
+        source = store.rowSource?.copy().makeSource()
+        heap.faulted = source?.values
+        self.heap = heap
+    }
 
-        init(_ store: borrowing ItemStore) {
-            names = store.table.names.base
-            serials = store.table.serials.base
-            values = store.table.values.base
-            dates = store.table.dates.base
-            keys = store.table.keys.base
-            textKeys = store.table.textKeys.base
-            custom = store.table.custom.base
-        }
+    /// Whether something of the archive could not be read.
+    var isDamaged: Bool { source.map { !$0.damage.isEmpty } ?? false }
+
+    @inline(__always)
+    private func row(_ position: Int) -> UInt32 { rows?[position] ?? UInt32(position) }
+
+    @inline(__always)
+    private func element<Element: BitwiseCopyable>(
+        _ column: borrowing SharedColumn<Element>, _ kind: MappedColumn, _ position: Int, _ empty: Element
+    ) -> Element {
+        let row = row(position)
+        if let element = column[row] { return element }
+        var element = empty
+        source?.load(kind, row, to: &element)
+        return element
+    }
+
+    func name(_ position: Int) -> Cell { element(names, .name, position, Cell(.shortText)) }
+    func serialNumber(_ position: Int) -> Cell { element(serials, .serialNumber, position, .absent) }
+    func valueInDollars(_ position: Int) -> Int64 { element(values, .valueInDollars, position, 0) }
+    func dateCreated(_ position: Int) -> Double { element(dates, .dateCreated, position, 0) }
+    func key(_ position: Int) -> PackedKey { element(keys, .key, position, PackedKey(high: 0, low: 0)) }
+    func isTextKey(_ position: Int) -> Bool { element(textKeys, .keyKind, position, false) }
+
+    /// Calls `body` with each custom field of an item and its cell, in the order of the fields' numbers.
+    func forEachCustomField<Failure: Error>(
+        _ position: Int, _ body: (UInt32, Cell) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard fieldNames.count > ItemField.domain.count else { return }
+        let row = row(position)
+        let present = custom[row]
+        var block = present ?? .none
+        if present == nil { source?.load(.custom, row, to: &block) }
+        defer { if present == nil { block.release() } }
+        for index in 0..<block.count { try body(block.numbers[index], block.cells[index]) }
     }
 
     func value(_ cell: Cell) -> PropertyListValue? { heap.value(cell) }
 
     /// The key's text of an item.
     func keyString(_ position: Int) -> String {
-        textKeys[position] ? CellHeap.string(keys[position].cell) : keys[position].uuidString
+        isTextKey(position) ? CellHeap.string(key(position).cell) : key(position).uuidString
     }
 
     /// Calls `body` with the bytes of an item's key.
     func withKey<Result, Failure: Error>(
         _ position: Int, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try ItemTable.withKey(keys[position], isText: textKeys[position], body)
+        try ItemTable.withKey(key(position), isText: isTextKey(position), body)
     }
 
     /// The items' fields, for a persistence that keeps whole records.
     public func fields(at position: Int) -> ItemFields {
-        let serial = serials[position]
+        let serial = serialNumber(position)
         var result = ItemFields(
-            name: CellHeap.string(names[position]), serialNumber: serial.isAbsent ? nil : CellHeap.string(serial),
-            valueInDollars: values[position],
-            dateCreated: PropertyListDate(secondsSinceReferenceDate: dates[position]), itemKey: keyString(position))
-        if !customStarts.isEmpty {
-            for index in customStarts[position]..<customStarts[position + 1] {
-                result.custom[fieldNames[Int(customFields[index])]] = heap.value(customCells[index])
-            }
+            name: CellHeap.string(name(position)), serialNumber: serial.isAbsent ? nil : CellHeap.string(serial),
+            valueInDollars: valueInDollars(position),
+            dateCreated: PropertyListDate(secondsSinceReferenceDate: dateCreated(position)),
+            itemKey: keyString(position))
+        forEachCustomField(position) { field, cell in
+            result.custom[fieldNames[Int(field)]] = heap.value(cell)
         }
         return result
     }

@@ -213,6 +213,7 @@ extension ItemStore {
         order.append(row)
         index.insert(row, hash: hash) { keyHash($0) }
         table.states[row] = ItemTable.State.live.rawValue
+        rowCame(row)
         version &+= 1
         // Rows of a loop follow each other: one entry for the whole run.
         let last = log.count - 1
@@ -244,7 +245,7 @@ extension ItemStore {
 
     func change(_ row: UInt32, _ field: ItemField, to cell: Cell) {
         let old = table.cell(row, field)
-        table.setCell(row, field, cell)
+        setStored(row, field, cell)
         version &+= 1
         let last = log.count - 1
         if last >= mergeFloor, log[last].kind == .set, log[last].row == row, log[last].field == field.rawValue {
@@ -260,10 +261,12 @@ extension ItemStore {
         order.insert(row, at: position)
         index.insert(row, hash: keyHash(row)) { keyHash($0) }
         table.states[row] = ItemTable.State.live.rawValue
+        rowCame(row)
         version &+= 1
     }
 
     func withdraw(_ row: UInt32) -> Int {
+        rowGoes(row)
         let position = order.remove(row)
         index.remove(row, hash: keyHash(row)) { keyHash($0) }
         table.states[row] = ItemTable.State.removed.rawValue

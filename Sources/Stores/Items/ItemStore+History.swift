@@ -9,15 +9,16 @@ extension ItemStore {
 
     /// Takes back the last commit or transaction; what is not committed yet is committed first and is then the last.
     ///
+    /// - Parameter removed: told the key of each item that is out of the store then.
     /// - Returns: false when there is nothing to take back.
     /// - Throws: `transactionInProgress`, `inputOutput`.
     @discardableResult
-    public func undo() throws(StoreError) -> Bool {
+    public func undo(removed: (String) -> Void = { _ in }) throws(StoreError) -> Bool {
         try checkNoTransaction("undo")
         try commit()
         guard let group = undoStack.popLast() else { return false }
         do throws(StoreError) {
-            try reverse(group, .undo)
+            try reverse(group, .undo, removed)
         } catch {
             undoStack.append(group)
             throw error
@@ -27,15 +28,16 @@ extension ItemStore {
 
     /// Does again what `undo` took back last. A change in between forgets it.
     ///
+    /// - Parameter removed: told the key of each item that is out of the store then.
     /// - Returns: false when there is nothing to do again.
     /// - Throws: `transactionInProgress`, `inputOutput`.
     @discardableResult
-    public func redo() throws(StoreError) -> Bool {
+    public func redo(removed: (String) -> Void = { _ in }) throws(StoreError) -> Bool {
         try checkNoTransaction("redo")
         try commit()
         guard let group = redoStack.popLast() else { return false }
         do throws(StoreError) {
-            try reverse(group, .redo)
+            try reverse(group, .redo, removed)
         } catch {
             redoStack.append(group)
             throw error
@@ -51,7 +53,9 @@ extension ItemStore {
     }
 
     /// Does the inverse of each change, newest first, as changes of their own, and commits them.
-    private func reverse(_ group: ChangeGroup, _ kind: CommitKind) throws(StoreError) {
+    private func reverse(
+        _ group: ChangeGroup, _ kind: CommitKind, _ removed: (String) -> Void
+    ) throws(StoreError) {
         if isReadOnly { throw .storeIsReadOnly }
         for change in group.changes.reversed() {
             switch change.kind {
@@ -73,6 +77,7 @@ extension ItemStore {
             takeBackReversal(done)
             throw error
         }
+        for row in group.rowsThatCame where table.state(row) == .removed { removed(table.keyString(row)) }
         if !observers.isEmpty {
             tellMany(ItemStoreChanges(kind == .undo ? .undo : .redo, group.changes).inverted)
         }
@@ -92,7 +97,7 @@ extension ItemStore {
             case .remove: restore(change.row, at: Int(change.position))
             case .set:
                 // The cell that goes out is still the group's own: it is not dropped.
-                table.setCell(change.row, ItemField(rawValue: change.field), change.cell)
+                setStored(change.row, ItemField(rawValue: change.field), change.cell)
                 version &+= 1
             case .move:
                 order.move(from: Int(change.field), to: Int(change.position))
@@ -127,7 +132,8 @@ extension ItemStore {
         case .undo: redoStack += groups
         }
         trim()
-        if heap.needsCompaction, cursorCount == 0 { compactHeap() }
+        settleIndexes()
+        if heap.needsCompaction, cursorCount == 0, !table.isLeased { compactHeap() }
     }
 
     private func trim() {
@@ -161,16 +167,19 @@ extension ItemStore {
     /// Copies every text and boxed value that is still known into a new heap.
     func compactHeap() {
         var fresh = CellHeap()
+        fresh.faulted = heap.faulted
+        // What is still in the archive holds nothing of the heap, and stays there.
         for row in 0..<UInt32(table.rowCount) {
             switch table.state(row) {
             case .free, .dead: continue
             case .draft, .live, .removed: break
             }
-            table.names[row] = fresh.adopt(table.names[row], from: heap)
-            table.serials[row] = fresh.adopt(table.serials[row], from: heap)
-            if table.textKeys[row] {
+            if table.names.isPresent(row) { table.names[row] = fresh.adopt(table.names[row], from: heap) }
+            if table.serials.isPresent(row) { table.serials[row] = fresh.adopt(table.serials[row], from: heap) }
+            if table.keys.isPresent(row), table.textKeys[row] {
                 table.keys[row] = PackedKey(text: fresh.adopt(table.keys[row].cell, from: heap))
             }
+            guard table.custom.isPresent(row) else { continue }
             let cells = table.custom[row].cells
             for index in cells.indices { cells[index] = fresh.adopt(cells[index], from: heap) }
         }

@@ -5,6 +5,10 @@ extension ItemStore {
     /// Whether something changed since the last commit.
     public var hasUncommittedChanges: Bool { !log.isEmpty }
 
+    /// Whether the journal has grown so long that writing the archive anew is worth it: longer than 256 MB and than twice
+    /// the archive.
+    public var isJournalLong: Bool { !isSaving && persistence.isJournalLong }
+
     /// Writes everything that changed since the last commit as one record of the journal; within a transaction,
     /// nothing. The host calls it at the end of each chunk, handler and timer.
     ///
@@ -15,13 +19,28 @@ extension ItemStore {
         try commit(.change)
     }
 
+    /// The same as a part of a group: with `Durability.power`, too, the record survives only the process, until the
+    /// next commit outside of a group, or ``endGroup()``, makes all of the group's records survive a power cut at once.
+    ///
+    /// - Returns: whether there was anything to write.
+    /// - Throws: as ``commit()``.
     @discardableResult
-    func commit(_ kind: CommitKind) throws(StoreError) -> Bool {
+    public func commitInGroup() throws(StoreError) -> Bool {
+        try commit(.change, waits: false)
+    }
+
+    /// Makes a group's records survive what ``durability`` says. Costs nothing when they do.
+    public func endGroup() throws(StoreError) {
+        if durability == .power, savepoints.isEmpty { try persistence.synchronize() }
+    }
+
+    @discardableResult
+    func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         guard savepoints.isEmpty, !log.isEmpty else { return false }
         var encoder = JournalEncoder(self)
         encoder.encode(log)
         var bytes = encoder.finish()
-        try persistence.append(&bytes, durable: durability == .power)
+        try persistence.append(&bytes, durable: waits && durability == .power)
         hasCommittedChanges = true
         remember(kind)
         return true

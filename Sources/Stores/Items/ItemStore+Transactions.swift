@@ -102,7 +102,7 @@ extension ItemStore {
         case .set:
             let field = ItemField(rawValue: change.field)
             heap.discard(table.cell(change.row, field))
-            table.setCell(change.row, field, change.cell)
+            setStored(change.row, field, change.cell)
             version &+= 1
         case .move:
             order.move(from: Int(change.field), to: Int(change.position))

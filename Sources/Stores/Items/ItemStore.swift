@@ -8,33 +8,39 @@ import PropertyList
 public final class ItemStore {
     // MARK: Contents
 
-    var table = ItemTable()
-    var order = ItemOrder()
-    var index = KeyIndex()
-    let keyHasher = KeyHasher()
-    var heap = CellHeap()
-    var fields = FieldTable()
-    var keySource = KeySource()
+    // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
+    // no method lends one of them to code that comes back to the store.
+
+    @exclusivity(unchecked) var table = ItemTable()
+    @exclusivity(unchecked) var order = ItemOrder()
+    @exclusivity(unchecked) var index = KeyIndex()
+    @exclusivity(unchecked) var keyHasher = KeyHasher()
+    @exclusivity(unchecked) var heap = CellHeap()
+    @exclusivity(unchecked) var fields = FieldTable()
+    @exclusivity(unchecked) var keySource = KeySource()
+    /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
+    @exclusivity(unchecked) var rowSource: RowSource?
+    @exclusivity(unchecked) var indexes: [OrderedIndex] = []
 
     // MARK: History
 
     /// Changes since the last commit that went through, oldest first.
-    var log: [Change] = []
+    @exclusivity(unchecked) var log: [Change] = []
     /// Where groups of the log end that undo takes back one by one.
-    var sealed: [Int] = []
+    @exclusivity(unchecked) var sealed: [Int] = []
     /// The log's length at the begin of each open transaction.
-    var savepoints: [Int] = []
+    @exclusivity(unchecked) var savepoints: [Int] = []
     var undoStack: [ChangeGroup] = []
     var redoStack: [ChangeGroup] = []
     /// How far back `undo` reaches.
     public var history = HistoryLimits()
     /// Iterations under way; while there are some, no row is given to a new item.
-    var cursorCount = 0
+    @exclusivity(unchecked) var cursorCount = 0
     var rowsToFree: [UInt32] = []
 
     // MARK: Observers
 
-    var observers: [any ItemStoreObserver] = []
+    @exclusivity(unchecked) var observers: [any ItemStoreObserver] = []
     /// The log's length at the begin of the outermost bulk change.
     var bulkDepth = 0
     var bulkChanges = ItemStoreChanges(.bulkChange, [])
@@ -46,6 +52,8 @@ public final class ItemStore {
     public var durability: Durability
     /// What opening found.
     public internal(set) var loadReport = ItemLoadReport()
+    /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
+    public var onDamage: ((String) -> Void)?
     /// Whether something is committed that the archive does not have.
     var hasCommittedChanges = false
     var isSaving = false
@@ -74,7 +82,7 @@ public final class ItemStore {
         let loader = ItemLoader(store)
         let report = try persistence.load(into: loader)
         store.loadReport = report
-        store.hasCommittedChanges = report.replayedRecords > 0
+        store.hasCommittedChanges = report.replayedRecords > 0 || report.isSalvaged
         return store
     }
 

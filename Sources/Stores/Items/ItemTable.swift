@@ -32,8 +32,14 @@ struct ItemTable: ~Copyable {
     /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
     private var customKinds: [UInt16] = []
 
+    /// What the snapshots that are still in use need; nil when there is none.
+    private var lease: SnapshotLease?
+    /// Whether some item has or had a custom field: else there is nothing to free.
+    private var hasCustomFields = false
+
     deinit {
-        for row in 0..<custom.count { custom.base[row].release() }
+        guard hasCustomFields else { return }
+        for row in 0..<UInt32(custom.count) where custom.isPresent(row) { custom.pointer(row).pointee.release() }
     }
 
     var rowCount: Int { states.count }
@@ -58,7 +64,9 @@ struct ItemTable: ~Copyable {
     /// A row with empty fields, in state `draft`, and whether it is one that the columns did not have.
     @inline(__always)
     mutating func makeRow() -> (row: UInt32, isNew: Bool) {
-        if let row = freeRows.popLast() {
+        // A snapshot may still read the free rows.
+        if !freeRows.isEmpty, !isLeased, let row = freeRows.popLast() {
+            unshare()
             names[row] = Cell(.shortText)
             serials[row] = .absent
             values[row] = 0
@@ -83,9 +91,67 @@ struct ItemTable: ~Copyable {
     /// Gives a row back, once nothing knows it.
     mutating func freeRow(_ row: UInt32) {
         states[row] = State.free.rawValue
-        custom.base[Int(row)].release()
+        var block = custom.isPresent(row) ? custom[row] : .none
+        if !(isLeased && lease?.takesOver(row, block) == true) { block.release() }
+        custom.unshare()
+        custom[row] = .none
         freeRows.append(row)
     }
+
+    // MARK: Snapshots
+
+    /// Whether a snapshot is in use.
+    var isLeased: Bool {
+        mutating get {
+            if lease == nil { return false }
+            if !isKnownUniquelyReferenced(&lease) { return true }
+            lease = nil
+            return false
+        }
+    }
+
+    /// The right of a snapshot to read the custom fields that are there now.
+    mutating func makeLease() -> SnapshotLease {
+        if isLeased, let lease {
+            lease.renew()
+            return lease
+        }
+        let fresh = SnapshotLease()
+        lease = fresh
+        return fresh
+    }
+
+    /// Leaves what a snapshot reads alone, before rows that it has are changed.
+    private mutating func unshare() {
+        names.unshare()
+        serials.unshare()
+        values.unshare()
+        dates.unshare()
+        keys.unshare()
+        textKeys.unshare()
+        custom.unshare()
+    }
+
+    // MARK: The archive
+
+    /// Makes the empty table one of `count` items that are all still in an archive.
+    mutating func map(_ count: Int, customKinds: [UInt16], _ source: RowSource) {
+        names.map(count, .name, source)
+        serials.map(count, .serialNumber, source)
+        values.map(count, .valueInDollars, source)
+        dates.map(count, .dateCreated, source)
+        keys.map(count, .key, source)
+        textKeys.map(count, .keyKind, source)
+        handles.fillWithZeros(count)
+        states.reserve(count)
+        for _ in 0..<count { states.append(State.live.rawValue) }
+        self.customKinds = customKinds
+        hasCustomFields = customKinds.contains { $0 != 0 }
+        if hasCustomFields { custom.map(count, .custom, source) } else { custom.fillWithZeros(count) }
+    }
+
+    /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
+    var fieldKinds: [UInt16] { customKinds }
 
     /// A field's value; absent for `itemKey`, which is no cell.
     @inline(__always)
@@ -104,13 +170,26 @@ struct ItemTable: ~Copyable {
     @inline(__always)
     mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
         switch field {
-        case .name: names[row] = cell
-        case .serialNumber: serials[row] = cell
-        case .valueInDollars: values[row] = cell.integerValue
-        case .dateCreated: dates[row] = cell.realValue
+        case .name:
+            names.unshare()
+            names[row] = cell
+        case .serialNumber:
+            serials.unshare()
+            serials[row] = cell
+        case .valueInDollars:
+            values.unshare()
+            values[row] = cell.integerValue
+        case .dateCreated:
+            dates.unshare()
+            dates[row] = cell.realValue
         case .itemKey: break
         default:
-            custom.base[Int(row)].set(field.rawValue, cell)
+            custom.unshare()
+            hasCustomFields = true
+            var block = custom[row]
+            if isLeased, lease?.takesOver(row, block) == true { block = block.copy() }
+            block.set(field.rawValue, cell)
+            custom[row] = block
             note(cell, in: Int(field.rawValue))
         }
     }
@@ -134,6 +213,18 @@ struct ItemTable: ~Copyable {
         }
         if only(.shortText, .longText) { return .text }
         if only(.integer) { return .integer }
+        return only(.date) ? .date : .mixed
+    }
+
+    /// The same for an index: numbers of all kinds are one, and what is never there is text.
+    func indexedKind(_ field: UInt32) -> IndexedKind {
+        guard Int(field) < customKinds.count else { return .text }
+        let kinds = customKinds[Int(field)]
+        func only(_ allowed: Cell.Kind...) -> Bool {
+            allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
+        }
+        if only(.shortText, .longText) { return .text }
+        if only(.integer, .real, .single) { return .number }
         return only(.date) ? .date : .mixed
     }
 

@@ -1,6 +1,11 @@
 /// Hashes of keys, with a seed of the process: no file can be made so that its keys fall into one slot.
 struct KeyHasher {
-    private let seed: UInt64
+    let seed: UInt64
+
+    /// The hasher of a table that was made with this seed.
+    init(seed: UInt64) {
+        self.seed = seed
+    }
 
     init() {
         var generator = SystemRandomNumberGenerator()

@@ -5,6 +5,8 @@ struct KeyIndex: ~Copyable {
     private var slots: UnsafeMutablePointer<UInt32>
     private var mask: Int
     private(set) var count = 0
+    /// Who keeps the slots, when they are those of a mapped file: they are copied before the first change.
+    private var keeper: AnyObject?
 
     init() {
         slots = UnsafeMutablePointer<UInt32>.allocate(capacity: 64)
@@ -13,13 +15,47 @@ struct KeyIndex: ~Copyable {
     }
 
     deinit {
-        slots.deallocate()
+        if keeper == nil { slots.deallocate() }
     }
+
+    /// Takes a table that another process made with the same hash function; each entry is checked by the caller.
+    mutating func adopt(_ table: UnsafePointer<UInt32>, slotCount: Int, count: Int, keeper: AnyObject) {
+        if self.keeper == nil { slots.deallocate() }
+        // Never written through: `own()` copies first.
+        slots = UnsafeMutablePointer(mutating: table)
+        mask = slotCount - 1
+        self.count = count
+        self.keeper = keeper
+    }
+
+    @inline(__always)
+    private mutating func own() {
+        if keeper != nil { copySlots() }
+    }
+
+    @inline(never)
+    private mutating func copySlots() {
+        let fresh = UnsafeMutablePointer<UInt32>.allocate(capacity: mask + 1)
+        fresh.initialize(from: slots, count: mask + 1)
+        slots = fresh
+        keeper = nil
+    }
+
+    /// The number of slots that a table for `count` rows has.
+    static func slotCount(for count: Int) -> Int {
+        var size = 64
+        while count * 4 > size * 3 { size *= 2 }
+        return size
+    }
+
+    /// Where a hash begins its search.
+    @inline(__always)
+    static func home(_ hash: UInt64, mask: Int) -> Int { Int(truncatingIfNeeded: hash >> 20) & mask }
 
     /// The first row with this hash's slot run for which `matches` says yes.
     @inline(__always)
     func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
-        var slot = Int(truncatingIfNeeded: hash >> 20) & mask
+        var slot = Self.home(hash, mask: mask)
         while true {
             let entry = slots[slot]
             if entry == 0 { return nil }
@@ -31,6 +67,7 @@ struct KeyIndex: ~Copyable {
     /// Adds a row that is not in the index. `rehash` gives the hash of any row.
     @inline(__always)
     mutating func insert(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
+        own()
         if (count + 1) * 4 > (mask + 1) * 3 { grow(to: (mask + 1) * 2, rehash: rehash) }
         place(row, hash)
         count += 1
@@ -39,11 +76,15 @@ struct KeyIndex: ~Copyable {
     mutating func reserve(_ wanted: Int, rehash: (UInt32) -> UInt64) {
         var size = mask + 1
         while wanted * 4 > size * 3 { size *= 2 }
-        if size > mask + 1 { grow(to: size, rehash: rehash) }
+        if size > mask + 1 {
+            own()
+            grow(to: size, rehash: rehash)
+        }
     }
 
     /// Removes a row, and moves the entries behind it up so that no gap breaks their runs.
     mutating func remove(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
+        own()
         var hole = Int(truncatingIfNeeded: hash >> 20) & mask
         while slots[hole] != row + 1 {
             if slots[hole] == 0 { return }

@@ -29,6 +29,10 @@ public struct StoreError: Error, CustomStringConvertible {
         case corruptArchive
         /// The journal cannot be read as one.
         case corruptJournal
+        /// A file that items are to come from is not what it is said to be.
+        case unreadableFile
+        /// A row of such a file, counted from 1, is no item; nothing of the file was taken.
+        case invalidRow(Int)
         /// The system refused to read or write.
         case inputOutput
         /// The store was opened for reading only.
@@ -51,6 +55,8 @@ public struct StoreError: Error, CustomStringConvertible {
             case .noTransaction: "noTransaction"
             case .corruptArchive: "corruptArchive"
             case .corruptJournal: "corruptJournal"
+            case .unreadableFile: "unreadableFile"
+            case .invalidRow: "invalidRow"
             case .inputOutput: "inputOutput"
             case .readOnly: "readOnly"
             case .full: "full"
@@ -60,7 +66,7 @@ public struct StoreError: Error, CustomStringConvertible {
         /// Whether the caller's program is at fault, so that a script should see it raised and not returned.
         public var isProgrammerError: Bool {
             switch self {
-            case .corruptArchive, .corruptJournal, .inputOutput, .readOnly, .full: false
+            case .corruptArchive, .corruptJournal, .unreadableFile, .invalidRow, .inputOutput, .readOnly, .full: false
             default: true
             }
         }

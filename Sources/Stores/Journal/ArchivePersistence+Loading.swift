@@ -20,7 +20,9 @@ extension ArchivePersistence {
         identity = files.identity
         hasArchive = files.archive != nil
         // An empty file is a first run, as none is.
-        if let archive = files.archive, archive.bytes.count > 0 { try readArchive(archive, loader, &report) }
+        if let archive = files.archive, archive.bytes.count > 0, !mapArchive(archive, loader, &report) {
+            try readArchive(archive, loader, &report)
+        }
         try readJournal(files.journal, loader, &report)
         return report
     }
@@ -55,9 +57,37 @@ extension ArchivePersistence {
         }
     }
 
+    /// Opens an archive that has an index without reading it.
+    private func mapArchive(
+        _ storage: PropertyListStorage, _ loader: ItemLoader, _ report: inout ItemLoadReport
+    ) -> Bool {
+        guard let indexPath, let file = try? layer.open(indexPath, .read) else { return false }
+        defer { layer.close(file) }
+        guard let mapped = try? layer.map(file) else { return false }
+        return mapped.withUnsafeBytes { bytes in
+            guard let index = ItemIndexFile(bytes, of: identity),
+                let items = try? MappedItems(
+                    storage, index.schema, fieldNames: FieldTable().names + index.customFields),
+                items.count == index.count,
+                let slots = UnsafeRawBufferPointer(rebasing: bytes[index.slots]).bindMemory(to: UInt32.self).baseAddress
+            else { return false }
+            loader.map(items, index, slots: slots, slotCount: index.slots.count / 4, keeper: mapped)
+            loader.store.rowSource?.onDamage = { [weak self, weak store = loader.store] text in
+                self?.keepsOriginal = true
+                store?.loadReport.notices.append(text)
+                store?.onDamage?(text)
+            }
+            schema = index.schema
+            report.archivedItems = index.count
+            return true
+        }
+    }
+
     private func readArchive(
         _ storage: PropertyListStorage, _ loader: ItemLoader, _ report: inout ItemLoadReport
     ) throws(StoreError) {
+        var items: ItemArchiveReader?
+        var failure: PropertyListError?
         do throws(PropertyListError) {
             let isBinary = storage.bytes.prefix(6).elementsEqual("bplist".utf8)
             let reader =
@@ -65,22 +95,73 @@ extension ArchivePersistence {
                 ? try BinaryPropertyListReader(storage)
                 : try BinaryPropertyListReader(
                     try PropertyListValue(decoding: Array(storage.bytes)).encoded(as: .binary))
-            var items = ItemArchiveReader(loader, reader, identity)
-            try items.read()
-            if items.count > 0 {
-                let name = schema.className
-                schema = items.schema
-                if schema.form == .propertyList { schema.className = name }
-            }
-            keepsOriginal = items.leavesSomethingOut
-            report.archivedItems = items.count
-            report.notices += items.notices
+            var found = ItemArchiveReader(loader, reader, identity)
+            try found.read()
+            items = found
         } catch {
+            failure = error
+        }
+        // Nothing could be read where something was: what lies in the file without its table or its root?
+        if failure != nil || items.map({ $0.count == 0 && !$0.damage.isEmpty }) ?? true {
+            items = salvage(storage, loader)
+        }
+        guard let items else {
             throw StoreError(
                 .corruptArchive,
-                "\(DisplayPath.abbreviate(path)) cannot be read as an archive of items: \(error)", path: path,
-                cause: error)
+                "\(DisplayPath.abbreviate(path)) cannot be read as an archive of items: "
+                    + "\(failure?.message ?? "nothing of it is whole"); cubby check says more",
+                path: path, cause: failure)
         }
+        if items.count > 0 {
+            let name = schema.className
+            schema = items.schema
+            if schema.form == .propertyList { schema.className = name }
+        }
+        report.archivedItems = items.count
+        report.notices += items.notices
+        if failure == nil, items.damage.isEmpty {
+            keepsOriginal = items.leavesSomethingOut
+        } else {
+            try keepDamaged(storage, items, failure, &report)
+        }
+    }
+
+    /// The items of an archive whose table of objects or whose root cannot be read; nil when there are none to be had.
+    private func salvage(_ storage: PropertyListStorage, _ loader: ItemLoader) -> ItemArchiveReader? {
+        guard let salvage = PropertyListSalvage(storage.bytes) else { return nil }
+        var items = ItemArchiveReader(loader, salvage.reader, identity)
+        try? items.read()
+        if items.count == 0 {
+            items = ItemArchiveReader(loader, salvage.reader, identity)
+            items.readWithoutRoot()
+        }
+        return items.count > 0 ? items : nil
+    }
+
+    /// Puts a copy of a damaged archive aside, before a save replaces it, and reports.
+    private func keepDamaged(
+        _ storage: PropertyListStorage, _ items: ItemArchiveReader, _ failure: PropertyListError?,
+        _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        report.isSalvaged = true
+        let reasons = (failure.map { [$0.message] } ?? []) + items.damage
+        var text = "\(DisplayPath.abbreviate(path)) is damaged: \(items.count) items were read"
+        if items.damagedItems > 0 { text += ", \(items.damagedItems) are lost or lack something" }
+        text += " (\(reasons.joined(separator: "; ")))"
+        guard !isReadOnly else {
+            report.notices.append(text + "; it is left as it is")
+            return
+        }
+        let kept = try attempt { () throws(FileError) in
+            // Opened again before anything was saved, it has its copy already.
+            let name = "items.archive.damaged"
+            let path = try aside(name)
+            if let last = try previous(name), try layer.contents(of: last).elementsEqual(storage.bytes) { return last }
+            try AtomicFile.write(storage.bytes, to: path, using: layer)
+            return path
+        }
+        report.notices.append(text + "; it is kept as \(PathText.name(of: kept))")
+        report.keptAside.append(kept)
     }
 
     // MARK: The journal
@@ -95,17 +176,26 @@ extension ArchivePersistence {
         } catch {
             return try keepJournal(as: "items.journal.torn", error.message, &report)
         }
-        guard let records = bytes.withUnsafeBytes({ scan.records(following: identity, in: $0) }) else {
+        let own = bytes.withUnsafeBytes { scan.records(following: identity, in: $0) }
+        let isTolerant = own == nil && report.isSalvaged
+        guard let records = own ?? (isTolerant ? scan.records(followingDamaged: identity) : nil) else {
             return try keepJournal(
                 as: "items.journal.other", "the journal follows another archive than items.archive", &report)
         }
         var intact = scan.intactLength
         var damage = scan.damage
         nextSequence = scan.nextSequence
+        var skipped = 0
+        defer {
+            if skipped > 0 {
+                report.notices.append("\(skipped) changes of the journal are about items that the damaged archive lost")
+            }
+        }
         for record in records {
             do throws(StoreError) {
-                try bytes.withBytes { bytes throws(StoreError) in
-                    try loader.replay(UnsafeRawBufferPointer(rebasing: bytes[record.payload]))
+                skipped += try bytes.withBytes { bytes throws(StoreError) in
+                    try loader.replay(
+                        UnsafeRawBufferPointer(rebasing: bytes[record.payload]), isTolerant: isTolerant)
                 }
                 report.replayedRecords += 1
             } catch {

@@ -10,6 +10,10 @@ public final class ArchivePersistence: ItemPersistence {
     public let path: String
     /// The path of the journal.
     public let journalPath: String
+    /// The path of the index, with which an archive is opened without reading it; nil for none.
+    public let indexPath: String?
+    /// Archives of fewer items are read whole when they are opened.
+    let mappedFrom: Int
     /// How the archive writes its items.
     public internal(set) var schema: ArchiveSchema
 
@@ -33,19 +37,31 @@ public final class ArchivePersistence: ItemPersistence {
     ///   - layer: the file system.
     ///   - isReadOnly: never write; see the state of the opening.
     ///   - className: the class of the items in a new archive.
+    ///   - indexFolder: where `items.index` is, the container's Caches say; nil for no index.
+    ///   - mappedFrom: archives of fewer items are read whole when they are opened, and get no index.
     public init(
         folder: String, using layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false,
-        className: String = "Item"
+        className: String = "Item", indexFolder: String? = nil, mappedFrom: Int = 4096
     ) {
         self.folder = folder
         self.layer = layer
         self.isReadOnly = isReadOnly
         path = PathText.join(folder, "items.archive")
         journalPath = PathText.join(folder, "items.journal")
+        indexPath = indexFolder.map { PathText.join($0, "items.index") }
+        self.mappedFrom = mappedFrom
         schema = ArchiveSchema(className: className)
     }
 
     public var archivePath: String? { path }
+
+    /// A journal shorter than this is never worth a save that nobody asked for.
+    public var shortJournalLength = 256 << 20
+
+    public var isJournalLong: Bool {
+        guard let length = journal?.length, length > shortJournalLength else { return false }
+        return UInt64(length) / 2 > identity.size
+    }
 
     // MARK: Appending
 
@@ -102,11 +118,15 @@ public final class ArchivePersistence: ItemPersistence {
         try attempt { () throws(FileError) in try settleJournal() }
         let last = (journal?.nextSequence ?? nextSequence) &- 1
         following = FollowingRecords(identifier: Self.identifier(), firstSequence: last &+ 1)
-        return ArchiveReplacement(path: path, snapshot: snapshot, schema: schema, layer: layer, lastSequence: last)
+        return ArchiveReplacement(
+            path: path, indexPath: snapshot.count < mappedFrom ? nil : indexPath, snapshot: snapshot, schema: schema,
+            layer: layer, lastSequence: last)
     }
 
     public func abandon(_ replacement: any ItemReplacement) {
         following = nil
+        // Not again after each commit.
+        shortJournalLength = max(shortJournalLength, (journal?.length ?? 0) * 2)
         (replacement as? ArchiveReplacement)?.remove()
     }
 
@@ -138,6 +158,7 @@ public final class ArchivePersistence: ItemPersistence {
             try journal.append(&record, kind: .checkpoint, durable: true)
         }
         try layer.rename(replacement.temporary, to: path)
+        replacement.putIndexInPlace()
     }
 
     /// Begins the journal of the archive in place, with the commits that came after its snapshot.
@@ -156,6 +177,18 @@ public final class ArchivePersistence: ItemPersistence {
         let bytes = try layer.contents(of: path)
         try AtomicFile.write(bytes, to: try aside("items.archive.original"), using: layer)
         keepsOriginal = false
+    }
+
+    /// The last of the paths that ``aside(_:)`` gave for a name; nil for none.
+    func previous(_ name: String) throws(FileError) -> String? {
+        var found: String?
+        var number = 1
+        while true {
+            let path = PathText.join(folder, "\(name)-\(number)")
+            guard try layer.status(path) != nil else { return found }
+            found = path
+            number += 1
+        }
     }
 
     /// A path beside the store's files that nothing has: `<name>-1`, `<name>-2`, …

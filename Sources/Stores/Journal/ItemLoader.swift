@@ -15,6 +15,24 @@ public struct ItemLoader {
         store.index.reserve(count) { [store] in store.keyHash($0) }
     }
 
+    /// Makes the empty store one of the items of a mapped archive, none of which is read yet.
+    ///
+    /// - Parameters:
+    ///   - slots: the index's table of keys.
+    ///   - keeper: what keeps the table's memory.
+    func map(
+        _ items: MappedItems, _ index: ItemIndexFile, slots: UnsafePointer<UInt32>, slotCount: Int, keeper: AnyObject
+    ) {
+        for name in index.customFields { _ = store.fields.field(named: name) }
+        let source = RowSource(items)
+        store.rowSource = source
+        store.heap.faulted = source.values
+        store.table.map(index.count, customKinds: index.fieldKinds, source)
+        store.order.adopt(index.count)
+        store.keyHasher = KeyHasher(seed: index.seed)
+        store.index.adopt(slots, slotCount: slotCount, count: index.count, keeper: keeper)
+    }
+
     /// Adds an item at the end.
     ///
     /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
@@ -31,11 +49,14 @@ public struct ItemLoader {
 
     /// Applies the changes of one commit, as the store encoded them.
     ///
+    /// - Parameter isTolerant: whether changes of items that are not there are passed over.
+    /// - Returns: how many were.
     /// - Throws: ``StoreError`` with `corruptJournal`; the store is as before then.
-    public func replay(_ changes: UnsafeRawBufferPointer) throws(StoreError) {
+    @discardableResult
+    public func replay(_ changes: UnsafeRawBufferPointer, isTolerant: Bool = false) throws(StoreError) -> Int {
         let start = store.log.count
+        var decoder = JournalDecoder(self, changes, isTolerant: isTolerant)
         do throws(StoreError) {
-            var decoder = JournalDecoder(self, changes)
             try decoder.replay()
         } catch {
             store.rollBack(to: start)
@@ -44,7 +65,8 @@ public struct ItemLoader {
         // What is replayed is committed: it is no part of this process's history.
         store.forget([ChangeGroup(changes: store.log)])
         store.log = []
-        if store.heap.needsCompaction { store.compactHeap() }
+        if store.heap.needsCompaction, !store.table.isLeased { store.compactHeap() }
+        return decoder.skipped
     }
 
     /// Applies the changes of one commit.

@@ -17,6 +17,8 @@ public protocol ItemPersistence: AnyObject {
     var hasArchive: Bool { get }
     /// The document's path, where it has one.
     var archivePath: String? { get }
+    /// Whether so much was appended since the document was written that it should be written anew.
+    var isJournalLong: Bool { get }
 
     /// Gives the loader the document's items, then the changes since. Called once, on an empty store.
     func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport
@@ -38,6 +40,10 @@ public protocol ItemPersistence: AnyObject {
     func abandon(_ replacement: any ItemReplacement)
 }
 
+extension ItemPersistence {
+    public var isJournalLong: Bool { false }
+}
+
 /// A new document in the making.
 public protocol ItemReplacement: AnyObject, Sendable {
     /// Writes it, on any thread, in a place of its own.
@@ -50,6 +56,8 @@ public struct ItemLoadReport: Sendable, Hashable {
     public var archivedItems = 0
     /// Commits that were in the journal and not in the archive.
     public var replayedRecords = 0
+    /// Whether the archive is damaged, and only a part of it was read.
+    public var isSalvaged = false
     /// What was not as it should be, in words for the user; what could not be used was kept aside.
     public var notices: [String] = []
     /// Files that damaged parts were moved to.

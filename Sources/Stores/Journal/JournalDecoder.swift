@@ -8,9 +8,14 @@ struct JournalDecoder {
     private var offset = 0
     /// The store's fields by their numbers in this record.
     private var recordFields: [ItemField] = ItemField.domain
+    /// Whether a change that finds no item to change is passed over: the archive lost some.
+    private let isTolerant: Bool
+    /// The changes that were passed over.
+    private(set) var skipped = 0
 
-    init(_ loader: ItemLoader, _ bytes: UnsafeRawBufferPointer) {
+    init(_ loader: ItemLoader, _ bytes: UnsafeRawBufferPointer, isTolerant: Bool = false) {
         self.loader = loader
+        self.isTolerant = isTolerant
         store = loader.store
         self.bytes = bytes
     }
@@ -21,15 +26,21 @@ struct JournalDecoder {
             case .append: try insertion(at: nil)
             case .insert:
                 let position = try varint()
-                guard position <= UInt64(store.order.count) else { throw corrupt("an item is inserted past the end") }
-                try insertion(at: Int(position))
+                guard position <= UInt64(store.order.count) || isTolerant else {
+                    throw corrupt("an item is inserted past the end")
+                }
+                try insertion(at: Int(min(position, UInt64(store.order.count))))
             case .remove:
-                store.takeOut(try existingRow())
+                if let row = try existingRow() { store.takeOut(row) }
             case .set: try setField()
             case .move:
                 let row = try existingRow()
-                let position = try varint()
-                guard position < UInt64(store.order.count) else { throw corrupt("an item is moved past the end") }
+                var position = try varint()
+                guard let row else { continue }
+                guard position < UInt64(store.order.count) || isTolerant else {
+                    throw corrupt("an item is moved past the end")
+                }
+                position = min(position, UInt64(store.order.count - 1))
                 let from = store.order.position(of: row)
                 if from != Int(position) { store.move(from: from, to: Int(position)) }
             case .defineField:
@@ -53,6 +64,10 @@ struct JournalDecoder {
             try loader.insert(draft)
         } catch {
             draft.discard()
+            if isTolerant, case .duplicateKey = error.code {
+                skipped += 1
+                return
+            }
             throw error
         }
         var change = Change(kind: .append, row: draft.row, position: UInt32(store.order.count - 1))
@@ -98,7 +113,7 @@ struct JournalDecoder {
             default: true
             }
         guard fits else { throw corrupt("\(store.name(of: field)) cannot hold its value") }
-        store.change(row, field, to: cell)
+        if let row { store.change(row, field, to: cell) } else { store.heap.discard(cell) }
     }
 
     // MARK: Parts
@@ -109,7 +124,8 @@ struct JournalDecoder {
         return recordFields[Int(number)]
     }
 
-    private mutating func existingRow() throws(StoreError) -> UInt32 {
+    /// The row that a change is about; nil when it is passed over.
+    private mutating func existingRow() throws(StoreError) -> UInt32? {
         let row: UInt32?
         switch JournalCode.Key(rawValue: try byte()) {
         case .uuid:
@@ -120,7 +136,10 @@ struct JournalDecoder {
         case .text: row = store.row(forKey: try text())
         case nil: throw corrupt("a key of an unknown kind")
         }
-        guard let row else { throw corrupt("a change is about an item that is not there") }
+        if row == nil {
+            guard isTolerant else { throw corrupt("a change is about an item that is not there") }
+            skipped += 1
+        }
         return row
     }
 

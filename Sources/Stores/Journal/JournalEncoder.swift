@@ -107,7 +107,7 @@ struct JournalEncoder {
                 bytes.append(contentsOf: text)
             }
         case .box:
-            value(store.heap.boxes[cell.boxIndex])
+            value(store.heap.value(ofBox: cell))
         }
     }
 

@@ -63,6 +63,12 @@ public struct JournalScan: Sendable {
     /// The number that the next record gets.
     public var nextSequence: UInt64 { (records.last?.sequence).map { $0 &+ 1 } ?? header.firstSequence }
 
+    /// The records of a journal for an archive that is damaged, and so no longer what the journal names; nil when the
+    /// journal's archive was shorter than this one.
+    public func records(followingDamaged archive: ArchiveIdentity) -> [Record]? {
+        header.archive.size < archive.size ? nil : records.filter { $0.kind == .changes }
+    }
+
     /// The records that an archive does not contain yet; nil when the journal does not belong to it.
     ///
     /// The journal follows the archive that its header names. After a save that was interrupted between the new archive

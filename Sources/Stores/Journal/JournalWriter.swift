@@ -8,7 +8,7 @@ final class JournalWriter {
     let header: JournalHeader
     private(set) var nextSequence: UInt64
     /// The bytes of intact records; what is behind is the rest of a write that failed.
-    private var length: Int
+    private(set) var length: Int
     private var hasRest = false
     private var isDirty = false
 

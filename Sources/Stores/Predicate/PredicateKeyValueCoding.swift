@@ -56,6 +56,7 @@ enum PredicateKeyValueCoding {
         switch key {
         case "length": .integer(Int64(text.utf16.count))
         case "lowercaseString": .string(text.lowercased())
+        case "firstWord": .string(String(decoding: text.utf8.prefix { $0 != 0x20 }, as: UTF8.self))
         case "uppercaseString": .string(text.uppercased())
         case "doubleValue", "floatValue": .real(Double(text) ?? 0)
         case "intValue", "integerValue", "longLongValue": .integer(Int64(text) ?? 0)

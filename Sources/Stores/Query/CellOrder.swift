@@ -2,6 +2,8 @@ import Glibc
 
 /// The order of cells: absent, truth values and numbers, dates, text, then the rest by kind.
 enum CellOrder {
+    static let textRank: UInt64 = 4
+
     static func rank(_ cell: Cell) -> UInt64 {
         switch cell.kind {
         case .absent: 0
@@ -34,7 +36,8 @@ enum CellOrder {
         return word
     }
 
-    private static func ordered(_ number: Double) -> UInt64 {
+    /// A real as a number whose order is that of the reals.
+    static func ordered(_ number: Double) -> UInt64 {
         // Both zeros are one number, and so are all that are none.
         if number == 0 { return 1 << 63 }
         if number.isNaN { return .max }

@@ -25,7 +25,12 @@ extension ItemQuery {
     }
 
     /// The items in groups of equal values of a field, in order of appearance; those without the field are one group.
+    ///
+    /// `name.firstWord`, with any field of text, groups by what stands before the first space.
     public func groupBy(_ field: String) throws -> [ItemGroup] {
+        if field.hasSuffix(FirstWordGroups.suffix), store.fields.existing(field) == nil {
+            return try groupByFirstWord(store.queriedField(String(field.dropLast(FirstWordGroups.suffix.count))))
+        }
         let field = try store.queriedField(field)
         var numbers: [CellKey: Int] = [:]
         var groups: [ItemGroup] = []
@@ -39,6 +44,21 @@ extension ItemQuery {
             }
         }
         return groups
+    }
+
+    private func groupByFirstWord(_ field: ItemField) throws -> [ItemGroup] {
+        var groups = FirstWordGroups(store, field)
+        try visitOrdered { row in groups.add(row) }
+        return groups.groups
+    }
+
+    /// Calls a body with each row of the answer.
+    private func visitOrdered(_ body: (UInt32) -> Void) throws {
+        guard sortKeys.isEmpty else { return try rows().forEach(body) }
+        try visit { row in
+            body(row)
+            return true
+        }
     }
 
     /// The items in groups for which a function gives equal values.

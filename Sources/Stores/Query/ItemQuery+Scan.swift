@@ -3,19 +3,26 @@ import PropertyList
 extension ItemQuery {
     /// The rows of the answer, in order.
     func rows() throws -> [UInt32] {
+        var statistics = ItemQueryStatistics()
+        return try rows(&statistics)
+    }
+
+    func rows(_ statistics: inout ItemQueryStatistics) throws -> [UInt32] {
+        let access = access(builds: statistics.isExplained)
         guard !sortKeys.isEmpty else {
             var rows: [UInt32] = []
-            try visit { row in
+            try visit(access, &statistics) { row in
                 rows.append(row)
                 return true
             }
             return rows
         }
+        if let rows = rowsInIndexOrder(access, &statistics) { return rows }
         var unlimited = self
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
         var sorter = ItemSorter(store, sortKeys, keeping: wanted.flatMap { $0.overflow ? nil : $0.partialValue })
-        try unlimited.visit { row in
+        try unlimited.visit(access, &statistics) { row in
             sorter.add(row)
             return true
         }
@@ -26,9 +33,19 @@ extension ItemQuery {
     /// Calls a body with the rows that satisfy the conditions, in the store's order, between offset and limit, until it
     /// says false.
     func visit(_ body: (UInt32) throws -> Bool) throws {
+        var statistics = ItemQueryStatistics()
+        try visit(access(), &statistics, body)
+    }
+
+    func visit(
+        _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, _ body: (UInt32) throws -> Bool
+    ) throws {
+        statistics.index = access.indexName(store)
         var toSkip = offsetCount
         var left = limitCount ?? .max
         if left == 0 { return }
+        var examined = 0
+        defer { statistics.examined = examined }
         @inline(__always) func deliver(_ row: UInt32) throws -> Bool {
             if toSkip > 0 {
                 toSkip -= 1
@@ -38,16 +55,18 @@ extension ItemQuery {
             return try body(row) && left > 0
         }
         try store.pinningRows {
-            let tests = conditions.map(test)
-            if let candidates = candidates() {
-                for row in candidates where try tests.allSatisfy({ try $0(row) }) {
-                    if try !deliver(row) { return }
-                }
-                return
+            var tests: [(UInt32) throws -> Bool] = []
+            if case .index(_, _, isExact: true) = access {} else { tests = conditions.map(test) }
+            let candidates: [UInt32]
+            switch access {
+            case .scan:
+                // The order as it is now; it is copied only if someone changes it meanwhile.
+                candidates = store.order.slots
+            case .keys(let rows): candidates = rows
+            case .index(let index, let ranges, _): candidates = rows(index, ranges)
             }
-            // The order as it is now; it is copied only if someone changes it meanwhile.
-            let slots = store.order.slots
-            for row in slots where row != ItemOrder.hole && store.table.state(row) == .live {
+            for row in candidates where row != ItemOrder.hole && store.table.state(row) == .live {
+                examined += 1
                 var holds = true
                 for test in tests where try !test(row) {
                     holds = false
@@ -58,7 +77,7 @@ extension ItemQuery {
         }
     }
 
-    private func test(_ condition: Condition) -> (UInt32) throws -> Bool {
+    func test(_ condition: Condition) -> (UInt32) throws -> Bool {
         switch condition {
         case .predicate(let predicate):
             return predicate.compiled { field in accessor(field) }
@@ -114,34 +133,6 @@ extension ItemQuery {
         case .mixed:
             return .value { row in store.heap.value(store.table.custom[row][field]) }
         }
-    }
-
-    // MARK: Without a scan
-
-    /// The rows that a condition on the key leaves, in the store's order; nil when there is no such condition.
-    func candidates() -> [UInt32]? {
-        guard let keys = keyConstraint() else { return nil }
-        var rows: [UInt32] = []
-        for var key in Set(keys) {
-            if let row = key.withUTF8({ store.row(forKey: $0) }) { rows.append(row) }
-        }
-        return rows.count < 2 ? rows : rows.sorted { store.order.position(of: $0) < store.order.position(of: $1) }
-    }
-
-    private func keyConstraint() -> [String]? {
-        for case .predicate(let predicate) in conditions {
-            for constraint in predicate.indexableConstraints where constraint.field == "itemKey" {
-                switch constraint.relation {
-                case .equal(.string(let key)): return [key]
-                case .among(let values):
-                    return values.compactMap { value in
-                        if case .string(let key) = value { key } else { nil }
-                    }
-                default: continue
-                }
-            }
-        }
-        return nil
     }
 }
 

@@ -92,8 +92,15 @@ public struct ItemQuery {
     public func count() throws -> Int {
         var query = self
         query.sortKeys = []
+        let access = access()
+        if case .index(_, let ranges, isExact: true) = access {
+            let found = ranges.reduce(0) { $0 + $1.count }
+            return Swift.min(limitCount ?? .max, Swift.max(0, found - offsetCount))
+        }
+        if conditions.isEmpty { return Swift.min(limitCount ?? .max, Swift.max(0, store.count - offsetCount)) }
         var count = 0
-        try query.visit { _ in
+        var statistics = ItemQueryStatistics()
+        try query.visit(access, &statistics) { _ in
             count += 1
             return true
         }

@@ -8,6 +8,8 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
     public var matched: Int
     /// The fields that the answer is sorted by, `-` in front of descending ones.
     public var sortFields: [String]
+    /// Whether the index gives the items in that order already.
+    public var isInIndexOrder = false
     /// How many of the sorted items are kept; nil for all.
     public var kept: Int?
 
@@ -17,7 +19,7 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
         text +=
             ": \(examined) \(examined == 1 ? "item" : "items") examined, \(matched) \(matched == 1 ? "matches" : "match")"
         if !sortFields.isEmpty {
-            text += "; sorted by \(sortFields.joined(separator: ", "))"
+            text += "; \(isInIndexOrder ? "in the index's order" : "sorted") by \(sortFields.joined(separator: ", "))"
             if let kept { text += ", the first \(kept) kept" }
         }
         return text
@@ -25,15 +27,18 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ItemQuery {
-    /// How the query is answered. Runs its conditions.
+    /// How the query is answered. Runs it, and builds the index that serves it if it is not built yet.
     public func explain() throws -> ItemQueryPlan {
-        let candidates = candidates()
+        var statistics = ItemQueryStatistics()
+        statistics.isExplained = true
+        let answer = try rows(&statistics)
         var whole = self
         (whole.limitCount, whole.offsetCount, whole.sortKeys) = (nil, 0, [])
         return ItemQueryPlan(
-            index: candidates == nil ? nil : "itemKey", examined: candidates?.count ?? store.count,
-            matched: try whole.count(),
+            index: statistics.index, examined: statistics.examined,
+            matched: limitCount == nil && offsetCount == 0 ? answer.count : try whole.count(),
             sortFields: sortKeys.map { ($0.isDescending ? "-" : "") + store.name(of: $0.field) },
+            isInIndexOrder: statistics.isInIndexOrder,
             kept: limitCount.map { $0.addingReportingOverflow(offsetCount).partialValue })
     }
 }

@@ -1,8 +1,8 @@
 /// Sorts rows by the fields of a query; of a limited answer it keeps only what may be in it.
 struct ItemSorter {
     private struct Entry: BitwiseCopyable {
-        /// The first key's prefix, inverted when it descends.
-        var prefix: UInt64
+        /// The first key's beginning, inverted when it descends; of a text, the eight bytes that are compared now.
+        var word: UInt64
         var row: UInt32
         /// The row's place in the scan: equal items stay in order.
         var place: UInt32
@@ -24,7 +24,7 @@ struct ItemSorter {
 
     mutating func add(_ row: UInt32) {
         let prefix = Self.prefix(store, row, keys[0].field)
-        let entry = Entry(prefix: keys[0].isDescending ? ~prefix : prefix, row: row, place: place)
+        let entry = Entry(word: keys[0].isDescending ? ~prefix : prefix, row: row, place: place)
         place &+= 1
         guard let kept else { return entries.append(entry) }
         if let bar, !isBefore(entry, bar) { return }
@@ -34,24 +34,91 @@ struct ItemSorter {
     }
 
     private mutating func shrink(to kept: Int) {
-        sort()
+        let isBefore = isBefore
+        entries.sort(by: isBefore)
         if entries.count > kept { entries.removeLast(entries.count - kept) }
         if entries.count == kept { bar = entries.last }
     }
 
     mutating func finish() -> [UInt32] {
-        sort()
+        if kept == nil {
+            var entries = entries
+            self.entries = []
+            entries.withUnsafeMutableBufferPointer { sort($0, from: 0) }
+            return entries.map(\.row)
+        }
+        let isBefore = isBefore
+        entries.sort(by: isBefore)
         if let kept, entries.count > kept { entries.removeLast(entries.count - kept) }
         return entries.map(\.row)
     }
 
-    private mutating func sort() {
-        let isBefore = isBefore
-        entries.sort(by: isBefore)
+    // MARK: All of them, a word at a time
+
+    /// Sorts entries by their words, and runs of equal words by what follows: of texts the next eight bytes, which are
+    /// fetched once and not at each comparison.
+    private func sort(_ entries: UnsafeMutableBufferPointer<Entry>, from offset: Int) {
+        var entries = entries
+        entries.sort { $0.word != $1.word ? $0.word < $1.word : $0.place < $1.place }
+        var start = 0
+        while start < entries.count {
+            var end = start + 1
+            while end < entries.count, entries[end].word == entries[start].word { end += 1 }
+            if end - start > 1 {
+                sortRun(
+                    UnsafeMutableBufferPointer(rebasing: entries[start..<end]), nextOffset: offset == 0 ? 7 : offset + 8
+                )
+            }
+            start = end
+        }
     }
 
+    /// How far into texts words are compared: beyond it, alike ones are compared whole.
+    private static let wordLimit = 128
+
+    /// Entries that are equal up to an offset of their texts.
+    private func sortRun(_ entries: UnsafeMutableBufferPointer<Entry>, nextOffset: Int) {
+        var entries = entries
+        let (field, isDescending) = (keys[0].field, keys[0].isDescending)
+        if entries.count > 8, field != .itemKey, nextOffset <= Self.wordLimit {
+            var (shortest, longest) = (Int.max, 0)
+            for entry in entries {
+                let cell = store.table.cell(entry.row, field)
+                let length = cell.isText ? cell.withText { $0.count } : -1
+                shortest = min(shortest, length)
+                longest = max(longest, length)
+            }
+            if shortest >= nextOffset {
+                for index in entries.indices {
+                    let word = store.table.cell(entries[index].row, field).withText { Self.word($0, at: nextOffset) }
+                    entries[index].word = isDescending ? ~word : word
+                }
+                return sort(entries, from: nextOffset)
+            }
+            // They are equal, and in order but for the other keys.
+            if shortest == longest, shortest >= 0, keys.count == 1 { return }
+        }
+        entries.sort { isOrdered($0, $1) }
+    }
+
+    /// Eight bytes of a text, the first the highest, zeros behind its end.
+    private static func word(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> UInt64 {
+        if offset + 8 <= text.count {
+            return UInt64(
+                bigEndian: UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        var word: UInt64 = 0
+        for index in offset..<text.count { word |= UInt64(text[index]) << UInt64(56 - 8 * (index - offset)) }
+        return word
+    }
+
+    // MARK: By comparison
+
     private func isBefore(_ first: Entry, _ second: Entry) -> Bool {
-        if first.prefix != second.prefix { return first.prefix < second.prefix }
+        first.word != second.word ? first.word < second.word : isOrdered(first, second)
+    }
+
+    private func isOrdered(_ first: Entry, _ second: Entry) -> Bool {
         for key in keys {
             let order = Self.compare(store, first.row, second.row, key.field)
             if order != 0 { return (order < 0) != key.isDescending }

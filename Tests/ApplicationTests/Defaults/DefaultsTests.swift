@@ -83,7 +83,7 @@ struct DefaultsTests {
         try first.synchronize()
         // Every call but the looking, until one goes through.
         for step in 1...40 {
-            let layer = FailingFileLayer(failAt: step)
+            let layer = FaultyFileLayer(failAt: step)
             let defaults = defaults(layer)
             try? defaults.set(.integer(2), forKey: "b")
             do {

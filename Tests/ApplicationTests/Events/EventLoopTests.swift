@@ -1,4 +1,5 @@
 import Application
+import Foundation
 import Glibc
 import Testing
 
@@ -52,10 +53,11 @@ struct EventLoopTests {
 
     @Test func aTimerThatAddsTimersDoesNotHoldTheTurn() throws {
         let loop = try EventLoop()
+        unowned let sameLoop = loop  // its timer stays, and would hold it
         var count = 0
         func again() {
             count += 1
-            loop.after(0, handler: again)
+            sameLoop.after(0, handler: again)
         }
         loop.after(0, handler: again)
         loop.runOnce(timeout: 0)
@@ -174,6 +176,18 @@ struct EventLoopTests {
         loop.runOnce(timeout: 0)
         #expect(answers == [42])
         #expect(!loop.hasWork)
+    }
+
+    @Test func whatManyThreadsPostAtOnceAllArrives() throws {
+        let loop = try EventLoop()
+        var count = 0
+        loop.onSignal = { _ in count += 1 }
+        let poster = loop.poster
+        for _ in 1...4 {
+            Thread.detachNewThread { for _ in 1...1000 { poster.post(.interrupt) } }
+        }
+        loop.run { count == 4000 }
+        #expect(!loop.drainPending())
     }
 
     @Test func drainsWhatIsPostedAndNothingElse() throws {

@@ -13,7 +13,7 @@ struct AtomicFileTests {
     init() throws { scratch = try TemporaryDirectory() }
 
     @Test func writesInTheOrderThatLasts() throws {
-        let layer = FailingFileLayer()
+        let layer = FaultyFileLayer()
         try AtomicFile.write(new, to: scratch.file("f"), using: layer, durable: true)
         #expect(layer.calls == ["status", "open", "write", "sync", "rename", "syncDirectory"])
         #expect(try real.contents(of: scratch.file("f")) == new)
@@ -21,7 +21,7 @@ struct AtomicFileTests {
     }
 
     @Test func leavesOutTheSyncsWhenNotDurable() throws {
-        let layer = FailingFileLayer()
+        let layer = FaultyFileLayer()
         try AtomicFile.write(new, to: scratch.file("f"), using: layer, durable: false)
         #expect(layer.calls == ["status", "open", "write", "rename"])
     }
@@ -30,7 +30,7 @@ struct AtomicFileTests {
     func failsAtEachStep(step: Int) throws {
         let path = scratch.file("f")
         try AtomicFile.write(old, to: path)
-        let layer = FailingFileLayer(failAt: step)
+        let layer = FaultyFileLayer(failAt: step)
         let error = #expect(throws: FileError.self) {
             try AtomicFile.write(new, to: path, using: layer, durable: true)
         }
@@ -45,7 +45,7 @@ struct AtomicFileTests {
     @Test func thereAreSevenSteps() throws {
         let path = scratch.file("f")
         try AtomicFile.write(old, to: path)
-        let layer = FailingFileLayer()
+        let layer = FaultyFileLayer()
         try AtomicFile.write(new, to: path, using: layer)
         #expect(layer.count == 7)
     }
@@ -53,7 +53,7 @@ struct AtomicFileTests {
     @Test("Written in pieces, failing at each", arguments: 3...5)
     func streams(step: Int) throws {
         let path = scratch.file("f")
-        let layer = FailingFileLayer(failAt: step)
+        let layer = FaultyFileLayer(failAt: step)
         do {
             let writer = try AtomicFileWriter(path, using: layer)
             for piece in ["one ", "two ", "three"] { try writer.append(Array(piece.utf8)) }

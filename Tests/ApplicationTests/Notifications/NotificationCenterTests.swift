@@ -24,7 +24,7 @@ struct NotificationCenterTests {
         let center = NotificationCenter()
         var calls: [String] = []
         var second: NotificationToken?
-        center.addObserver("a") { _ in
+        center.addObserver("a") { [unowned center] _ in
             calls.append("first")
             if let second { center.removeObserver(second) }
             center.addObserver("a") { _ in calls.append("new") }

@@ -26,8 +26,8 @@ import Testing
         Case("local count = 1\ncoun", ["count"], whole: true), Case("local fun", ["function"], whole: true),
         Case("ITE", ["items"], whole: true),
         // Members, through calls by declared types.
-        Case("items:cre", ["createItem"], whole: true), Case("items.has", ["hasChanges"], whole: true),
-        Case("items.createI", ["createItem"], whole: true),
+        Case("items:cre", ["createIndex", "createItem"], whole: true), Case("items.has", ["hasChanges"], whole: true),
+        Case("items.createI", ["createIndex", "createItem"], whole: true),
         Case("items[1].val", ["valueInDollars"], whole: true), Case("items[1].ro", ["room"], whole: true),
         Case("items:query(\"room == 'Attic'\"):sor", ["sorted"], whole: true),
         Case("items:query():sorted(\"name\"):limit(3):fir", ["first"], whole: true),
@@ -62,7 +62,8 @@ import Testing
         Case("items:query(\"room == 'At", ["Attic"], whole: true),
         Case("items:query(\"name == 'x' AND val", ["valueInDollars"], whole: true),
         Case("items:query \"ro", ["room"], whole: true), Case("items:item(\"key-", ["key-of-bear"], whole: true),
-        Case("require \"cub", ["cubby"], whole: true), Case("help(\"items.createI", ["items.createItem"], whole: true),
+        Case("require \"cub", ["cubby"], whole: true),
+        Case("help(\"items.createI", ["items.createIndex", "items.createItem"], whole: true),
         Case("fs.read(app.container.documents .. \"/no", [], whole: true),
         // Tables of options, and of fields.
         Case("app:on(\"didSave\", { pri", ["priority"], whole: true),
@@ -73,7 +74,7 @@ import Testing
         Case("app:hooks{ event = \"didS", ["didSave"], whole: true),
         // Commands and questions.
         Case(":his", ["history"], whole: true), Case(":out j", ["json"], whole: true),
-        Case("?items.cre", ["createItem"], whole: true), Case(":time items:que", ["query"], whole: true),
+        Case("?items.cre", ["createIndex", "createItem"], whole: true), Case(":time items:que", ["query"], whole: true),
         // Nothing to say.
         Case("-- ite", [], whole: true), Case("\"ite", [], whole: true), Case("12", [], whole: true),
         Case("goto ite", [], whole: true), Case("nothing.at.all.", [], whole: true), Case("x = 1 .", [], whole: true),

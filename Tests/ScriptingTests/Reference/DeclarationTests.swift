@@ -47,7 +47,8 @@ struct DeclarationTests {
         for parameter in member.function.parameters {
             Self.expectExplained(parameter, of: title)
             if parameter.type == .any {
-                #expect(Self.takesAnything.contains(title), "\(title): \(parameter.name) has no type")
+                let takesAnything = Self.takesAnything.contains { title.hasPrefix($0) }
+                #expect(takesAnything, "\(title): \(parameter.name) has no type")
             }
         }
         for result in member.function.results {
@@ -56,7 +57,11 @@ struct DeclarationTests {
     }
 
     /// Functions with a parameter that may be any value at all.
-    private static let takesAnything: Set = ["json.encode(value, [options]) → string"]
+    private static let takesAnything = [
+        "json.encode(value, [options]) → string", "plist.encode(value", "plist.write(value",
+        "archiver.archivedData(object",
+        "archiver.archiveRootObject(object", "archiver.copy(object", "archiver.className(value", "KeyedArchiver:encode",
+    ]
 
     @Test("an example runs in an empty container", arguments: members)
     func example(member: Member) throws {

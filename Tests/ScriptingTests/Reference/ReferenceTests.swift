@@ -114,6 +114,30 @@ struct ReferenceTests {
         embedding.end()
     }
 
+    @Test("functions of a class itself are in help and in all forms of the reference")
+    func statics() throws {
+        final class Lamp {}
+        let scratch = try TemporaryDirectory()
+        let embedding = try Embedding(scratch.file("container"))
+        let lamps = LuaClass<Lamp>("Lamp", "A lamp.", in: embedding.host.state)
+        lamps.method("dim", "Turns it down.") { _, call in call.returnsNothing() }
+        lamps.constructor("named", ["room"], "A new lamp.") { (_: String) in Lamp() }
+        embedding.host.state.globals.rawSet("Lamp", .table(lamps.table))
+        embedding.host.launch()
+        for call in ["help('Lamp')", "help(Lamp.named)", "help('Lamp.named')", "help(Lamp)"] {
+            let before = embedding.recorder.output.count
+            #expect(embedding.run(call) == "")
+            let text = embedding.recorder.output.dropFirst(before)
+            #expect(text.contains("Lamp.named(room) → Lamp"), "\(call): \(text)")
+        }
+        let reference = APIReference(embedding.host)
+        #expect(try reference.text(.markdown).contains("`Lamp.named(room) → Lamp`"))
+        #expect(try reference.text(.json).contains("\"signature\" : \"Lamp.named(room) → Lamp\""))
+        #expect(try reference.text(.luacats).contains("function Lamp.named(room) end"))
+        #expect(try reference.text(.luacats).contains("function Lamp:dim() end"))
+        embedding.end()
+    }
+
     @Test("on takes the events that are declared, and no others")
     func events() throws {
         let scratch = try TemporaryDirectory()

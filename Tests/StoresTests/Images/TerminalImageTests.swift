@@ -52,3 +52,22 @@ struct TerminalImageTests {
         #expect((pixels.width, pixels.height) == (width, height))
     }
 }
+
+@Suite("Terminal graphics")
+struct TerminalGraphicsTests {
+    @Test(
+        "each protocol draws a picture and one for a row",
+        arguments: [
+            (TerminalGraphics.kitty, "\u{1b}_Ga=T,f=100,q=2,m=", "\u{1b}\\"),
+            (.iTerm2, "\u{1b}]1337;File=inline=1;size=", "\u{07}"),
+            (.sixel, "\u{1b}P0;1q\"1;1;80;60", "-\u{1b}\\"),
+            (.halfBlocks(.palette256), "\u{1b}[38;5;", "\u{1b}[0m"),
+        ])
+    func drawn(graphics: TerminalGraphics, beginning: String, end: String) throws {
+        let image = try Image.open(Pictures.example("bicycle.png"))
+        let text = try TerminalImage.text(image, as: graphics, in: TerminalArea(columns: 10, rows: 40))
+        #expect(text.hasPrefix(beginning) && text.hasSuffix(end + "\n"), "\(text.prefix(60).debugDescription)")
+        let inline = try TerminalImage.inlineText(image, as: graphics, in: TerminalArea(columns: 2, rows: 1))
+        #expect(!inline.contains("\n") && !inline.isEmpty)
+    }
+}

@@ -2,6 +2,7 @@ import Application
 import Foundation
 import PropertyList
 import Stores
+import TestSupport
 import Testing
 
 @Suite("Archive and journal")
@@ -108,29 +109,6 @@ struct ArchivePersistenceTests {
             #expect(opened.loadReport.replayedRecords < 3, "byte \(index)")
             #expect(opened.loadReport.keptAside.count == 1, "byte \(index)")
             #expect(opened.count == 4 + opened.loadReport.replayedRecords)
-        }
-    }
-
-    @Test func aDamagedArchiveIsAnErrorOrRead() throws {
-        _ = try fill()
-        let archive = try folder.read(folder.archive)
-        for index in stride(from: 0, to: archive.count, by: 3) {
-            let other = try StoreFolder()
-            var damaged = archive
-            damaged[index] ^= 0x41
-            try other.write(damaged, other.archive)
-            do {
-                _ = try other.open()
-            } catch let error as StoreError {
-                #expect(error.code == .corruptArchive)
-                #expect(error.path == other.archive)
-            }
-            #expect(try other.read(other.archive) == damaged)
-        }
-        for length in stride(from: 1, to: archive.count, by: 7) {
-            let other = try StoreFolder()
-            try other.write(Array(archive[..<length]), other.archive)
-            #expect(throws: StoreError.self) { try other.open() }
         }
     }
 

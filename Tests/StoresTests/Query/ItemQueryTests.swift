@@ -79,6 +79,48 @@ struct ItemQueryTests {
         }
     }
 
+    /// Texts are compared a word of eight bytes at a time: ends within words, zeros and long common beginnings.
+    @Test(arguments: 1...6)
+    func sortingOfLongTexts(seed: UInt64) throws {
+        let store = ItemStore()
+        var random = TestGenerator(seed: seed)
+        let beginnings = ["", "a", "Fluffy ", "Fluffy B", "Fluffy Bear and S", String(repeating: "x", count: 200)]
+        for _ in 0..<600 {
+            let end = String((0..<random.number(4)).map { _ in Array("a\0 ä")[random.number(4)] })
+            try store.createItem(
+                ItemFields(name: beginnings[random.number(6)] + end, valueInDollars: Int64(random.number(3))))
+        }
+        let names = try store.allItems.map { (try $0.name, try $0.valueInDollars, try $0.position) }
+        let ascending = names.sorted { $0.0 != $1.0 ? $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) : $0.2 < $1.2 }
+        #expect(try store.query().sorted("name").all().map { try $0.position } == ascending.map(\.2))
+        let descending = names.sorted {
+            $0.0 != $1.0 ? $1.0.utf8.lexicographicallyPrecedes($0.0.utf8) : ($0.1, $0.2) < ($1.1, $1.2)
+        }
+        let query = try store.query().sorted("name", descending: true).sorted("valueInDollars")
+        #expect(try query.all().map { try $0.position } == descending.map(\.2))
+    }
+
+    @Test(arguments: [3, 40, 700])
+    func groupingByFirstWord(words: Int) throws {
+        let store = ItemStore()
+        var random = TestGenerator(seed: UInt64(words))
+        for number in 0..<2000 {
+            try store.createItem(
+                ItemFields(
+                    name: "w\(random.number(words))" + (number % 3 == 0 ? "" : " and more"),
+                    custom: number % 5 == 0 ? [:] : ["room": number % 2 == 0 ? .string("ä b") : .integer(3)]))
+        }
+        for field in ["name", "room"] {
+            let fast = try store.query().groupBy(field + ".firstWord")
+            let slow = try store.query().groupBy { item -> PropertyListValue? in
+                guard case .string(let text)? = try item.value(forField: field) else { return nil }
+                return .string(String(text.prefix { $0 != " " }))
+            }
+            #expect(fast.map(\.key) == slow.map(\.key))
+            #expect(fast.map(\.items) == slow.map(\.items))
+        }
+    }
+
     @Test func aggregates() throws {
         #expect(try store.query().sum("valueInDollars") == .integer(1672))
         #expect(try store.query().average("valueInDollars") == 1672.0 / 6)

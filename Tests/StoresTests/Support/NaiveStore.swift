@@ -41,6 +41,13 @@ struct StoreDriver {
         random = TestGenerator(seed: seed)
     }
 
+    /// Goes on with another store that has the same items.
+    init(_ store: ItemStore, model: NaiveStore, random: TestGenerator) {
+        self.store = store
+        self.model = model
+        self.random = random
+    }
+
     /// One change, or none when there is nothing to change.
     mutating func change() throws {
         let count = model.items.count

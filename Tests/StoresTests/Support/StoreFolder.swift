@@ -7,24 +7,37 @@ final class StoreFolder {
     let path: String
 
     init() throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("cubby-store-\(UUID().uuidString)")
+        // In memory where that is possible: thousands of openings would wait for the disk.
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let isWritable = FileManager.default.isWritableFile(atPath: memory.path)
+        let parent = isWritable ? memory : FileManager.default.temporaryDirectory
+        let url = parent.appendingPathComponent("cubby-store-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         path = url.path
     }
 
     deinit {
         try? FileManager.default.removeItem(atPath: path)
+        try? FileManager.default.removeItem(atPath: caches)
     }
+
+    /// Where the index is.
+    var caches: String { path + "-caches" }
+    var index: String { caches + "/items.index" }
 
     var archive: String { path + "/items.archive" }
     var journal: String { path + "/items.journal" }
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 
     func open(
-        _ layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false, durability: Durability = .process
+        _ layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false, durability: Durability = .process,
+        mapped: Bool = false
     ) throws -> ItemStore {
-        try ItemStore.open(
-            ArchivePersistence(folder: path, using: layer, isReadOnly: isReadOnly), durability: durability)
+        if mapped { try FileManager.default.createDirectory(atPath: caches, withIntermediateDirectories: true) }
+        return try ItemStore.open(
+            ArchivePersistence(
+                folder: path, using: layer, isReadOnly: isReadOnly, indexFolder: mapped ? caches : nil, mappedFrom: 1),
+            durability: durability)
     }
 
     func read(_ path: String) throws -> [UInt8] {

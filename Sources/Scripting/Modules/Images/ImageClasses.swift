@@ -27,9 +27,19 @@ final class ImageClasses {
         cls.integer("height", "In pixels, upright.", get: { Int64($0.height) })
         cls.optionalText("format", "jpeg, png, …; nil for one that was made.", get: { $0.format?.rawValue })
         cls.method(
-            "jpegData", [LuaParameter("quality", .optional(.number), "0 to 1; 0.5 if not given")],
+            "jpegData",
+            [
+                LuaParameter("quality", .optional(.number), "0 to 1; 0.5 if not given"),
+                LuaParameter(
+                    "options",
+                    .optional(
+                        .options([
+                            LuaParameter("metadata", .boolean, "keep EXIF, but not the place"),
+                            LuaParameter("location", .boolean, "keep all, the place, too"),
+                        ])), "what is kept of the file's metadata; nothing if not given"),
+            ],
             returns: LuaType.orError(.string),
-            "The picture as a JPEG file's bytes.",
+            "The picture as a JPEG file's bytes, without metadata unless it is asked for.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return #picture:jpegData(0.8)"
         ) { picture, call in
@@ -37,7 +47,18 @@ final class ImageClasses {
             guard (0...1).contains(quality) else {
                 throw call.refuse(0, "a quality from 0 to 1 expected, got \(quality)")
             }
-            return try attempt(call) { call.returns(LuaString(try picture.jpegData(quality: quality))) }
+            let kept: ImageMetadata.Kept =
+                try call.option("location", of: 1).isTruthy
+                ? .everything : try call.option("metadata", of: 1).isTruthy ? .withoutLocation : .nothing
+            return try attempt(call) {
+                call.returns(LuaString(try picture.jpegData(quality: quality, metadata: kept)))
+            }
+        }
+        cls.property(
+            "exif", LuaType.orError(.table).first ?? .table,
+            "What the camera wrote, by EXIF's names: text, numbers, arrays of numbers, and latitude and longitude in degrees."
+        ) { picture, call in
+            try attempt(call) { call.returns(LuaValue.table(exif(try picture.metadata(), call.state))) }
         }
         cls.method(
             "pngData", returns: LuaType.orError(.string), "The picture as a PNG file's bytes.",
@@ -77,6 +98,28 @@ final class ImageClasses {
             return call.returns("\(picture.width)×\(picture.height) \(format), \(kilobytes) kB")
         }
         return cls
+    }
+
+    private static func exif(_ metadata: ImageMetadata, _ state: LuaState) -> LuaTable {
+        let table = state.makeTable()
+        for (name, value) in metadata.fields {
+            switch value {
+            case .text(let text): table.rawSet(.text(name), .text(text))
+            case .integer(let number): table.rawSet(.text(name), .integer(number))
+            case .number(let number): table.rawSet(.text(name), .number(number))
+            case .numbers(let numbers):
+                let array = state.makeTable(array: numbers.count, fields: 0)
+                for (index, number) in numbers.enumerated() {
+                    array.rawSet(.integer(Int64(index + 1)), .number(number))
+                }
+                table.rawSet(.text(name), .table(array))
+            }
+        }
+        if let (latitude, longitude) = metadata.location {
+            table.rawSet("latitude", .number(latitude))
+            table.rawSet("longitude", .number(longitude))
+        }
+        return table
     }
 
     /// The world's refusals become nil and an error.

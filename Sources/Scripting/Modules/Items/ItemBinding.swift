@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import Lua
 import PropertyList
@@ -85,6 +86,9 @@ final class ItemBinding {
         if let method = declaration?.functions.first(where: { $0.name == name }) {
             throw LuaError(.argument, "Item.\(method.name) is a method and can be no field: choose another name")
         }
+        if name == "image" {
+            throw LuaError(.argument, "Item.image is the item's picture and can be no field: assign it to the item")
+        }
         guard !warned.contains(name), host.items.existingField(named: name) == nil else { return }
         guard
             let near = NearestNames.find(for: name, among: ["name", "serialNumber", "valueInDollars", "dateCreated"])
@@ -105,21 +109,54 @@ final class ItemBinding {
         }
     }
 
-    /// The fields for a new item from a table.
-    func fields(_ table: LuaTable) throws -> ItemFields {
-        var fields = ItemFields()
-        try table.forEach { key, value in
-            guard let name = key.textValue else {
-                throw LuaError(.argument, "a field's name is text, got \(host.state.describe(key))")
+    /// Sets a new item's fields from the table that a call was given; texts and numbers of the domain go straight into the
+    /// store.
+    func fill(_ draft: ItemDraft, from call: LuaCall) throws {
+        try call.forEachEntry(0) { entry in
+            guard let field = entry.withKey(Self.domainField) else {
+                throw LuaError(.argument, "a field's name is text, got \(host.state.describe(entry.key))")
             }
-            switch name {
-            case "name", "serialNumber", "itemKey", "valueInDollars", "dateCreated": break
-            default: try checkName(name)
+            switch field {
+            case .name?, .serialNumber?, .itemKey?:
+                guard let field,
+                    try entry.withText({ try draft.setUTF8($0.assumingMemoryBound(to: UInt8.self), for: field) }) != nil
+                else { break }
+                return
+            case .valueInDollars?:
+                guard let value = entry.integer else { break }
+                return draft.setValueInDollars(value)
+            case .dateCreated?:
+                guard let date = entry.object(host.values.dates) else { break }
+                return try draft.set(.date(date.date), for: .dateCreated)
+            default: break
             }
-            guard let converted = try self.value(value, field: name) else { return true }
-            try fields.set(converted, forField: name)
-            return true
+            try set(draft, entry)
         }
-        return fields
+    }
+
+    /// The same for custom fields, and for values that a field may refuse.
+    private func set(_ draft: ItemDraft, _ entry: LuaTableEntry) throws {
+        guard let name = entry.key.textValue else {
+            throw LuaError(.argument, "a field's name is text, got \(host.state.describe(entry.key))")
+        }
+        if host.items.existingField(named: name).map(\.isCustom) ?? true { try checkName(name) }
+        guard let value = try value(entry.value, field: name) else { return }
+        try draft.set(value, forField: name)
+    }
+
+    /// A field of the domain by its name's bytes; no two names are of one length.
+    private static func domainField(_ name: UnsafeRawBufferPointer) -> ItemField? {
+        let field: ItemField
+        let expected: StaticString
+        switch name.count {
+        case 4: (field, expected) = (.name, "name")
+        case 7: (field, expected) = (.itemKey, "itemKey")
+        case 11: (field, expected) = (.dateCreated, "dateCreated")
+        case 12: (field, expected) = (.serialNumber, "serialNumber")
+        case 14: (field, expected) = (.valueInDollars, "valueInDollars")
+        default: return nil
+        }
+        guard let bytes = name.baseAddress, memcmp(bytes, expected.utf8Start, name.count) == 0 else { return nil }
+        return field
     }
 }

@@ -38,6 +38,7 @@ final class ItemClasses {
         query = QueryBinding.makeClass(in: state)
         itemBinding.finish(item)
         QueryBinding.declare(on: query, self)
+        GalleryBinding.declare(on: query, host)
         ItemStoreBinding.declare(on: items, self)
     }
 }

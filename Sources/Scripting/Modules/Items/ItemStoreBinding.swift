@@ -10,6 +10,8 @@ enum ItemStoreBinding {
         reading(cls, classes)
         changing(cls, classes)
         keeping(cls, classes)
+        indexing(cls, classes)
+        ItemFilesBinding.declare(on: cls, classes)
         let hooks = classes.hooks
         cls.method(
             "on", HookBinding.parameters(for: .items), returns: [.object("Hook")],
@@ -66,10 +68,7 @@ enum ItemStoreBinding {
         }
         cls.property("allItems", .array(.object("Item")), "All items in order, as they are now: an array of its own.") {
             store, call in
-            let all = store.allItems
-            let table = call.state.makeTable(array: all.count)
-            for (index, each) in all.enumerated() { table.rawSet(.integer(Int64(index + 1)), item.value(each)) }
-            return call.returns(LuaValue.table(table))
+            try call.returns(array: store.allItems, item)
         }
         cls.method(
             "each", returns: [.callback("() → integer, Item")],
@@ -88,6 +87,7 @@ enum ItemStoreBinding {
 
     private static func changing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let item = classes.item
+        let binding = classes.itemBinding
         let host = classes.host
         cls.method(
             "createItem",
@@ -96,8 +96,14 @@ enum ItemStoreBinding {
             "A new item at the end of the store: empty, or with the fields given.",
             example: "return items:createItem{ name = \"Lamp\", room = \"Study\" }.room"
         ) { store, call in
-            guard case .table(let table) = call.value(0) else { return call.returns(try store.createItem(), item) }
-            return call.returns(try store.createItem(try classes.itemBinding.fields(table)), item)
+            let draft = try store.beginItem()
+            do {
+                try binding.fill(draft, from: call)
+                return call.returns(try draft.insert(), item)
+            } catch {
+                draft.discard()
+                throw error
+            }
         }
         cls.method(
             "randomItem", returns: [.object("Item")], "A new item of an adjective and a noun.",
@@ -145,14 +151,14 @@ enum ItemStoreBinding {
         cls.method(
             "undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.",
             example: "items:transaction(function() items:randomItem() end) return items:undo(), #items"
-        ) { store, call in
-            call.returns(try store.undo())
+        ) { [unowned host] store, call in
+            call.returns(try host.changeHistory { try store.undo(removed: $0) })
         }
         cls.method(
             "redo", returns: [.boolean], "Does again what undo took back.",
             example: "items:transaction(function() items:randomItem() end) items:undo() return items:redo(), #items"
-        ) { store, call in
-            call.returns(try store.redo())
+        ) { [unowned host] store, call in
+            call.returns(try host.changeHistory { try store.redo(removed: $0) })
         }
         cls.method(
             "dryRun", [LuaParameter("body", .callback("()"), "what would change items")],
@@ -163,6 +169,53 @@ enum ItemStoreBinding {
             let body = try call.function(0)
             let diff = try store.dryRun { _ = try body.call() }
             return call.returns(LuaValue.table(classes.table(of: diff)))
+        }
+    }
+
+    private static func indexing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
+        let host = classes.host
+        let field = [LuaParameter("field", .text, "a field's name, of the domain or custom")]
+        /// Changes the set of indexes, and takes the change back when the container can't remember it.
+        func change(_ call: LuaCall, _ host: ScriptHost, _ change: () throws -> Bool, _ back: () throws -> Void) throws
+            -> Int32
+        {
+            guard try change() else { return call.returns(false) }
+            do throws(DefaultsError) { try host.rememberIndexes() } catch {
+                try back()
+                return call.returns(failure: error)
+            }
+            return call.returns(true)
+        }
+        cls.method(
+            "createIndex", field, returns: LuaType.orError(.boolean),
+            "An ordered index on a field, which queries use by themselves; false when there is one. The container remembers it.",
+            example: "items:createIndex(\"valueInDollars\") print(items:query(\"valueInDollars > 500\"):explain())"
+        ) { [unowned host] store, call in
+            let name = try call.text(0)
+            return try change(call, host) {
+                try store.createIndex(name)
+            } _: {
+                store.dropIndex(name)
+            }
+        }
+        cls.method(
+            "dropIndex", field, returns: LuaType.orError(.boolean),
+            "Removes the ordered index on a field; false when there is none.",
+            example: "items:createIndex(\"name\") return items:dropIndex(\"name\")"
+        ) { [unowned host] store, call in
+            let name = try call.text(0)
+            return try change(call, host) {
+                store.dropIndex(name)
+            } _: {
+                try store.createIndex(name, lazily: true)
+            }
+        }
+        cls.property("indexes", .array(.text), "The fields that have an ordered index.") { store, call in
+            let table = call.state.makeTable()
+            for (position, name) in store.indexedFields.enumerated() {
+                table.rawSet(.integer(Int64(position + 1)), .text(name))
+            }
+            return call.returns(LuaValue.table(table))
         }
     }
 
@@ -177,8 +230,21 @@ enum ItemStoreBinding {
                 throw LuaError(
                     .argument, "saveChanges is not possible inside a transaction: its changes are not committed yet")
             }
-            if let error = host.save(.script, false, canBeRefused: true) { return call.returns(failure: error) }
-            return call.returns(true)
+            var outcome: ((any Error)?)?
+            var resume: (([LuaValue]) -> Void)?
+            func values(_ error: (any Error)?) -> [LuaValue] {
+                error.map { [.nil, host.state.errorValue($0)] } ?? [true]
+            }
+            host.save(.script, canBeRefused: true) { error in
+                outcome = .some(error)
+                resume?(values(error))
+            }
+            if let outcome { return try call.returns(values: values(outcome)) }
+            host.output.flush()
+            return try host.scheduler.waitForValues(call) {
+                resume = $0
+                return { resume = nil }
+            }
         }
         cls.property("hasChanges", .boolean, "Whether something changed since the last save.") { store, call in
             call.returns(store.hasChanges)

@@ -99,10 +99,7 @@ enum QueryBinding {
             "all", returns: [.array(.object("Item"))], "The items, as an array.",
             example: "for _, item in ipairs(items:query(\"valueInDollars < 100\"):all()) do print(item) end"
         ) { value, call in
-            let found = try value.query.all()
-            let table = call.state.makeTable(array: found.count)
-            for (index, each) in found.enumerated() { table.rawSet(.integer(Int64(index + 1)), item.value(each)) }
-            return call.returns(LuaValue.table(table))
+            try call.returns(array: value.query.all(), item)
         }
         cls.method(
             "first", returns: [.optional(.object("Item"))], "The first item, or nil.",
@@ -193,7 +190,8 @@ enum QueryBinding {
             "groupBy",
             [
                 LuaParameter(
-                    "field", .union([.text, .callback("(item: Item) → any")]), "a field, or a function of the item")
+                    "field", .union([.text, .callback("(item: Item) → any")]),
+                    "a field, a field of text with .firstWord, or a function of the item")
             ],
             returns: [.array(.object("Group"))],
             "The items in groups: an array in the order of their first items, which finds a group by its key, too.",
@@ -236,11 +234,7 @@ enum QueryBinding {
         }
         cls.integer("count", "How many there are.", get: { Int64($0.group.count) })
         cls.property("items", .array(.object("Item")), "The items.") { value, call in
-            let table = call.state.makeTable(array: value.group.count)
-            for (index, each) in value.group.items.enumerated() {
-                table.rawSet(.integer(Int64(index + 1)), item.value(each))
-            }
-            return call.returns(LuaValue.table(table))
+            try call.returns(array: value.group.items, item)
         }
         let field = [LuaParameter("field", .optional(.text), "valueInDollars if not given")]
         let aggregates: [(String, (ItemGroup, String) throws -> PropertyListValue?)] = [

@@ -19,7 +19,7 @@ public final class ImageStore {
     let thumbnailDirectory: String
     let layer: any FileLayer
     let logger: Logger
-    private var cache: ImageCache
+    var cache: ImageCache
 
     /// A store over two folders, of which the first must exist.
     ///
@@ -92,6 +92,14 @@ public final class ImageStore {
             logger.error("Error: unable to find \(path)")
             return nil
         }
+    }
+
+    /// The picture under a key, from its file, past the cache: for work on all of them, which would turn the cache over.
+    ///
+    /// - Parameter key: its name.
+    /// - Throws: `ImageError` when there is none, or it cannot be read.
+    public func uncachedImage(forKey key: String) throws(ImageError) -> Image {
+        try Image.open(try imagePath(forKey: key), limits: limits, using: layer)
     }
 
     /// Whether there is a picture under a key, without reading or logging.

@@ -33,6 +33,21 @@ struct ArchiveObjects {
         return result
     }
 
+    /// Finds the objects of an archive whose root is lost: the array that begins with `$null`.
+    ///
+    /// - Returns: the number of objects; nil when they are lost, too.
+    mutating func openWithoutRoot() -> Int? {
+        for number in 0..<reader.objectCount {
+            guard let found = try? reader.container(at: number), found.kind == .array, found.count > 1,
+                (try? reader.isString(reader.reference(0, in: found), "$null")) == true
+            else { continue }
+            table = found
+            nullNumber = reader.reference(0, in: found)
+            return found.count
+        }
+        return nil
+    }
+
     /// The number of the object that a reference names.
     @inline(__always)
     func number(_ uid: UInt32) throws(PropertyListError) -> Int {

@@ -14,6 +14,12 @@ struct ItemArchiveReader {
     /// Whether something is in the archive that the store does not hold.
     private(set) var leavesSomethingOut = false
     private(set) var count = 0
+    /// What could not be read, in words; the first of it.
+    private(set) var damage: [String] = []
+    /// How many items are lost or lack something.
+    private(set) var damagedItems = 0
+    /// Whether the root is lost, and items are known by their keys alone.
+    private var isSalvaging = false
 
     /// What the keys of an item mean; items of one class nearly always share them.
     private struct Plan {
@@ -47,11 +53,47 @@ struct ItemArchiveReader {
         if root.kind == .array {
             schema.form = .propertyList
             loader.reserve(root.count)
-            for index in 0..<root.count { try readItem(reader.reference(index, in: root)) }
+            for index in 0..<root.count { readElement(reader.reference(index, in: root)) }
         } else {
             let tops = try objects.open(root)
-            for (key, uid) in tops { try readTop(key, uid, isOnly: tops.count == 1) }
+            for (key, uid) in tops {
+                do throws(PropertyListError) {
+                    try readTop(key, uid, isOnly: tops.count == 1)
+                } catch {
+                    note("\(key) of the archive cannot be read: \(error.message)")
+                }
+            }
         }
+        settleKeys()
+    }
+
+    /// Reads the items of an archive whose root is lost, in the order in which they were written.
+    mutating func readWithoutRoot() {
+        guard let number = objects.openWithoutRoot() else { return }
+        isSalvaging = true
+        for uid in 1..<number {
+            guard let number = try? objects.number(UInt32(truncatingIfNeeded: uid)), looksLikeItem(number) else {
+                continue
+            }
+            readElement(number)
+        }
+        settleKeys()
+    }
+
+    /// Whether an object has what items have: a key, and a name or a value.
+    private func looksLikeItem(_ number: Int) -> Bool {
+        guard let found = try? reader.container(at: number), found.kind == .dictionary, found.count > 2 else {
+            return false
+        }
+        var names: Set<String> = []
+        for index in 0..<min(found.count, 64) {
+            if let name = try? reader.string(at: reader.reference(index, in: found)) { names.insert(name) }
+        }
+        return !names.isDisjoint(with: ArchiveSchema.itemKeyKeys)
+            && !names.isDisjoint(with: ArchiveSchema.nameKeys + ArchiveSchema.valueKeys)
+    }
+
+    private mutating func settleKeys() {
         // Items without an image have `itemKey` and no `imageKey`, as the writer makes them, or both are an
         // application's own, and `imageKey` is a field as any.
         if hasTwoKeys {
@@ -77,14 +119,19 @@ struct ItemArchiveReader {
             }
             loader.reserve(store.count + elements.count)
             for index in 0..<elements.count {
-                guard let uid = try reader.uid(at: reader.reference(index, in: elements)) else {
-                    throw .unusable("an element of the array of items is no reference")
+                do throws(PropertyListError) {
+                    guard let uid = try reader.uid(at: reader.reference(index, in: elements)) else {
+                        throw .unusable("it is no reference")
+                    }
+                    readElement(try objects.number(uid))
+                } catch {
+                    damagedItems += 1
+                    note("item \(index + 1) of the archive is lost: \(error.message)")
                 }
-                try readItem(try objects.number(uid))
             }
         } else if let className, ArchiveSchema.isItemClass(className) {
             leaveOut("the one item of the archive becomes part of an array")
-            try readItem(number)
+            readElement(number)
         } else {
             leaveOut("\(key) of the archive is of class \(className ?? "none") and no array of items")
         }
@@ -92,43 +139,70 @@ struct ItemArchiveReader {
 
     // MARK: One item
 
+    /// Reads an item, or notes that it is lost.
+    private mutating func readElement(_ number: Int) {
+        do throws(PropertyListError) {
+            try readItem(number)
+        } catch {
+            damagedItems += 1
+            note("item \(count + 1) of the archive is lost: \(error.message)")
+        }
+    }
+
+    private mutating func note(_ text: String) {
+        if damage.count < 5 { damage.append(text) }
+        leavesSomethingOut = true
+    }
+
     private mutating func readItem(_ number: Int) throws(PropertyListError) {
         guard let container = try reader.container(at: number), container.kind == .dictionary else {
             return leaveOut("an element of the archive is no item")
         }
         if !reader.keyReferences(of: container).elementsEqual(plan.keys) { try makePlan(container) }
         if schema.form == .keyedArchive {
-            let name = try objects.className(of: container) ?? "none"
-            guard name == schema.className || ArchiveSchema.isItemClass(name) else {
-                return leaveOut("an element of the archive is of class \(name) and no item")
+            var name =
+                isSalvaging ? (try? objects.className(of: container)) ?? nil : try objects.className(of: container)
+            if isSalvaging { name = name ?? schema.className }
+            let className = name ?? "none"
+            guard className == schema.className || ArchiveSchema.isItemClass(className) else {
+                return leaveOut("an element of the archive is of class \(className) and no item")
             }
             if !hasSchema {
-                schema.className = name
-                schema.superclasses = Array(try objects.lineage(of: container).dropFirst())
+                schema.className = className
+                if let lineage = try? objects.lineage(of: container), !lineage.isEmpty {
+                    schema.superclasses = Array(lineage.dropFirst())
+                }
                 hasSchema = true
             }
         }
         let draft = loader.makeDraft()
         var hasKey = false
         var lacksImage = false
+        var isDamaged = false
         for (index, role) in plan.roles.enumerated() {
-            let reference = reader.valueReference(index, in: container)
-            if index == plan.imageKey {
-                lacksImage = isNull(try resolve(reference))
-                if !lacksImage { hasTwoKeys = true }
-            }
-            switch role {
-            case .className: continue
-            case .name:
-                let cell = try text(reference, "name")
-                if !cell.isAbsent { store.table.names[draft.row] = cell }
-            case .serialNumber: store.table.serials[draft.row] = try text(reference, "serialNumber")
-            case .value: store.table.values[draft.row] = try integer(reference)
-            case .date: store.table.dates[draft.row] = try date(reference)
-            case .itemKey: hasKey = try readKey(reference, draft)
-            case .custom(let field, let name): try readCustom(reference, draft, field, name)
+            do throws(PropertyListError) {
+                let reference = reader.valueReference(index, in: container)
+                if index == plan.imageKey {
+                    lacksImage = isNull(try resolve(reference))
+                    if !lacksImage { hasTwoKeys = true }
+                }
+                switch role {
+                case .className: continue
+                case .name:
+                    let cell = try text(reference, "name")
+                    if !cell.isAbsent { store.table.names[draft.row] = cell }
+                case .serialNumber: store.table.serials[draft.row] = try text(reference, "serialNumber")
+                case .value: store.table.values[draft.row] = try integer(reference)
+                case .date: store.table.dates[draft.row] = try date(reference)
+                case .itemKey: hasKey = try readKey(reference, draft)
+                case .custom(let field, let name): try readCustom(reference, draft, field, name)
+                }
+            } catch {
+                isDamaged = true
+                note("item \(count + 1) of the archive lacks a field that cannot be read: \(error.message)")
             }
         }
+        if isDamaged { damagedItems += 1 }
         finish(draft, hasKey: hasKey, lacksImage: lacksImage)
         count += 1
     }

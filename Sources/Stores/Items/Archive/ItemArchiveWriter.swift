@@ -36,22 +36,23 @@ struct ItemArchiveWriter {
         try archiver.encodeRecords(
             0..<snapshot.count, of: archivedClass, isMutable: schema.isMutableArray
         ) { index, archiver throws(ArchiveError) in
-            try snapshot.names[index].withText { text throws(ArchiveError) in
+            try snapshot.name(index).withText { text throws(ArchiveError) in
                 try archiver.encode(utf8: text, forKey: name)
             }
-            if snapshot.serials[index].isAbsent {
+            let serialNumber = snapshot.serialNumber(index)
+            if serialNumber.isAbsent {
                 try archiver.encode(String?.none, forKey: serial)
             } else {
-                try snapshot.serials[index].withText { text throws(ArchiveError) in
+                try serialNumber.withText { text throws(ArchiveError) in
                     try archiver.encode(utf8: text, forKey: serial)
                 }
             }
             if schema.valueIsObject {
-                try archiver.encode(PropertyListValue.integer(snapshot.values[index]), forKey: value)
+                try archiver.encode(PropertyListValue.integer(snapshot.valueInDollars(index)), forKey: value)
             } else {
-                try archiver.encode(snapshot.values[index], forKey: value)
+                try archiver.encode(snapshot.valueInDollars(index), forKey: value)
             }
-            try archiver.encode(PropertyListDate(secondsSinceReferenceDate: snapshot.dates[index]), forKey: date)
+            try archiver.encode(PropertyListDate(secondsSinceReferenceDate: snapshot.dateCreated(index)), forKey: date)
             if !schema.keylessItems.isEmpty, schema.keylessItems.contains(snapshot.keyString(index)) {
                 // Without a key in its application's sense: that one stays nil, and ours has a name of its own.
                 try archiver.encode(String?.none, forKey: key)
@@ -60,10 +61,8 @@ struct ItemArchiveWriter {
                 try snapshot.withKey(index) { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: key)
                 }
             }
-            guard !snapshot.customStarts.isEmpty else { return }
-            for place in snapshot.customStarts[index]..<snapshot.customStarts[index + 1] {
-                let field = Int(snapshot.customFields[place])
-                try encode(snapshot.customCells[place], custom[field], inline[field], archiver)
+            try snapshot.forEachCustomField(index) { field, cell throws(ArchiveError) in
+                try encode(cell, custom[Int(field)], inline[Int(field)], archiver)
             }
         }
         return try archiver.finishEncoding()

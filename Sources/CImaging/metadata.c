@@ -1,0 +1,56 @@
+#include "metadata.h"
+
+#include <string.h>
+
+typedef const struct cimaging_library *Library;
+
+static const char exif[] = "exif-";
+
+static int begins(const char *text, const char *beginning) { return strncmp(text, beginning, strlen(beginning)) == 0; }
+
+/* The third directory of EXIF is GPS. The thumbnail, the maker's own notes, XMP and IPTC may hold the place as well; the
+ * profile stays, for the colours, as far as they are still its. */
+static int tells_the_place(const char *name) {
+    return begins(name, "exif-ifd3-") || strcmp(name, "exif-ifd0-GPSInfo") == 0 ||
+           strstr(name, "MakerNote") || strstr(name, "UserComment") || begins(name, "jpeg-thumbnail") ||
+           begins(name, "xmp-") || begins(name, "iptc-") || begins(name, "photoshop-");
+}
+
+int cimaging_keep_metadata(Library vips, const cimaging_request *request, VipsImage **image) {
+    VipsImage *copy = NULL;
+    if (request->metadata != CIMAGING_EXIF_WITHOUT_PLACE) return 0;
+    /* Another may have the same picture: what is changed is a copy of its header. */
+    if (vips->vips_copy(*image, &copy, NULL) != 0) return -1;
+    vips->g_object_unref(*image);
+    *image = copy;
+    gchar **names = vips->vips_image_get_fields(copy);
+    for (int i = 0; names && names[i]; i++)
+        if (tells_the_place(names[i])) vips->vips_image_remove(copy, names[i]);
+    vips->g_strfreev(names);
+    return 0;
+}
+
+/* Twice over the fields: to measure, and to write. */
+static size_t collect(Library vips, VipsImage *image, gchar **names, char *bytes) {
+    size_t length = 0;
+    for (int i = 0; names[i]; i++) {
+        const char *value;
+        if (!begins(names[i], "exif-ifd") || vips->vips_image_get_string(image, names[i], &value) != 0) continue;
+        const char *parts[] = {names[i] + strlen(exif), value};
+        for (int part = 0; part < 2; part++) {
+            size_t size = strlen(parts[part]) + 1;
+            if (bytes) memcpy(bytes + length, parts[part], size);
+            length += size;
+        }
+    }
+    return length;
+}
+
+void cimaging_collect_exif(Library vips, VipsImage *image, cimaging_result *result) {
+    gchar **names = vips->vips_image_get_fields(image);
+    if (!names) return;
+    result->length = collect(vips, image, names, NULL);
+    result->bytes = vips->g_malloc(result->length + 1);
+    collect(vips, image, names, result->bytes);
+    vips->g_strfreev(names);
+}

@@ -1,0 +1,18 @@
+/* C modules, for hosts that allow them: their code runs as the host's own does. */
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "host.h"
+
+int clua_pushnative(lua_State *L, const char *path, const char *symbol, char *message, size_t size) {
+    /* Never closed: what it has given to Lua may be anywhere. */
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *function = library ? dlsym(library, symbol) : NULL;
+    if (!function) {
+        const char *reason = dlerror();
+        snprintf(message, size, "%s", reason ? reason : "the symbol is nowhere");
+        return 0;
+    }
+    lua_pushcfunction(L, (lua_CFunction)function);
+    return 1;
+}

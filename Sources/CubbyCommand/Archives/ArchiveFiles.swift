@@ -1,0 +1,67 @@
+import Application
+import ArgumentParser
+import Glibc
+import KeyedArchive
+import PropertyList
+
+/// What `cubby inspect`, `convert` and `check` share: files in and out, and the statuses that they end with.
+enum ArchiveFiles {
+    static let different: Int32 = 1
+    static let badData: Int32 = 65
+    private static let inputOutput: Int32 = 74
+    private static let sizeLimit = 1 << 33
+
+    /// The bytes of a file; `-` is standard input.
+    static func bytes(of path: String) throws -> [UInt8] {
+        do throws(FileError) {
+            let layer = PosixFileLayer()
+            guard path == "-" else { return try layer.contents(of: path, limit: sizeLimit) }
+            return try layer.contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: sizeLimit)
+        } catch {
+            throw failure(inputOutput, error.message)
+        }
+    }
+
+    /// Replaces a file as a whole; `-` is standard output.
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        do throws(FileError) {
+            guard path == "-" else { return try AtomicFile.write(bytes, to: path) }
+            let output = OpenFile(descriptor: STDOUT_FILENO, path: "standard output")
+            try bytes.span.withUnsafeBytes { bytes throws(FileError) in try PosixFileLayer().writeAll(bytes, to: output)
+            }
+        } catch {
+            throw failure(inputOutput, error.message)
+        }
+    }
+
+    /// Opens a property list or an archive, or JSON where that is allowed.
+    static func propertyList(
+        _ path: String, acceptingJSON: Bool = false
+    ) throws -> (reader: BinaryPropertyListReader, format: PropertyListFormat?) {
+        let storage = PropertyListStorage(try bytes(of: path))
+        do throws(PropertyListError) {
+            let format = PropertyListFormat(detecting: storage.bytes)
+            if format == nil, acceptingJSON, looksLikeJSON(storage.bytes) {
+                return (try BinaryPropertyListReader(json: storage.bytes), nil)
+            }
+            return (try BinaryPropertyListReader(detecting: storage), format)
+        } catch {
+            throw failure(badData, "\(name(path)): \(error)")
+        }
+    }
+
+    /// Whether bytes begin as JSON does.
+    private static func looksLikeJSON(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        guard let first = rest.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return false }
+        return "{[\"-0123456789tfn".utf8.contains(first)
+    }
+
+    static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// Ends with a status, after a message on standard error.
+    static func failure(_ status: Int32, _ message: String) -> ExitCode {
+        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
+        return ExitCode(status)
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import KeyedArchive
+import PropertyList
+
+/// Checks one file, and says what it found.
+struct FileCheck {
+    private let path: String
+    private let repair: String?
+
+    init(_ path: String, repair: String?) {
+        self.path = path
+        self.repair = repair
+    }
+
+    func run() throws {
+        let check = ArchiveCheck(try ArchiveFiles.bytes(of: path))
+        print("\(ArchiveFiles.name(path)): \(check.kind)\(check.findings.isEmpty ? ", nothing wrong" : "")")
+        for finding in check.findings { print("  \(Self.text(finding))") }
+        guard check.hasErrors else {
+            if repair != nil { print("  nothing to repair: nothing is written") }
+            return
+        }
+        if let rescue = check.rescue {
+            print("  rescue: \(rescue.whole) of \(rescue.total) objects are whole, found \(rescue.method)")
+            if let repair {
+                try ArchiveFiles.write(rescue.bytes, to: repair)
+                print("  wrote what could be rescued to \(repair)")
+            } else {
+                print("  cubby check --repair OUT \(ArchiveFiles.name(path)) writes them")
+            }
+        } else {
+            print("  rescue: nothing can be had of it")
+        }
+        throw ExitCode(ArchiveFiles.badData)
+    }
+
+    private static func text(_ finding: PropertyListFinding) -> String {
+        let severity =
+            switch finding.severity {
+            case .error: "error"
+            case .warning: "warning"
+            case .note: "note"
+            }
+        if let line = finding.line { return "\(severity) on line \(line): \(finding.message)" }
+        if let offset = finding.byteOffset { return "\(severity) at byte \(offset): \(finding.message)" }
+        return "\(severity): \(finding.message)"
+    }
+}

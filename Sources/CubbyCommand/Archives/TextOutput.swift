@@ -1,0 +1,65 @@
+import Glibc
+import KeyedArchive
+import LineEditor
+
+/// Standard output, written in blocks, in colours where they are wanted.
+final class TextOutput {
+    private let palette: Palette
+    private var buffer: [UInt8] = []
+    private(set) var isClosed = false
+    /// The columns of the terminal; nil when it is none.
+    let columns: Int?
+
+    init(noColor: Bool) {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        palette = .appropriate(isTerminal: isTerminal, isForbidden: noColor) { name in
+            getenv(name).map { String(cString: $0) }
+        }
+        var size = winsize()
+        let isKnown = isTerminal && ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 20
+        columns = isTerminal ? (isKnown ? Int(size.ws_col) : 80) : nil
+        // A reader that has seen enough, such as head, is no failure of ours.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    deinit { flush() }
+
+    func line(_ line: TreeDrawing.Line) {
+        for piece in line { append(palette.apply(Self.style(piece.role), to: piece.text)) }
+        append("\n")
+    }
+
+    func append(_ text: String) {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count > 1 << 16 { flush() }
+    }
+
+    func append(_ bytes: [UInt8]) {
+        buffer.append(contentsOf: bytes)
+        if buffer.count > 1 << 16 { flush() }
+    }
+
+    func flush() {
+        var start = 0
+        while start < buffer.count, !isClosed {
+            let count = buffer.withUnsafeBytes { bytes in
+                bytes.baseAddress.map { Glibc.write(STDOUT_FILENO, $0 + start, bytes.count - start) } ?? -1
+            }
+            if count > 0 { start += count } else if errno != EINTR { isClosed = true }
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private static func style(_ role: TreeDrawing.Role) -> Style {
+        switch role {
+        case .guide, .detail: .dimmed
+        case .label: .field
+        case .className: .type
+        case .string, .data: .string
+        case .number: .number
+        case .date, .constant: .constant
+        case .reference: .function
+        case .error: .error
+        }
+    }
+}

@@ -1,0 +1,101 @@
+public import PropertyList
+
+/// What a file is, what is wrong in it and where, and what can be had from it nevertheless.
+public struct ArchiveCheck {
+    /// What the bytes turned out to be: `keyed archive, binary, 5 objects`.
+    public private(set) var kind: String
+    /// What was found, in the order of the layers: file, property list, archive.
+    public private(set) var findings: [PropertyListFinding] = []
+    /// The objects that can be had from a damaged file, how many of how many; nil when nothing is wrong or nothing can.
+    public private(set) var rescue: ArchiveRescue?
+
+    /// Whether there is something that cannot be read.
+    public var hasErrors: Bool { findings.contains { $0.severity == .error } }
+
+    /// Looks at everything in the bytes, whatever they are. Memory and time are proportional to them.
+    public init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) {
+        kind = ""
+        bytes.withUnsafeBytes { check($0, limits) }
+    }
+
+    private mutating func check(_ bytes: UnsafeRawBufferPointer, _ limits: ArchiveLimits) {
+        guard let format = PropertyListFormat(detecting: bytes) else {
+            kind = "\(Self.size(bytes.count)) that are no property list"
+            findings.append(PropertyListFinding(.error, Self.guess(bytes), byteOffset: 0))
+            return
+        }
+        let formatName = format == .binary ? "binary" : "XML"
+        kind = "property list, \(formatName), \(Self.size(bytes.count))"
+        let reader: BinaryPropertyListReader
+        do throws(PropertyListError) {
+            reader = try BinaryPropertyListReader(detecting: bytes, limits: limits.propertyList)
+        } catch {
+            findings.append(PropertyListFinding(error))
+            rescue = ArchiveRescue(bytes, limits: limits)
+            return
+        }
+        // What XML was brought into is our own: its objects' places mean nothing to anybody.
+        if format == .binary { findings += reader.check() }
+        if Self.claimsToBeAnArchive(reader) {
+            kind = "keyed archive, \(formatName), \(Self.size(bytes.count))"
+            checkArchive(reader, format, limits)
+        } else if !hasErrors {
+            do throws(PropertyListError) {
+                _ = try reader.value()
+            } catch {
+                findings.append(PropertyListFinding(error))
+            }
+        }
+        if hasErrors { rescue = ArchiveRescue(bytes, limits: limits) }
+    }
+
+    private static func size(_ bytes: Int) -> String { "\(LeafText.grouped(bytes)) byte\(bytes == 1 ? "" : "s")" }
+
+    static func claimsToBeAnArchive(_ reader: BinaryPropertyListReader) -> Bool {
+        guard let root = try? reader.container(at: reader.topObject), root.kind == .dictionary else { return false }
+        return (0..<root.count).contains { index in
+            let key = try? reader.string(at: reader.reference(index, in: root))
+            return key == "$objects" || key == "$archiver"
+        }
+    }
+
+    /// What bytes are that are no property list, by their beginning.
+    private static func guess(_ bytes: UnsafeRawBufferPointer) -> String {
+        let start = "this is neither a binary nor an XML property list"
+        func begins(_ text: String) -> Bool { bytes.starts(with: text.utf8) }
+        if bytes.isEmpty { return "the file is empty" }
+        if bytes.allSatisfy({ $0 == 0 }) { return start + ": all of it is 0, as after a crash of the machine" }
+        if begins("SQLite format 3") { return start + ", but an SQLite database" }
+        if begins("\u{04}\u{0B}streamtyped") { return start + ", but an archive of NSArchiver, which came before keyed ones" }
+        if bytes.starts(with: [0x1F, 0x8B]) { return start + ", but compressed by gzip: unpack it first" }
+        if begins("PK") { return start + ", but a ZIP file: unpack it first" }
+        if begins("bplist1") { return start + ", but one of version 1, which only Apple's systems use among themselves" }
+        if let first = bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
+            if first == UInt8(ascii: "{") || first == UInt8(ascii: "(") || first == UInt8(ascii: "[") {
+                return start + ": JSON, perhaps, which cubby convert reads, or the text form of NeXT, which nobody writes"
+            }
+        }
+        return start
+    }
+
+    // MARK: - The keyed layer
+
+    private mutating func checkArchive(
+        _ list: BinaryPropertyListReader, _ format: PropertyListFormat, _ limits: ArchiveLimits
+    ) {
+        let archive: KeyedArchiveReader
+        do throws(ArchiveError) {
+            archive = try KeyedArchiveReader(list, format: format, limits: limits, acceptsAnyArchiver: true)
+        } catch {
+            findings.append(PropertyListFinding(.error, error.description))
+            return
+        }
+        kind += ", \(LeafText.grouped(archive.objectCount)) objects"
+        if archive.archiver != "NSKeyedArchiver" {
+            findings.append(PropertyListFinding(.note, "it was written by “\(archive.archiver.prefix(64))”"))
+        }
+        var objects = ArchiveObjectCheck(archive, isBinary: format == .binary)
+        objects.run()
+        findings += objects.findings
+    }
+}

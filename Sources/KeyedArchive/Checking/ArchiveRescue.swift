@@ -1,0 +1,178 @@
+import PropertyList
+
+/// A damaged property list or archive without what is damaged: what refers to nothing refers to nil, an object that
+/// cannot be read is nil, an entry of a dictionary that cannot be read is left out.
+public struct ArchiveRescue {
+    /// The repaired file, in binary form.
+    public let bytes: [UInt8]
+    /// How many objects there were to be had: entries of `$objects` in an archive, objects of the file else.
+    public let total: Int
+    /// How many of them are whole.
+    public let whole: Int
+    /// How the objects were found, in words.
+    public let method: String
+
+    /// Nil when nothing can be had.
+    public init?(_ damaged: UnsafeRawBufferPointer, limits: ArchiveLimits = .standard) {
+        guard let salvage = PropertyListSalvage(damaged, limits: limits.propertyList) else { return nil }
+        method = salvage.method
+        var copying = RescueCopying(salvage.reader)
+        guard let top = copying.copy(salvage.reader.topObject, depth: 0),
+            let first = try? copying.writer.finish(topObject: top)
+        else { return nil }
+        let isArchive = (try? BinaryPropertyListReader(first)).map(ArchiveCheck.claimsToBeAnArchive) ?? false
+        guard isArchive else {
+            bytes = first
+            total = salvage.reader.objectCount
+            whole = max(0, total - copying.lost)
+            return
+        }
+        // The entries of an archive hold nothing in common: a value takes a byte at least.
+        var bounded = limits.propertyList
+        bounded.maximumValues = min(bounded.maximumValues, first.count + 1024)
+        guard let list = try? PropertyListValue(decoding: first, limits: bounded),
+            let repaired = ArchiveRepair(list, limits)
+        else { return nil }
+        bytes = repaired.bytes
+        total = repaired.total
+        whole = repaired.whole
+    }
+}
+
+/// Copies a table as far as it can be read.
+private struct RescueCopying {
+    private let reader: BinaryPropertyListReader
+    let writer = BinaryPropertyListWriter()
+    private var done: [Int: UInt32?] = [:]
+    private var open: Set<Int> = []
+    /// Objects that were asked for and could not be read.
+    private(set) var lost = 0
+
+    init(_ reader: BinaryPropertyListReader) {
+        self.reader = reader
+    }
+
+    /// The copy of an object; nil when it cannot be had.
+    mutating func copy(_ number: Int, depth: Int) -> UInt32? {
+        if let known = done[number] { return open.contains(number) ? nil : known }
+        let copy = attempt(number, depth: depth)
+        if copy == nil { lost += 1 }
+        done[number] = .some(copy)
+        return copy
+    }
+
+    private mutating func attempt(_ number: Int, depth: Int) -> UInt32? {
+        let container: BinaryPropertyListContainer?
+        do { container = try reader.container(at: number) } catch { return nil }
+        guard let container else { return (try? reader.value(at: number)).flatMap { try? writer.add($0) } }
+        guard depth < reader.limits.maximumDepth else { return nil }
+        // Being copied: a container that is met again below contains itself.
+        done[number] = .some(nil)
+        open.insert(number)
+        defer { open.remove(number) }
+        if container.kind == .dictionary {
+            var entries: [(key: UInt32, value: UInt32)] = []
+            for index in 0..<container.count {
+                guard (try? reader.string(at: reader.reference(index, in: container))) != nil,
+                    let key = copy(reader.reference(index, in: container), depth: depth + 1),
+                    let value = copy(reader.valueReference(index, in: container), depth: depth + 1)
+                else { continue }
+                entries.append((key, value))
+            }
+            let (copy, references) = writer.dictionary(count: entries.count)
+            for (index, entry) in entries.enumerated() {
+                writer.setReference(index, in: references, to: entry.key)
+                writer.setReference(entries.count + index, in: references, to: entry.value)
+            }
+            return copy
+        }
+        // Elements are counted by their position: one that is lost leaves a null.
+        let elements = (0..<container.count).map { copy(reader.reference($0, in: container), depth: depth + 1) ?? writer.null() }
+        return elements.withUnsafeBufferPointer { writer.array(of: $0) }
+    }
+}
+
+/// Makes the objects of an archive refer to what is there.
+private struct ArchiveRepair {
+    private(set) var bytes: [UInt8] = []
+    private(set) var total = 0
+    private(set) var whole = 0
+
+    init?(_ list: PropertyListValue, _ limits: ArchiveLimits) {
+        guard case .dictionary(var root) = list, case .array(var objects)? = root["$objects"], !objects.isEmpty
+        else { return nil }
+        total = objects.count - 1
+        objects[0] = .string("$null")
+        var isClass = objects.map(Self.isClass)
+        var isDamaged = Array(repeating: false, count: objects.count)
+        for index in 1..<max(objects.count, 1) {
+            let (entry, isWhole) = Self.repaired(objects[index], isClass)
+            isDamaged[index] = !isWhole
+            objects[index] = entry ?? .string("$null")
+            if entry == nil { isClass[index] = false }
+        }
+        var top: [String: PropertyListValue] = [:]
+        if case .dictionary(let entries)? = root["$top"] {
+            for (key, value) in entries { top[key] = Self.reference(value, objects.count) }
+        } else if objects.count > 1 {
+            // The object that was encoded first is the first one behind nil.
+            top["root"] = .uid(1)
+        }
+        root = [
+            "$version": .integer(100_000), "$archiver": root["$archiver"] ?? .string("NSKeyedArchiver"),
+            "$top": .dictionary(top), "$objects": .array(objects),
+        ]
+        if case .string? = root["$archiver"] {} else { root["$archiver"] = .string("NSKeyedArchiver") }
+        // What Foundation's classes cannot be read from is nil, too.
+        guard var file = try? PropertyListValue.dictionary(root).encoded(as: .binary) else { return nil }
+        for _ in 0..<2 {
+            guard let archive = try? KeyedArchiveReader(file, limits: limits, acceptsAnyArchiver: true) else { return nil }
+            let unreadable = Self.unreadable(archive)
+            if unreadable.isEmpty { break }
+            for uid in unreadable {
+                isDamaged[Int(uid)] = true
+                objects[Int(uid)] = .string("$null")
+            }
+            root["$objects"] = .array(objects)
+            guard let next = try? PropertyListValue.dictionary(root).encoded(as: .binary) else { return nil }
+            file = next
+        }
+        bytes = file
+        whole = isDamaged.dropFirst().reduce(0) { $1 ? $0 : $0 + 1 }
+    }
+
+    private static func isClass(_ entry: PropertyListValue) -> Bool {
+        if case .dictionary(let entries) = entry, case .string? = entries["$classname"] { true } else { false }
+    }
+
+    /// An entry with its references mended, and whether there was nothing to mend; nil when nothing can be made of it.
+    private static func repaired(_ entry: PropertyListValue, _ isClass: [Bool]) -> (PropertyListValue?, Bool) {
+        switch entry {
+        case .dictionary(let entries):
+            if entries["$classname"] != nil, entries["$class"] == nil { return (entry, Self.isClass(entry)) }
+            guard case .uid(let type)? = entries["$class"], isClass.indices.contains(Int(type)), isClass[Int(type)]
+            else { return (nil, false) }
+            let mended = entries.mapValues { reference($0, isClass.count) }
+            return (.dictionary(mended), mended == entries)
+        case .string, .integer, .wideInteger, .real, .single, .boolean, .data, .date: return (entry, true)
+        case .null, .uid, .array, .set: return (nil, false)
+        }
+    }
+
+    /// A reference to what is not there becomes one to nil; so does an element that was lost.
+    private static func reference(_ value: PropertyListValue, _ count: Int) -> PropertyListValue {
+        switch value {
+        case .uid(let uid) where Int(uid) >= count: .uid(0)
+        case .array(let elements):
+            .array(elements.map { element in if case .null = element { .uid(0) } else { reference(element, count) } })
+        default: value
+        }
+    }
+
+    private static func unreadable(_ archive: KeyedArchiveReader) -> [UInt32] {
+        let check = ArchiveObjectCheck(archive, isBinary: true)
+        return (1..<max(archive.objectCount, 1)).compactMap { index in
+            UInt32(exactly: index).flatMap { check.isReadable($0) ? nil : $0 }
+        }
+    }
+}

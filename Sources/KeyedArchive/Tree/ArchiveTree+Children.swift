@@ -1,0 +1,69 @@
+import PropertyList
+
+extension ArchiveTree {
+    /// What a node holds, in the order of the file. Empty for leaves, and for what cannot be read.
+    public func children(_ node: Node) -> [Child] {
+        (try? readChildren(node)) ?? []
+    }
+
+    private func readChildren(_ node: Node) throws(ArchiveError) -> [Child] {
+        let (uid, number) = try resolve(node)
+        if uid == 0 { return [] }
+        if archive != nil, let record = try record(number, uid: uid) { return try children(of: record) }
+        guard let container = try lifted({ () throws(PropertyListError) in try propertyList.container(at: number) })
+        else { return [] }
+        guard container.kind == .dictionary else {
+            return (0..<container.count).map {
+                Child(label: .index($0), node: Node(number: propertyList.reference($0, in: container)))
+            }
+        }
+        return (0..<container.count).map { index in
+            let key = try? propertyList.string(at: propertyList.reference(index, in: container))
+            let node = Node(number: propertyList.valueReference(index, in: container))
+            return Child(label: key.map(Label.key) ?? .entryValue(index), node: node)
+        }
+    }
+
+    private func children(of record: ArchiveRecord) throws(ArchiveError) -> [Child] {
+        switch try describe(record).content {
+        case .list, .bag:
+            if let list = try list("NS.objects", record) { return nodes(list) }
+            return Self.numberedSlots(record).enumerated().map { index, slot in
+                Child(label: .index(index), node: Node(number: record.number(at: slot)))
+            }
+        case .dictionary: return try entries(of: record)
+        case .object:
+            return record.shape.storedKeys.enumerated().compactMap { slot, stored in
+                guard slot != record.shape.classSlot else { return nil }
+                return Child(label: .key(ArchiveKey.given(stored)), node: Node(number: record.number(at: slot)))
+            }
+        default: return []
+        }
+    }
+
+    private func nodes(_ list: ArchiveReferences) -> [Child] {
+        (0..<list.count).map { Child(label: .index($0), node: Node(number: list.number(at: $0))) }
+    }
+
+    private func entries(of record: ArchiveRecord) throws(ArchiveError) -> [Child] {
+        guard let keys = try list("NS.keys", record), let objects = try list("NS.objects", record) else { return [] }
+        var children: [Child] = []
+        children.reserveCapacity(keys.count)
+        for index in 0..<min(keys.count, objects.count) {
+            let node = Node(number: objects.number(at: index))
+            let key = Node(number: keys.number(at: index))
+            if let text = keyText(value(key)) {
+                children.append(Child(label: .key(text), node: node))
+            } else {
+                children.append(Child(label: .entryKey(index), node: key))
+                children.append(Child(label: .entryValue(index), node: node))
+            }
+        }
+        return children
+    }
+
+    /// The text of a dictionary's key that is a string; other keys are values in their own right.
+    private func keyText(_ value: TreeValue) -> String? {
+        if case .leaf(.string(let text)) = value.content { text } else { nil }
+    }
+}

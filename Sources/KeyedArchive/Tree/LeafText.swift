@@ -1,0 +1,128 @@
+public import PropertyList
+
+/// How values are shown to people.
+public struct LeafText: Sendable {
+    /// The most characters of a string that are shown, and the most bytes of data; nil for all.
+    public var limit: Int?
+
+    public init(limit: Int? = 120) {
+        self.limit = limit
+    }
+
+    public func text(_ value: PropertyListValue) -> String {
+        switch value {
+        case .null: "null"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .wideInteger(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .single(let value): "\(value)"
+        case .date(let date): Self.date(date)
+        case .data(let bytes): data(bytes)
+        case .string(let text): string(text)
+        case .uid(let uid): "UID \(uid)"
+        case .array(let elements): "\(elements.count) elements"
+        case .set(let elements): "a set of \(elements.count)"
+        case .dictionary(let entries): "\(entries.count) entries"
+        }
+    }
+
+    /// `2026-11-21 04:13:00 +0000`, with the fraction of a second when there is one.
+    static func date(_ date: PropertyListDate) -> String {
+        let seconds = date.secondsSinceReferenceDate
+        let fraction = seconds - seconds.rounded(.down)
+        guard fraction > 0, CalendarDate(date) != nil else { return date.text }
+        let digits = "\((fraction * 1000).rounded(.down) / 1000)".dropFirst(1)
+        return date.text.replacing(" +", with: "\(digits.count > 1 && digits != ".0" ? digits : "") +")
+    }
+
+    func string(_ text: String) -> String {
+        guard let limit, text.utf8.count > limit, text.count > limit else { return Self.quoted(text) }
+        return "\(Self.quoted(String(text.prefix(limit))))… (\(Self.grouped(text.count)) characters)"
+    }
+
+    /// The text in quotes, with escapes for what a terminal would act on.
+    static func quoted(_ text: String) -> String {
+        var out = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": out += "\\\""
+            case "\\": out += "\\\\"
+            case "\n": out += "\\n"
+            case "\r": out += "\\r"
+            case "\t": out += "\\t"
+            default:
+                // Control and format characters: escape sequences, and what turns text around.
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                    out += scalar == "\u{200D}" ? "\u{200D}" : "\\u{\(String(scalar.value, radix: 16))}"
+                default: out.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return out + "\""
+    }
+
+    func data(_ bytes: [UInt8]) -> String {
+        guard !bytes.isEmpty else { return "0 bytes" }
+        let shown = limit.map { max($0 / 5, 4) } ?? bytes.count
+        var hex = ""
+        for (index, byte) in bytes.prefix(shown).enumerated() {
+            if index > 0, index % 4 == 0 { hex += " " }
+            hex += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        let count = "\(Self.grouped(bytes.count)) byte\(bytes.count == 1 ? "" : "s")"
+        return "\(count) <\(hex)\(bytes.count > shown ? " …" : "")>"
+    }
+
+    static func grouped(_ number: Int) -> String {
+        var digits = String(number)
+        var place = digits.count - 3
+        while place > 0 {
+            digits.insert(",", at: digits.index(digits.startIndex, offsetBy: place))
+            place -= 3
+        }
+        return digits
+    }
+
+    /// One of Foundation's small values.
+    public func text(_ value: FoundationValue) -> String {
+        func number(_ value: Double) -> String {
+            let text = "\(value)"
+            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        }
+        switch value {
+        case .uuid(let bytes): return Self.uuid(bytes)
+        case .url(let text, let base):
+            guard let base else { return string(text) }
+            return "\(string(text)) relative to \(self.text(base))"
+        case .point(let x, let y): return "{\(number(x)), \(number(y))}"
+        case .size(let width, let height): return "{\(number(width)), \(number(height))}"
+        case .rect(let x, let y, let width, let height):
+            return "{{\(number(x)), \(number(y))}, {\(number(width)), \(number(height))}}"
+        case .range(let location, let length): return "{\(location), \(length)}"
+        case .edgeInsets(let top, let left, let bottom, let right):
+            return "{\(number(top)), \(number(left)), \(number(bottom)), \(number(right))}"
+        case .indexSet(let ranges, _):
+            let texts = ranges.prefix(limit ?? .max).map { range in
+                range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound - 1)"
+            }
+            return "{" + texts.joined(separator: ", ") + (ranges.count > texts.count ? ", …" : "") + "}"
+        case .indexPath(let indexes): return indexes.prefix(limit ?? .max).map { "\($0)" }.joined(separator: ".")
+        case .timeZone(let name, _): return string(name)
+        case .locale(let identifier): return string(identifier)
+        case .regularExpression(let pattern, let options): return "\(string(pattern)), options \(options)"
+        case .affineTransform(let numbers): return "[" + numbers.map { number(Double($0)) }.joined(separator: ", ") + "]"
+        case .decimal(let decimal): return decimal.description
+        }
+    }
+
+    static func uuid(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text += "-" }
+            text += (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }
+        return text
+    }
+}

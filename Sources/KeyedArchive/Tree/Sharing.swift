@@ -1,0 +1,65 @@
+import PropertyList
+
+/// How often the objects of a tree are referred to. O(size of the property list), once.
+struct Sharing {
+    /// By identity: 0, 1, or 2 for more.
+    private var counts: [UInt8]
+    private(set) var unreferenced: [UInt32] = []
+
+    init(_ tree: ArchiveTree) {
+        let list = tree.propertyList
+        counts = Array(repeating: 0, count: tree.objectCount)
+        guard let archive = tree.archive else {
+            count(list.topObject)
+            for number in 0..<list.objectCount { countContents(of: number, in: list) }
+            return
+        }
+        for root in archive.top { count(reference: root.number, in: list) }
+        for index in 0..<archive.objectCount {
+            guard let uid = UInt32(exactly: index), let number = try? archive.number(of: uid) else { continue }
+            countReferences(of: number, in: list)
+        }
+        for index in 1..<max(counts.count, 1) where counts[index] == 0 {
+            guard let uid = UInt32(exactly: index), (try? archive.isNil(uid)) == false,
+                let number = try? archive.number(of: uid)
+            else { continue }
+            // A class description is no object of the graph.
+            if (try? list.container(at: number)) != nil, (try? archive.record(at: uid)) == nil { continue }
+            unreferenced.append(uid)
+        }
+    }
+
+    func isShared(_ identity: Int) -> Bool { counts.indices.contains(identity) && counts[identity] > 1 }
+
+    private mutating func count(_ identity: Int) {
+        if counts.indices.contains(identity), counts[identity] < 2 { counts[identity] += 1 }
+    }
+
+    private mutating func countContents(of number: Int, in list: BinaryPropertyListReader) {
+        guard let container = try? list.container(at: number) else { return }
+        for index in 0..<container.count {
+            count(
+                container.kind == .dictionary
+                    ? list.valueReference(index, in: container) : list.reference(index, in: container))
+        }
+    }
+
+    private mutating func count(reference number: Int, in list: BinaryPropertyListReader) {
+        if let uid = try? list.uid(at: number) { count(Int(uid)) }
+    }
+
+    /// Counts what an entry of `$objects` refers to, the lists that stand in it in place included.
+    private mutating func countReferences(of number: Int, in list: BinaryPropertyListReader) {
+        guard let container = try? list.container(at: number) else { return }
+        for index in 0..<container.count {
+            let isDictionary = container.kind == .dictionary
+            let value = isDictionary ? list.valueReference(index, in: container) : list.reference(index, in: container)
+            if let inner = try? list.container(at: value) {
+                guard inner.kind != .dictionary else { continue }
+                for position in 0..<inner.count { count(reference: list.reference(position, in: inner), in: list) }
+            } else {
+                count(reference: value, in: list)
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import PropertyList
+
+/// Hashes of what nodes hold themselves: to find elements again that have moved. What lies deeper may lead back to where
+/// they were, and would make all of them differ.
+struct TreeHash {
+    private static let levels = 1
+    private let tree: ArchiveTree
+    /// The hashes of objects, seen from the top level.
+    private var known: [Int: UInt64] = [:]
+    /// Nodes that one hash may look at: an object with thousands below it is told apart by the first.
+    private static let nodes = 256
+
+    init(_ tree: ArchiveTree) {
+        self.tree = tree
+    }
+
+    mutating func hash(_ node: ArchiveTree.Node) -> UInt64 {
+        let value = tree.value(node)
+        if let identity = value.identity, let hash = known[identity] { return hash }
+        var hasher = Hasher()
+        var budget = Self.nodes
+        combine(value, node, Self.levels, &budget, &hasher)
+        let hash = UInt64(bitPattern: Int64(hasher.finalize()))
+        if let identity = value.identity { known[identity] = hash }
+        return hash
+    }
+
+    private func combine(
+        _ value: TreeValue, _ node: ArchiveTree.Node, _ levels: Int, _ budget: inout Int, _ hasher: inout Hasher
+    ) {
+        budget -= 1
+        hasher.combine(value.className)
+        // What others refer to as well may have changed for their sake.
+        if value.identity.map({ !tree.isShared($0) }) ?? true { hasher.combine(value.count) }
+        switch value.content {
+        case .leaf(let leaf): hasher.combine(Self.comparable(leaf))
+        case .value(let small): hasher.combine(small)
+        default: break
+        }
+        guard value.count > 0, levels > 0, budget > 0 else { return }
+        var children = tree.children(node)
+        switch value.content {
+        // In no order: what they hold adds up.
+        case .bag:
+            var sum: UInt64 = 0
+            for child in children where budget > 0 {
+                var inner = Hasher()
+                combine(tree.value(child.node), child.node, levels - 1, &budget, &inner)
+                sum &+= UInt64(bitPattern: Int64(inner.finalize()))
+            }
+            hasher.combine(sum)
+            return
+        case .list: break
+        default: children.sort { $0.label.text < $1.label.text }
+        }
+        for child in children where budget > 0 {
+            hasher.combine(child.label.text)
+            combine(tree.value(child.node), child.node, levels - 1, &budget, &hasher)
+        }
+    }
+
+    /// Not-a-number is the same as itself here, and single precision is a matter of the form: XML has none.
+    static func areSame(_ a: PropertyListValue, _ b: PropertyListValue) -> Bool { comparable(a) == comparable(b) }
+
+    private static func comparable(_ value: PropertyListValue) -> PropertyListValue {
+        switch value {
+        case .real(let value) where value.isNaN: .string("nan")
+        case .single(let value): comparable(.real(Double(value)))
+        default: value
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import PropertyList
+
+/// Writes an `ArchiveTree` as JSON for other programs: references resolved, so that arrays are arrays and dictionaries and
+/// instances are objects.
+///
+/// An instance has `$class`; what several places refer to has `$id` where it is met first and is `{"$ref": id}` elsewhere;
+/// dates, data and the like are tagged as in a property list's JSON. Every tree can be written.
+public struct TreeJSON {
+    private let tree: ArchiveTree
+    private var text = JSONText()
+    private var written: Set<Int> = []
+    /// Objects below the depth that readers take, to be written at the end by themselves.
+    private var deferred: [(identity: Int, node: ArchiveTree.Node)] = []
+    private static let maximumDepth = 200
+
+    public init(_ tree: ArchiveTree) {
+        self.tree = tree
+    }
+
+    /// Writes the whole tree, calling back with text as it grows: memory does not.
+    public mutating func write(_ emit: ([UInt8]) throws -> Void) throws {
+        guard tree.archive != nil, let first = tree.roots.first, first.label != nil else {
+            for root in tree.roots { try write(root.node, emit) }
+            return
+        }
+        text.append("{")
+        for (index, root) in tree.roots.enumerated() {
+            text.line(1, isFirst: index == 0)
+            text.string(root.label.map(Self.key) ?? "")
+            text.append(": ")
+            try value(root.node, 1, emit)
+        }
+        try writeDeferred(emit)
+        text.append("\n}\n")
+        try emit(text.take())
+    }
+
+    /// Writes a node and what is below it.
+    public mutating func write(_ node: ArchiveTree.Node, _ emit: ([UInt8]) throws -> Void) throws {
+        try value(node, 0, emit)
+        text.append("\n")
+        try emit(text.take())
+    }
+
+    private mutating func writeDeferred(_ emit: ([UInt8]) throws -> Void) throws {
+        guard !deferred.isEmpty else { return }
+        text.line(1, isFirst: false)
+        text.append("\"$objects\": {")
+        var isFirst = true
+        while let next = deferred.popLast() {
+            guard !written.contains(next.identity) else { continue }
+            text.line(2, isFirst: isFirst)
+            isFirst = false
+            text.append("\"\(next.identity)\": ")
+            try value(next.node, 2, emit)
+        }
+        text.line(1, isFirst: true)
+        text.append("}")
+    }
+
+    // MARK: - Values
+
+    private mutating func value(
+        _ node: ArchiveTree.Node, _ level: Int, _ emit: ([UInt8]) throws -> Void
+    ) throws {
+        if text.bytes.count > 1 << 16 { try emit(text.take()) }
+        let value = tree.value(node)
+        if let identity = value.identity {
+            if written.contains(identity), tree.isShared(identity) || value.count > 0 {
+                return text.append("{\"$ref\": \(identity)}")
+            }
+            if level > Self.maximumDepth, value.count > 0 {
+                deferred.append((identity, node))
+                return text.append("{\"$ref\": \(identity)}")
+            }
+            written.insert(identity)
+        }
+        switch value.content {
+        case .nothing: text.append("null")
+        case .leaf(.null) where value.className == nil: text.append("null")
+        case .leaf(.null): header(value, level, isOnly: true)
+        case .leaf(let leaf): text.leaf(leaf)
+        case .value(let small):
+            header(value, level, isOnly: false)
+            text.append("\"$value\": ")
+            text.string(LeafText(limit: nil).text(small).unquoted)
+            close(level)
+        case .list: try list(node, value, level, emit)
+        case .bag: try list(node, value, level, emit)
+        case .dictionary, .object: try entries(node, value, level, emit)
+        case .broken(let error):
+            text.append("{\"$error\": ")
+            text.string(error.description)
+            text.append("}")
+        }
+    }
+
+    /// Opens an object with its class and its number, in as far as they are to be told.
+    private mutating func header(_ value: TreeValue, _ level: Int, isOnly: Bool) {
+        text.append("{")
+        var isFirst = true
+        if let name = value.className, !value.isPlainDictionary {
+            text.line(level + 1, isFirst: true)
+            text.append("\"$class\": ")
+            text.string(name)
+            isFirst = false
+        }
+        if let identity = value.identity, tree.isShared(identity) || level >= Self.maximumDepth {
+            text.line(level + 1, isFirst: isFirst)
+            text.append("\"$id\": \(identity)")
+            isFirst = false
+        }
+        if isOnly { close(level) } else { text.line(level + 1, isFirst: isFirst) }
+    }
+
+    private mutating func close(_ level: Int) {
+        text.line(level, isFirst: true)
+        text.append("}")
+    }
+
+    private mutating func list(
+        _ node: ArchiveTree.Node, _ value: TreeValue, _ level: Int, _ emit: ([UInt8]) throws -> Void
+    ) throws {
+        let isArray = value.className == nil || value.className == "NSArray" || value.className == "NSMutableArray"
+        var isPlain = isArray
+        if case .bag = value.content { isPlain = false }
+        if let identity = value.identity, tree.isShared(identity) { isPlain = false }
+        if isPlain { return try elements(node, level, emit) }
+        header(value, level, isOnly: false)
+        text.append(value.className == nil && !isArray ? "\"$set\": " : "\"$elements\": ")
+        try elements(node, level + 1, emit)
+        close(level)
+    }
+
+    private mutating func elements(
+        _ node: ArchiveTree.Node, _ level: Int, _ emit: ([UInt8]) throws -> Void
+    ) throws {
+        let children = tree.children(node)
+        guard !children.isEmpty else { return text.append("[]") }
+        text.append("[")
+        for (index, child) in children.enumerated() {
+            text.line(level + 1, isFirst: index == 0)
+            try value(child.node, level + 1, emit)
+        }
+        text.line(level, isFirst: true)
+        text.append("]")
+    }
+
+    private mutating func entries(
+        _ node: ArchiveTree.Node, _ value: TreeValue, _ level: Int, _ emit: ([UInt8]) throws -> Void
+    ) throws {
+        let children = tree.children(node)
+        let isShared = value.identity.map(tree.isShared) ?? false
+        if children.isEmpty, !isShared, value.className == nil || value.isPlainDictionary { return text.append("{}") }
+        if children.isEmpty { return header(value, level, isOnly: true) }
+        header(value, level, isOnly: false)
+        var entry = 0
+        for (index, child) in children.enumerated() {
+            if index > 0, child.label != .entryValue(entry) { text.line(level + 1, isFirst: false) }
+            switch child.label {
+            case .key(let key):
+                text.string(Self.escaped(key))
+                text.append(": ")
+                try self.value(child.node, level + 1, emit)
+            case .index(let index):
+                text.string("\(index)")
+                text.append(": ")
+                try self.value(child.node, level + 1, emit)
+            case .entryKey(let number):
+                // An entry whose key is no string: a pair under its number.
+                entry = number
+                text.append("\"$entry\(number)\": [")
+                text.line(level + 2, isFirst: true)
+                try self.value(child.node, level + 2, emit)
+            case .entryValue:
+                text.line(level + 2, isFirst: false)
+                try self.value(child.node, level + 2, emit)
+                text.line(level + 1, isFirst: true)
+                text.append("]")
+            }
+        }
+        close(level)
+    }
+
+    private static func key(_ label: ArchiveTree.Label) -> String {
+        if case .key(let key) = label { key } else { label.text }
+    }
+
+    /// A key that begins with `$` gets one more, as in the archive, so that it is none of ours.
+    private static func escaped(_ key: String) -> String { key.hasPrefix("$") ? "$" + key : key }
+}
+
+extension TreeValue {
+    fileprivate var isPlainDictionary: Bool {
+        guard case .dictionary = content else { return false }
+        return className == nil || className == "NSDictionary" || className == "NSMutableDictionary"
+    }
+}
+
+extension String {
+    /// Without the quotes around it.
+    fileprivate var unquoted: String {
+        hasPrefix("\"") && hasSuffix("\"") && count > 1 && !dropFirst().dropLast().contains("\"")
+            ? String(dropFirst().dropLast()) : self
+    }
+}

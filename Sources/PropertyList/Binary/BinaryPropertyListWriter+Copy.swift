@@ -1,0 +1,68 @@
+extension BinaryPropertyListWriter {
+    /// Adds an object of another property list with everything below it: containers before their contents, each object
+    /// once, equal leaves once. O(objects that are reached).
+    ///
+    /// - Throws: `readCorrupt` for damaged objects and for containers that hold themselves, `writeInvalid` for nesting
+    ///   beyond the reader's limit.
+    public func add(_ number: Int, of reader: BinaryPropertyListReader) throws(PropertyListError) -> ObjectNumber {
+        var copying = TableCopying(reader: reader, writer: self)
+        return try copying.copy(number, depth: 0)
+    }
+}
+
+extension BinaryPropertyListReader {
+    /// The same property list in binary form, as a writer of our own would have written it: the root first, nothing that
+    /// nobody refers to, equal leaves once.
+    public func binary() throws(PropertyListError) -> [UInt8] {
+        let writer = BinaryPropertyListWriter()
+        let top = try writer.add(topObject, of: self)
+        return try writer.finish(topObject: top)
+    }
+}
+
+private struct TableCopying {
+    let reader: BinaryPropertyListReader
+    let writer: BinaryPropertyListWriter
+    private var done: [Int: UInt32] = [:]
+    private var open: Set<Int> = []
+
+    init(reader: BinaryPropertyListReader, writer: BinaryPropertyListWriter) {
+        self.reader = reader
+        self.writer = writer
+    }
+
+    mutating func copy(_ number: Int, depth: Int) throws(PropertyListError) -> UInt32 {
+        if let known = done[number] {
+            guard !open.contains(number) else { throw .corrupt("container number \(number) contains itself") }
+            return known
+        }
+        guard let container = try reader.container(at: number) else {
+            let leaf = try writer.add(try reader.value(at: number))
+            done[number] = leaf
+            return leaf
+        }
+        guard depth < reader.limits.maximumDepth else {
+            throw .unwritable("containers nest deeper than the limit of \(reader.limits.maximumDepth)")
+        }
+        let (copy, references) =
+            switch container.kind {
+            case .dictionary: writer.dictionary(count: container.count)
+            case .set: writer.set(count: container.count)
+            default: writer.array(count: container.count)
+            }
+        done[number] = copy
+        open.insert(number)
+        for index in 0..<container.count {
+            let element = try self.copy(reader.reference(index, in: container), depth: depth + 1)
+            writer.setReference(index, in: references, to: element)
+        }
+        if container.kind == .dictionary {
+            for index in 0..<container.count {
+                let value = try self.copy(reader.valueReference(index, in: container), depth: depth + 1)
+                writer.setReference(container.count + index, in: references, to: value)
+            }
+        }
+        open.remove(number)
+        return copy
+    }
+}

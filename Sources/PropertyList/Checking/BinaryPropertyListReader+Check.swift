@@ -1,0 +1,145 @@
+extension BinaryPropertyListReader {
+    /// Looks at every object of the table, whether something refers to it or not.
+    ///
+    /// O(n log n) in the number of objects; nothing is decoded but leaves that can be wrong in themselves.
+    ///
+    /// - Parameter limit: how many findings to report; the last one says how many more there are.
+    public func check(limit: Int = 20) -> [PropertyListFinding] {
+        var check = TableCheck(reader: self, limit: limit)
+        check.run()
+        return check.findings
+    }
+
+    /// The byte at which an object begins, or nil when the table says nothing sensible about it.
+    public func byteOffset(of number: Int) -> Int? { try? offset(of: number) }
+}
+
+private struct TableCheck {
+    private struct Extent {
+        var start: Int
+        var end: Int
+        var number: Int
+    }
+
+    let reader: BinaryPropertyListReader
+    let limit: Int
+    var findings: [PropertyListFinding] = []
+    private var suppressed = 0
+    private var extents: [Extent] = []
+    private var isReferred: [Bool]
+
+    init(reader: BinaryPropertyListReader, limit: Int) {
+        self.reader = reader
+        self.limit = limit
+        isReferred = Array(repeating: false, count: reader.objectCount)
+    }
+
+    mutating func run() {
+        isReferred[reader.topObject] = true
+        for number in 0..<reader.objectCount {
+            do {
+                try look(at: number)
+            } catch {
+                report(PropertyListFinding(error))
+            }
+        }
+        layout()
+        let lonely = isReferred.reduce(0) { $1 ? $0 : $0 + 1 }
+        if lonely > 0 {
+            report(.note, "\(lonely) of \(reader.objectCount) objects are referred to by nothing")
+        }
+        if suppressed > 0 { findings.append(PropertyListFinding(.note, "and \(suppressed) more findings of these kinds")) }
+    }
+
+    private mutating func report(_ finding: PropertyListFinding) {
+        if findings.count < limit { findings.append(finding) } else { suppressed += 1 }
+    }
+
+    private mutating func report(_ severity: PropertyListFinding.Severity, _ message: String, at offset: Int? = nil) {
+        report(PropertyListFinding(severity, message, byteOffset: offset))
+    }
+
+    private mutating func look(at number: Int) throws(PropertyListError) {
+        let offset = try reader.offset(of: number)
+        var end = offset + 1
+        switch try reader.kind(of: number) {
+        case .null, .boolean: break
+        case .integer, .real:
+            _ = try reader.number(at: number)
+            end = offset + 1 + (1 << Int(reader.marker(at: offset) & 0x0F))
+        case .date:
+            _ = try reader.date(at: number)
+            end = offset + 9
+        case .uid:
+            _ = try reader.uid(at: number)
+            end = offset + 2 + Int(reader.marker(at: offset) & 0x0F)
+        case .data:
+            let (count, start) = try reader.payload(at: offset, unit: 1)
+            end = start + count
+        case .string: end = try string(number, at: offset)
+        case .array, .set, .dictionary: end = try container(number, at: offset)
+        }
+        extents.append(Extent(start: offset, end: end, number: number))
+    }
+
+    private mutating func string(_ number: Int, at offset: Int) throws(PropertyListError) -> Int {
+        let isWide = reader.marker(at: offset) & 0xF0 == 0x60
+        let (count, start) = try reader.payload(at: offset, unit: isWide ? 2 : 1)
+        if isWide {
+            let units = (0..<count).lazy.map { [reader] index in
+                UInt16(truncatingIfNeeded: reader.bigEndian(at: start + index * 2, size: 2))
+            }
+            if String(validating: units, as: UTF16.self) == nil {
+                report(.warning, "a string has an unpaired surrogate, which reads as U+FFFD", at: offset)
+            }
+            return start + count * 2
+        }
+        if !BinaryPropertyListReader.isASCII(UnsafeRawBufferPointer(start: reader.base + start, count: count)) {
+            report(.warning, "a one-byte string is not ASCII; it is read as Latin-1, by others not at all", at: offset)
+        }
+        return start + count
+    }
+
+    private mutating func container(_ number: Int, at offset: Int) throws(PropertyListError) -> Int {
+        guard let container = try reader.container(at: number) else { return offset + 1 }
+        let isDictionary = container.kind == .dictionary
+        var keys: Set<String> = []
+        for index in 0..<container.count {
+            let reference = reader.reference(index, in: container)
+            refer(to: reference, from: offset)
+            guard isDictionary else { continue }
+            refer(to: reader.valueReference(index, in: container), from: offset)
+            if let key = try? reader.string(at: reference) {
+                // Keys of a hundred thousand entries would fill the memory to find what is no error.
+                if keys.count < 4096, !keys.insert(key).inserted {
+                    report(.warning, "the key “\(key.prefix(40))” stands twice in a dictionary; the first counts", at: offset)
+                }
+            } else if reference < reader.objectCount {
+                report(.error, "a key of a dictionary is not a string", at: offset)
+            }
+        }
+        return container.references + container.count * reader.referenceSize * (isDictionary ? 2 : 1)
+    }
+
+    private mutating func refer(to number: Int, from offset: Int) {
+        if isReferred.indices.contains(number) {
+            isReferred[number] = true
+        } else {
+            report(.error, "a container refers to object number \(number), of \(reader.objectCount)", at: offset)
+        }
+    }
+
+    /// Overlapping objects and gaps between them.
+    private mutating func layout() {
+        extents.sort { $0.start < $1.start }
+        var end = 8
+        for extent in extents {
+            if extent.start < end {
+                report(.warning, "object number \(extent.number) overlaps the one before it", at: extent.start)
+            } else if extent.start > end {
+                report(.note, "\(extent.start - end) bytes belong to no object", at: end)
+            }
+            end = max(end, extent.end)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// Writes a property list as JSON that reads back as the same property list.
+///
+/// What JSON has no kind for is a dictionary of one key: `$date`, `$data`, `$real` (not finite), `$float` (single
+/// precision), `$uid`, `$set`. A dictionary of a single key that could be taken for one of these gets one more `$` in front
+/// of its key.
+struct JSONPropertyListWriter {
+    private let reader: BinaryPropertyListReader
+    private var out = JSONText()
+    private var written = 0
+    private let maximumValues: Int
+
+    static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
+        var writer = JSONPropertyListWriter(reader: reader)
+        try writer.write(reader.topObject, level: 0)
+        writer.out.append("\n")
+        return writer.out.bytes
+    }
+
+    private init(reader: BinaryPropertyListReader) {
+        self.reader = reader
+        maximumValues = reader.limits.maximumValues(ofObjects: reader.objectCount)
+    }
+
+    private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
+        guard level <= reader.limits.maximumDepth else {
+            throw .unwritable(
+                "containers nest deeper than the limit of \(reader.limits.maximumDepth), or hold themselves")
+        }
+        written += 1
+        guard written <= maximumValues else {
+            throw .unwritable("the property list unfolds to more than \(maximumValues) values")
+        }
+        guard let container = try reader.container(at: number) else { return out.leaf(try reader.value(at: number)) }
+        switch container.kind {
+        case .dictionary: try dictionary(container, level: level)
+        case .set:
+            out.append("{\"$set\": ")
+            try list(container, level: level)
+            out.append("}")
+        default: try list(container, level: level)
+        }
+    }
+
+    private mutating func list(_ container: BinaryPropertyListContainer, level: Int) throws(PropertyListError) {
+        guard container.count > 0 else { return out.append("[]") }
+        out.append("[")
+        for index in 0..<container.count {
+            out.line(level + 1, isFirst: index == 0)
+            try write(reader.reference(index, in: container), level: level + 1)
+        }
+        out.line(level, isFirst: true)
+        out.append("]")
+    }
+
+    private mutating func dictionary(_ container: BinaryPropertyListContainer, level: Int) throws(PropertyListError) {
+        guard container.count > 0 else { return out.append("{}") }
+        var seen: Set<String> = []
+        out.append("{")
+        for index in 0..<container.count {
+            guard let key = try reader.string(at: reader.reference(index, in: container)) else {
+                throw .unwritable("a key of a dictionary is not a string")
+            }
+            guard seen.insert(key).inserted else { continue }
+            out.line(level + 1, isFirst: seen.count == 1)
+            out.string(container.count == 1 ? JSONTag.escaped(key) : key)
+            out.append(": ")
+            try write(reader.valueReference(index, in: container), level: level + 1)
+        }
+        out.line(level, isFirst: true)
+        out.append("}")
+    }
+}
+
+extension BinaryPropertyListReader {
+    /// The same property list as JSON, which `init(json:)` reads back: see `docs/archive.md` for what stands for dates, data
+    /// and the other kinds that JSON does not have.
+    ///
+    /// - Throws: `writeInvalid` for keys that are no strings, and for nesting beyond the limits.
+    public func json() throws(PropertyListError) -> [UInt8] { try JSONPropertyListWriter.encode(self) }
+}

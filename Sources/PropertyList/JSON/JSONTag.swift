@@ -1,0 +1,26 @@
+/// The keys of the dictionaries that stand, in JSON, for what JSON has no kind for.
+enum JSONTag: String, CaseIterable {
+    /// ISO 8601 in whole seconds, or a number of seconds since 2001.
+    case date = "$date"
+    /// Base64.
+    case data = "$data"
+    /// `nan`, `inf` or `-inf`.
+    case real = "$real"
+    /// A single-precision number.
+    case float = "$float"
+    case uid = "$uid"
+    case set = "$set"
+
+    /// A dictionary's only key, so that it cannot be taken for a tag.
+    static func escaped(_ key: String) -> String { isAmbiguous(key) ? "$" + key : key }
+
+    /// The key that `escaped` was given.
+    static func unescaped(_ key: String) -> String {
+        key.hasPrefix("$$") && isAmbiguous(key) ? String(key.dropFirst()) : key
+    }
+
+    private static func isAmbiguous(_ key: String) -> Bool {
+        guard key.hasPrefix("$") else { return false }
+        return JSONTag(rawValue: "$" + key.drop { $0 == "$" }) != nil
+    }
+}

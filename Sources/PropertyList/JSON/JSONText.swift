@@ -1,0 +1,78 @@
+/// JSON text as it grows: two spaces a level, one value a line.
+package struct JSONText {
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    package mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+    /// Takes what has been written so far.
+    package mutating func take() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+
+    /// Begins the next line, after a comma unless it is the first of its container (or closes it).
+    package mutating func line(_ level: Int, isFirst: Bool) {
+        append(isFirst ? "\n" : ",\n")
+        for _ in 0..<min(level, 64) { append("  ") }
+    }
+
+    package mutating func string(_ text: String) {
+        append("\"")
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): append("\\\"")
+            case UInt8(ascii: "\\"): append("\\\\")
+            case 0x0A: append("\\n")
+            case 0x0D: append("\\r")
+            case 0x09: append("\\t")
+            case 0..<0x20, 0x7F: append("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))")
+            default: bytes.append(byte)
+            }
+        }
+        append("\"")
+    }
+
+    /// A value that holds no others.
+    package mutating func leaf(_ value: PropertyListValue) {
+        switch value {
+        case .null, .array, .set, .dictionary: append("null")
+        case .boolean(let value): append(value ? "true" : "false")
+        case .integer(let value): append("\(value)")
+        case .wideInteger(let value): append("\(value)")
+        case .real(let value):
+            guard value.isFinite else {
+                return tag(.real) { $0.string(value.isNaN ? "nan" : value < 0 ? "-inf" : "inf") }
+            }
+            append("\(value)")
+        case .single(let value):
+            guard value.isFinite else {
+                return tag(.float) { $0.string(value.isNaN ? "nan" : value < 0 ? "-inf" : "inf") }
+            }
+            tag(.float) { $0.append("\(value)") }
+        case .date(let date):
+            tag(.date) { text in
+                if let iso = date.iso8601Text, date.secondsSinceReferenceDate.rounded() == date.secondsSinceReferenceDate {
+                    text.string(iso)
+                } else {
+                    text.append("\(date.secondsSinceReferenceDate)")
+                }
+            }
+        case .data(let data):
+            tag(.data) { text in
+                text.append("\"")
+                data.withUnsafeBytes { Base64.encode($0, into: &text.bytes) }
+                text.append("\"")
+            }
+        case .string(let value): string(value)
+        case .uid(let value): tag(.uid) { $0.append("\(value)") }
+        }
+    }
+
+    private mutating func tag(_ tag: JSONTag, _ content: (inout JSONText) -> Void) {
+        append("{\"\(tag.rawValue)\": ")
+        content(&self)
+        append("}")
+    }
+}

@@ -1,0 +1,41 @@
+import Application
+import Glibc
+import LineEditor
+public import Scripting
+public import Stores
+
+/// The front end of a script that runs without a prompt: draws its pictures where standard output is a terminal.
+public final class ScriptPictures: HostFrontEnd {
+    private unowned let host: ScriptHost
+    private let usesColor: Bool
+    private lazy var pictures = TerminalPictures(
+        size: TerminalSize(descriptor: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24), hasColors: hasColors,
+        environment: Environment.value)
+    private var hasAsked = false
+
+    /// - Parameters:
+    ///   - host: whose scripts show pictures.
+    ///   - usesColor: false for drawing none.
+    public init(_ host: ScriptHost, usesColor: Bool) {
+        self.host = host
+        self.usesColor = usesColor
+    }
+
+    private var hasColors: Bool {
+        !Palette.appropriate(
+            isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: !usesColor, environment: Environment.value
+        ).isEmpty
+    }
+
+    public func show(_ image: Image) {
+        guard hasColors else { return }
+        host.flushOutput()
+        if !hasAsked {
+            hasAsked = true
+            pictures.capabilities = TerminalCapabilities.ask(environment: Environment.value)
+        }
+        pictures.size = TerminalSize(descriptor: STDOUT_FILENO) ?? pictures.size
+        guard let text = pictures.text(image) else { return }
+        host.write(Array(text.utf8), toStandardError: false)
+    }
+}

@@ -1,0 +1,37 @@
+import Application
+import Logging
+import Stores
+
+/// An item's image goes and comes back with the item.
+extension ScriptHost {
+    /// Where images wait for an undo of their items' removal: as long as the history, until the next launch.
+    private var asideFolder: String { PathText.join(container.tmp, ".removed-images") }
+
+    /// Takes out the images of items whose removal is committed; an item that a rollback brought back keeps its own.
+    func removeImagesOfRemovedItems() {
+        guard !removedKeys.isEmpty, !items.isInTransaction else { return }
+        let keys = removedKeys
+        removedKeys = []
+        for key in keys where items.item(forKey: key) == nil && images.hasImage(forKey: key) {
+            do throws(ImageError) {
+                try images.setAside(forKey: key, in: asideFolder)
+                imagesAside.insert(key)
+            } catch {
+                logger.warning("\(error.message)")
+            }
+        }
+    }
+
+    /// Undoes or redoes, images included.
+    func changeHistory(_ change: (_ removed: (String) -> Void) throws -> Bool) throws -> Bool {
+        guard try change({ removedKeys.insert($0) }) else { return false }
+        for key in imagesAside where items.item(forKey: key) != nil {
+            imagesAside.remove(key)
+            do throws(ImageError) { try images.bringBack(forKey: key, from: asideFolder) } catch {
+                logger.warning("\(error.message)")
+            }
+        }
+        removeImagesOfRemovedItems()
+        return true
+    }
+}

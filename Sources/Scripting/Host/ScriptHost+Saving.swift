@@ -1,0 +1,135 @@
+import Application
+import Logging
+import Lua
+import Stores
+
+/// A save whose archive another thread writes.
+final class SaveUnderWay {
+    let cause: LifeCycleCause
+    let isSimulated: Bool
+    let start = MonotonicTime.now()
+    fileprivate let save: ItemStoreSave
+    fileprivate var worker: WorkerThread<Result<Void, StoreError>>?
+    /// Who waits for the end.
+    fileprivate var waiters: [((any Error)?) -> Void] = []
+
+    fileprivate init(_ save: ItemStoreSave, _ cause: LifeCycleCause, _ isSimulated: Bool) {
+        self.save = save
+        self.cause = cause
+        self.isSimulated = isSimulated
+    }
+}
+
+/// Saving: a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread puts it in
+/// place. Who asked waits and serves timers and signals; nobody else does.
+extension ScriptHost {
+    /// Saves the items, with `willSave` and `didSave` around it; nothing happens when there is nothing to save.
+    ///
+    /// - Parameters:
+    ///   - canBeRefused: whether a `willSave` handler may veto.
+    ///   - completion: called with the error, or nil; before this returns, when nothing had to be written.
+    func save(
+        _ cause: LifeCycleCause, simulated: Bool = false, canBeRefused: Bool = false,
+        completion: @escaping ((any Error)?) -> Void
+    ) {
+        if let saveUnderWay {
+            // It may lack what changed since its snapshot: the next one has it.
+            saveUnderWay.waiters.append { [weak self] _ in
+                self?.save(cause, simulated: simulated, canBeRefused: canBeRefused, completion: completion)
+            }
+            return
+        }
+        do {
+            guard let save = try begin(cause, simulated, canBeRefused) else { return completion(nil) }
+            let current = SaveUnderWay(save, cause, simulated)
+            current.waiters = [completion]
+            saveUnderWay = current
+            let reply = loop.reply { [weak self, weak current] (result: Result<Void, StoreError>) in
+                if let self, let current { self.finish(current, result) }
+            }
+            current.worker = WorkerThread {
+                let result = save.write()
+                reply.send(result)
+                return result
+            }
+        } catch let error as StoreError {
+            tellEnd(cause, simulated, 0, .now(), error)
+            completion(error)
+        } catch {
+            completion(error)
+        }
+    }
+
+    /// Saves on the way to the background or out: nothing else happens until the archive is in place.
+    @discardableResult
+    func saveNow(_ cause: LifeCycleCause, _ simulated: Bool) -> (any Error)? {
+        if let saveUnderWay, let result = saveUnderWay.worker?.join() { finish(saveUnderWay, result) }
+        do {
+            guard let save = try begin(cause, simulated, false) else { return nil }
+            let current = SaveUnderWay(save, cause, simulated)
+            saveUnderWay = current
+            return finish(current, save.write())
+        } catch let error as StoreError {
+            tellEnd(cause, simulated, 0, .now(), error)
+            return error
+        } catch {
+            return error
+        }
+    }
+
+    /// Writes the archive anew when the journal has outgrown it, so that neither the disk nor the next launch has to pay
+    /// for every change that was ever made. Nobody waits for it.
+    func saveIfJournalIsLong() {
+        guard items.isJournalLong, saveUnderWay == nil, exitCode == nil, !items.isInTransaction else { return }
+        save(.journal) { _ in }
+    }
+
+    /// The handlers, the last commit and the snapshot; nil when there is nothing to save.
+    private func begin(_ cause: LifeCycleCause, _ simulated: Bool, _ canBeRefused: Bool) throws -> ItemStoreSave? {
+        guard items.hasChanges, !items.isReadOnly else { return nil }
+        guard !items.isInTransaction else {
+            logger.info("A transaction is under way: what was committed before it is in the journal")
+            return nil
+        }
+        let will = ScriptEvent(
+            LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeRefused)
+        hooks.deliver(will)
+        if let reason = will.veto { throw ScriptError("vetoed", "a willSave handler refused: \(reason)") }
+        commit()
+        return try items.beginSave()
+    }
+
+    /// Puts the archive in place, and tells.
+    @discardableResult
+    private func finish(_ current: SaveUnderWay, _ result: Result<Void, StoreError>) -> (any Error)? {
+        guard saveUnderWay === current else { return nil }
+        saveUnderWay = nil
+        var failure: StoreError?
+        do throws(StoreError) {
+            try items.finish(current.save, result)
+        } catch {
+            failure = error
+        }
+        tellEnd(current.cause, current.isSimulated, current.save.count, current.start, failure)
+        for waiter in current.waiters { waiter(failure) }
+        return failure
+    }
+
+    private func tellEnd(
+        _ cause: LifeCycleCause, _ simulated: Bool, _ count: Int, _ start: MonotonicTime, _ failure: StoreError?
+    ) {
+        if let failure {
+            logger.error("Could not save any of the Items: \(failure.message)")
+        } else {
+            logger.info("Saved all of the Items")
+        }
+        let details: [String: LuaValue] = [
+            "ok": .boolean(failure == nil), "items": .integer(Int64(count)),
+            "seconds": .number(MonotonicTime.now().seconds(since: start)),
+            "error": failure.map { .text("\($0)") } ?? .nil,
+        ]
+        hooks.deliver(
+            ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details))
+        commit()
+    }
+}

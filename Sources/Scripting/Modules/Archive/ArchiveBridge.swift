@@ -1,0 +1,219 @@
+import KeyedArchive
+import Lua
+import PropertyList
+import Stores
+
+/// What archives and Lua have to know of each other: which tables are which of Foundation's collections, the classes of
+/// scripts, and what tables remember.
+final class ArchiveBridge {
+    let values: ValueBridge
+    let items: LuaClass<Item>
+    let foundation: LuaClass<FoundationBox>
+    let classes: ScriptClasses
+    var state: LuaState { values.state }
+
+    private let kinds: LuaClass<TableKind>
+    private let memories: LuaClass<ArchiveMemory>
+    /// By metatable, weakly: what its tables are.
+    private let kindTable: LuaTable
+    /// By table, weakly: what it remembers.
+    private let memoryTable: LuaTable
+    /// By table, weakly: its keys with an identity, in order. Lua's own collector sees that they may refer to the table.
+    private let keyTable: LuaTable
+    private var collections: [String: LuaTable] = [:]
+    private var listMetatable: LuaTable?
+    private let contains: LuaFunction
+    private lazy var foreignIndex = makeForeignIndex()
+
+    init(_ values: ValueBridge, items: LuaClass<Item>) {
+        self.values = values
+        self.items = items
+        let state = values.state
+        foundation = FoundationBinding.makeClass(values)
+        kinds = LuaClass(hidden: "kind of table", in: state)
+        memories = LuaClass(hidden: "memory of a table", in: state)
+        kindTable = Self.weakTable(in: state)
+        memoryTable = Self.weakTable(in: state)
+        keyTable = Self.weakTable(in: state)
+        contains = state.makeFunction(
+            LuaFunctionDeclaration("contains", [LuaParameter("element", .any)]), owner: "set:", base: 2
+        ) { call in
+            guard case .table(let set)? = call.allValues.first else { return call.returns(false) }
+            let element = call.value(0)
+            var isFound = false
+            try set.forEach { _, value in
+                isFound = call.state.areEqual(value, element)
+                return !isFound
+            }
+            return call.returns(isFound)
+        }
+        classes = ScriptClasses(state)
+        classes.bridge = self
+    }
+
+    private static func weakTable(in state: LuaState) -> LuaTable {
+        let table = state.makeTable()
+        let metatable = state.makeTable(fields: 1)
+        metatable.rawSet("__mode", "k")
+        table.setMetatable(metatable)
+        return table
+    }
+
+    // MARK: Kinds
+
+    /// Makes the tables with a metatable be of a kind.
+    func setKind(_ form: TableKind.Form, ofMetatable metatable: LuaTable) {
+        kindTable.rawSet(.table(metatable), kinds.value(TableKind(form)))
+    }
+
+    /// What the tables with a metatable are; nil when that is none of ours.
+    func kind(ofMetatable metatable: LuaTable) -> TableKind? { kinds.object(of: kindTable.rawGet(.table(metatable))) }
+
+    /// What a table is; nil for one that says nothing.
+    func kind(of table: LuaTable) -> TableKind? { table.metatable.flatMap(kind(ofMetatable:)) }
+
+    /// The metatable of a collection class of Foundation's; nil for another class.
+    func metatable(forCollection className: String) -> LuaTable? {
+        if let known = collections[className] { return known }
+        guard let form = Self.form(className) else { return nil }
+        let metatable = makeMetatable(form, className)
+        collections[className] = metatable
+        return metatable
+    }
+
+    var listTable: LuaTable {
+        if let listMetatable { return listMetatable }
+        let metatable = makeMetatable(.list, "list")
+        listMetatable = metatable
+        return metatable
+    }
+
+    private func makeMetatable(_ form: TableKind.Form, _ name: String) -> LuaTable {
+        let metatable = state.makeTable(fields: 4)
+        metatable.rawSet("__name", .text(name))
+        metatable.rawSet("__metatable", false)
+        let shape: ReadOnlyTable.Shape
+        switch form {
+        case .collection(.array, _), .list: shape = .array
+        case .collection:
+            shape = .set
+            let methods = state.makeTable(fields: 1)
+            methods.rawSet("contains", .function(contains))
+            metatable.rawSet("__index", .table(methods))
+        default: shape = .dictionary
+        }
+        metatable.rawSet(ReadOnlyTable.shapeKey, .text(shape.rawValue))
+        setKind(form, ofMetatable: metatable)
+        return metatable
+    }
+
+    private static func form(_ className: String) -> TableKind.Form? {
+        switch className {
+        case "NSArray": .collection(.array, isMutable: false)
+        case "NSMutableArray": .collection(.array, isMutable: true)
+        case "NSSet": .collection(.set, isMutable: false)
+        case "NSMutableSet": .collection(.set, isMutable: true)
+        case "NSOrderedSet": .collection(.orderedSet, isMutable: false)
+        case "NSMutableOrderedSet": .collection(.orderedSet, isMutable: true)
+        case "NSCountedSet": .countedSet
+        case "NSDictionary": .dictionary(isMutable: false)
+        case "NSMutableDictionary": .dictionary(isMutable: true)
+        default: nil
+        }
+    }
+
+    /// The names of the classes that `metatable(forCollection:)` knows.
+    static let collectionNames = [
+        "NSArray", "NSMutableArray", "NSDictionary", "NSMutableDictionary", "NSSet", "NSMutableSet", "NSCountedSet",
+        "NSOrderedSet", "NSMutableOrderedSet",
+    ]
+
+    /// A metatable for the instances of a class that nobody declared.
+    func makeMetatable(forForeign archivedClass: ArchivedClass) -> LuaTable {
+        let metatable = state.makeTable(fields: 4)
+        metatable.rawSet("__index", .function(foreignIndex))
+        metatable.rawSet("__name", .text(archivedClass.name))
+        metatable.rawSet("__metatable", false)
+        metatable.rawSet("__tostring", .function(classes.tostring))
+        setKind(.foreign(archivedClass), ofMetatable: metatable)
+        return metatable
+    }
+
+    /// `object.className`, `object.superclasses`, and `object.fields`, which is the object itself.
+    private func makeForeignIndex() -> LuaFunction {
+        state.makeFunction(LuaFunctionDeclaration("index", [LuaParameter("…", .variadic(.any))])) {
+            [unowned self] call in
+            guard case .table(let table) = call.value(0), let kind = kind(of: table) else { return 0 }
+            switch call.value(1).textValue {
+            case "className": return call.returns(kind.archivedClass.name)
+            case "fields": return call.returns(LuaValue.table(table))
+            case "superclasses":
+                let names = kind.archivedClass.superclasses
+                let array = state.makeTable(array: names.count)
+                for (index, name) in names.enumerated() { array.rawSet(.integer(Int64(index + 1)), .text(name)) }
+                return call.returns(LuaValue.table(array))
+            default: return call.returns(LuaValue.nil)
+            }
+        }
+    }
+
+    // MARK: Memory
+
+    func memory(of table: LuaTable) -> ArchiveMemory? { memories.object(of: memoryTable.rawGet(.table(table))) }
+
+    func setMemory(_ memory: ArchiveMemory?, of table: LuaTable) {
+        memoryTable.rawSet(.table(table), memory.map { memories.value($0) } ?? .nil)
+    }
+
+    /// The keys with an identity that a table had in its archive.
+    func referenceKeys(of table: LuaTable) -> LuaTable? {
+        if case .table(let keys) = keyTable.rawGet(.table(table)) { keys } else { nil }
+    }
+
+    /// Notes a key with an identity.
+    func note(_ key: LuaValue, of table: LuaTable) -> ArchiveMemory.Place {
+        let keys = referenceKeys(of: table) ?? state.makeTable()
+        let position = Int64(keys.rawCount + 1)
+        keys.rawSet(.integer(position), key)
+        if position == 1 { keyTable.rawSet(.table(table), .table(keys)) }
+        return .reference(position)
+    }
+
+    // MARK: Names
+
+    /// The class that an archive names for a value; nil for what cannot be archived.
+    func className(of value: LuaValue) -> String? {
+        switch value {
+        case .nil, .function, .thread: return nil
+        case .boolean, .integer, .number: return "NSNumber"
+        case .string: return "NSString"
+        case .userdata:
+            if values.dates.object(of: value) != nil { return "NSDate" }
+            if let data = values.datas.object(of: value) { return data.mutable == nil ? "NSData" : "NSMutableData" }
+            if values.nulls.object(of: value) != nil { return "NSNull" }
+            if values.wideIntegers.object(of: value) != nil { return "NSNumber" }
+            if let box = foundation.object(of: value) { return box.className }
+            return items.object(of: value) == nil ? nil : ItemObject.archivedClass.name
+        case .table(let table):
+            if let kind = kind(of: table) { return kind.archivedClass.name }
+            switch ReadOnlyTable.shape(of: table) {
+            case .array: return "NSArray"
+            case .set: return "NSSet"
+            case .dictionary: return "NSDictionary"
+            case nil: return table.rawCount > 0 || table.isEmpty ? "NSArray" : "NSDictionary"
+            }
+        }
+    }
+}
+
+extension LuaTable {
+    /// Whether the table has no field at all.
+    var isEmpty: Bool {
+        var isEmpty = true
+        try? forEach { _, _ in
+            isEmpty = false
+            return false
+        }
+        return isEmpty
+    }
+}

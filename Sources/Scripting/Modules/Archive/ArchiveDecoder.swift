@@ -1,0 +1,102 @@
+import KeyedArchive
+import Lua
+import PropertyList
+
+/// An archive that a script reads: what `init` is given, and what `archiver.reader(bytes)` gives.
+final class ArchiveDecoder {
+    let bridge: ArchiveBridge
+    let unarchiver: KeyedUnarchiver
+    private let input: ArchiveInput
+    private let cls: LuaClass<ArchiveDecoder>
+    /// The error of a script's `init`, on its way through the unarchiver.
+    private var pending: LuaError?
+
+    /// How deep `init` may call `init`: each level takes some of Lua's C stack. Deeper objects are initialised afterwards.
+    private static let depthLimit = 100
+
+    init(
+        _ bridge: ArchiveBridge, _ cls: LuaClass<ArchiveDecoder>, _ bytes: [UInt8], requiresSecureCoding: Bool = false,
+        failurePolicy: KeyedUnarchiver.FailurePolicy = .raise
+    ) throws(ArchiveError) {
+        self.bridge = bridge
+        self.cls = cls
+        var limits = ArchiveLimits.standard
+        limits.maximumDepth = Self.depthLimit
+        let reader = try KeyedArchiveReader(bytes, limits: limits)
+        unarchiver = KeyedUnarchiver(
+            reader: reader, requiresSecureCoding: requiresSecureCoding, failurePolicy: failurePolicy)
+        unarchiver.allowsNamedUnknownClasses = true
+        input = ArchiveInput(bridge)
+        for (name, scriptClass, table) in bridge.classes.all { setClass(scriptClass, table, forClassName: name) }
+    }
+
+    deinit { input.finish() }
+
+    /// Decodes instances of a name as a script's class.
+    func setClass(_ scriptClass: ScriptClass, _ table: LuaTable, forClassName name: String) {
+        let classes = bridge.classes
+        unarchiver.setClass(
+            ArchiveClassBinding(
+                scriptClass.archivedClass, supportsSecureCoding: scriptClass.isSecure,
+                allocate: { () throws(ArchiveError) -> ScriptObject in
+                    do throws(LuaError) {
+                        return ScriptObject(try classes.makeInstance(of: table), scriptClass)
+                    } catch {
+                        throw ArchiveError(code: .readCorrupt, message: error.message)
+                    }
+                },
+                initialize: { [unowned self] (object: ScriptObject, _) throws(ArchiveError) in try initialize(object) }),
+            forClassName: name)
+    }
+
+    /// Has an instance of a script's class decode its values.
+    private func initialize(_ object: ScriptObject) throws(ArchiveError) {
+        let name = object.scriptClass.name
+        do {
+            guard case .function(let initialize) = try bridge.state.field("init", of: .table(object.table)) else {
+                throw LuaError(
+                    .runtime, "\(name) has no init method: function \(name):init(coder) … end reads its fields")
+            }
+            try initialize.call(.table(object.table), cls.value(self))
+        } catch {
+            // What the archive is to blame for stays the archive's error; the rest is the script's.
+            let lua = error as? LuaError ?? LuaError(.runtime, "\(error)")
+            if let archive = lua.underlying as? ArchiveError { throw archive }
+            if pending == nil { pending = lua }
+            throw ArchiveError(code: .readCorrupt, message: "\(name).init failed: \(lua.message)")
+        }
+    }
+
+    /// Runs calls of the unarchiver and gives what they decoded. Within `init` an error of the archive is raised, outside
+    /// it is nil and the error; an error of a script's `init` is raised as itself.
+    func perform(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
+        do {
+            let results = try body()
+            if let pending, unarchiver.decodingFailurePolicy == .setErrorAndReturn, !unarchiver.isDecodingObject {
+                self.pending = nil
+                throw pending
+            }
+            return results
+        } catch let error as ArchiveError {
+            if let pending {
+                if !unarchiver.isDecodingObject { self.pending = nil }
+                throw pending
+            }
+            if unarchiver.isDecodingObject { throw error }
+            return call.returns(failure: error)
+        }
+    }
+
+    /// A decoded object in Lua.
+    func lua(_ value: ArchiveValue?) -> LuaValue {
+        input.isComplete = !unarchiver.isDecodingObject
+        if input.isComplete { input.completeShort() }
+        return input.lua(value)
+    }
+
+    /// Ends the decoding.
+    func finish() throws(ArchiveError) {
+        input.finish()
+        try unarchiver.finishDecoding()
+    }
+}

@@ -1,0 +1,200 @@
+import FoundationEssentials
+import KeyedArchive
+import Lua
+
+/// Foundation's small value classes in Lua: what one holds, by name; nil for what another class has.
+enum FoundationBinding {
+    static func makeClass(_ values: ValueBridge) -> LuaClass<FoundationBox> {
+        let cls = LuaClass<FoundationBox>(
+            "FoundationValue",
+            "A value of Foundation's in an archive: a URL, a UUID, a range, a point, size or rectangle, an index set or path, "
+                + "a time zone, a locale, a regular expression, a decimal number. Compared by content.",
+            in: values.state, kind: .box)
+        cls.property("className", .string, "Its class: `NSURL`.") { box, call in call.returns(box.className) }
+        numbers(cls)
+        texts(cls)
+        cls.property("base", .optional(.object("FoundationValue")), "The URL that a relative one is based on.") {
+            box, call in
+            guard case .url(_, let base?) = box.foundation else { return call.returns(LuaValue.nil) }
+            return call.returns(FoundationBox(.value(base)), cls)
+        }
+        cls.property("origin", .optional(.object("FoundationValue")), "A rectangle's corner, a point.") { box, call in
+            guard case .rect(let x, let y, _, _) = box.foundation else { return call.returns(LuaValue.nil) }
+            return call.returns(FoundationBox(.value(.point(x: x, y: y))), cls)
+        }
+        cls.property("size", .optional(.object("FoundationValue")), "A rectangle's size.") { box, call in
+            guard case .rect(_, _, let width, let height) = box.foundation else { return call.returns(LuaValue.nil) }
+            return call.returns(FoundationBox(.value(.size(width: width, height: height))), cls)
+        }
+        cls.property("indexes", .optional(.array(.integer)), "The numbers of an index path.") { box, call in
+            guard case .indexPath(let indexes) = box.foundation else { return call.returns(LuaValue.nil) }
+            return call.returns(.table(array(indexes.map { .integer($0) }, call.state)))
+        }
+        cls.property(
+            "ranges", .optional(.array(.object("FoundationValue"))), "The ranges of an index set, in order."
+        ) { box, call in
+            guard case .indexSet(let ranges, _) = box.foundation else { return call.returns(LuaValue.nil) }
+            let boxes = ranges.map { range in
+                cls.value(FoundationBox(.value(.range(location: range.lowerBound, length: Int64(range.count)))))
+            }
+            return call.returns(.table(array(boxes, call.state)))
+        }
+        cls.property("matrix", .optional(.array(.number)), "An affine transform's six numbers.") { box, call in
+            guard case .affineTransform(let numbers) = box.foundation else { return call.returns(LuaValue.nil) }
+            return call.returns(.table(array(numbers.map { .number(Double($0)) }, call.state)))
+        }
+        cls.property("data", .optional(.object("data")), "A time zone's file.") { box, call in
+            guard case .timeZone(_, let bytes) = box.foundation else { return call.returns(LuaValue.nil) }
+            return call.returns(DataValue(bytes), values.datas)
+        }
+        cls.method(
+            "number", returns: [.optional(.number)], "A decimal number's nearest float; nil for other classes.",
+            example: "return archiver.decimal(\"12.50\"):number()"
+        ) { box, call in
+            guard case .decimal(let decimal) = box.foundation else { return call.returns(LuaValue.nil) }
+            return call.returns(Double(decimal.description) ?? .nan)
+        }
+        cls.metamethod("__tostring") { box, call in call.returns(text(box)) }
+        cls.rawMetamethod("__eq") { call in
+            let (a, b) = (call.optionalObject(0, cls)?.foundation, call.optionalObject(1, cls)?.foundation)
+            return call.returns(a != nil && a == b)
+        }
+        cls.rawMetamethod("__concat") { call in
+            call.returns(LuaString(call.allValues.prefix(2).flatMap { call.state.describe($0).bytes }))
+        }
+        return cls
+    }
+
+    private static func numbers(_ cls: LuaClass<FoundationBox>) {
+        let reals: [(String, String, (FoundationValue) -> Double?)] = [
+            (
+                "x", "Of a point or rectangle.",
+                { value in
+                    switch value {
+                    case .point(let x, _), .rect(let x, _, _, _): x
+                    default: nil
+                    }
+                }
+            ),
+            (
+                "y", "Of a point or rectangle.",
+                { value in
+                    switch value {
+                    case .point(_, let y), .rect(_, let y, _, _): y
+                    default: nil
+                    }
+                }
+            ),
+            (
+                "width", "Of a size or rectangle.",
+                { value in
+                    switch value {
+                    case .size(let width, _), .rect(_, _, let width, _): width
+                    default: nil
+                    }
+                }
+            ),
+            (
+                "height", "Of a size or rectangle.",
+                { value in
+                    switch value {
+                    case .size(_, let height), .rect(_, _, _, let height): height
+                    default: nil
+                    }
+                }
+            ),
+            ("top", "Of edge insets.", { if case .edgeInsets(let top, _, _, _) = $0 { top } else { nil } }),
+            ("left", "Of edge insets.", { if case .edgeInsets(_, let left, _, _) = $0 { left } else { nil } }),
+            ("bottom", "Of edge insets.", { if case .edgeInsets(_, _, let bottom, _) = $0 { bottom } else { nil } }),
+            ("right", "Of edge insets.", { if case .edgeInsets(_, _, _, let right) = $0 { right } else { nil } }),
+        ]
+        for (name, documentation, get) in reals {
+            cls.property(name, .optional(.number), documentation) { box, call in
+                call.returns(box.foundation.flatMap(get).map(LuaValue.number) ?? .nil)
+            }
+        }
+        let integers: [(String, String, (FoundationValue) -> Int64?)] = [
+            ("location", "Where a range begins.", { if case .range(let location, _) = $0 { location } else { nil } }),
+            ("length", "How long a range is.", { if case .range(_, let length) = $0 { length } else { nil } }),
+            (
+                "options", "Of a regular expression.",
+                { value in
+                    if case .regularExpression(_, let options) = value { options } else { nil }
+                }
+            ),
+        ]
+        for (name, documentation, get) in integers {
+            cls.property(name, .optional(.integer), documentation) { box, call in
+                call.returns(box.foundation.flatMap(get).map(LuaValue.integer) ?? .nil)
+            }
+        }
+    }
+
+    private static func texts(_ cls: LuaClass<FoundationBox>) {
+        let texts: [(String, String, (FoundationValue) -> String?)] = [
+            ("relative", "A URL's text, without its base.", { if case .url(let text, _) = $0 { text } else { nil } }),
+            ("name", "A time zone's name.", { if case .timeZone(let name, _) = $0 { name } else { nil } }),
+            ("identifier", "A locale's identifier.", { if case .locale(let name) = $0 { name } else { nil } }),
+            (
+                "pattern", "Of a regular expression.",
+                { value in
+                    if case .regularExpression(let pattern, _) = value { pattern } else { nil }
+                }
+            ),
+        ]
+        for (name, documentation, get) in texts {
+            cls.property(name, .optional(.string), documentation) { box, call in
+                call.returns(box.foundation.flatMap(get).map(LuaValue.text) ?? .nil)
+            }
+        }
+    }
+
+    private static func array(_ values: [LuaValue], _ state: LuaState) -> LuaTable {
+        let table = state.makeTable(array: values.count)
+        for (index, value) in values.enumerated() { table.rawSet(.integer(Int64(index + 1)), value) }
+        return table
+    }
+
+    // MARK: Text
+
+    private static func text(_ box: FoundationBox) -> String {
+        guard let value = box.foundation else { return "(\(box.className))" }
+        switch value {
+        case .uuid(let bytes): return uuidText(bytes)
+        case .url(let text, let base):
+            guard let base, case .url(let above, _) = base else { return text }
+            return URL(string: text, relativeTo: URL(string: above))?.absoluteString ?? text
+        case .point(let x, let y): return "{\(short(x)), \(short(y))}"
+        case .size(let width, let height): return "{\(short(width)), \(short(height))}"
+        case .rect(let x, let y, let width, let height):
+            return "{{\(short(x)), \(short(y))}, {\(short(width)), \(short(height))}}"
+        case .range(let location, let length): return "{\(location), \(length)}"
+        case .edgeInsets(let top, let left, let bottom, let right):
+            return "{\(short(top)), \(short(left)), \(short(bottom)), \(short(right))}"
+        case .indexSet(let ranges, _):
+            let parts = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound - 1)" }
+            return "\(box.className)(\(parts.joined(separator: ", ")))"
+        case .indexPath(let indexes): return indexes.map(String.init).joined(separator: ".")
+        case .timeZone(let name, _): return name
+        case .locale(let identifier): return identifier
+        case .regularExpression(let pattern, _): return pattern
+        case .affineTransform(let numbers):
+            return "[\(numbers.map { short(Double($0)) }.joined(separator: ", "))]"
+        case .decimal(let decimal): return decimal.description
+        }
+    }
+
+    private static func short(_ value: Double) -> String {
+        Int64(exactly: value).map(String.init) ?? String(value)
+    }
+
+    /// Sixteen bytes as a UUID is written.
+    static func uuidText(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text += "-" }
+            text += (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }
+        return text
+    }
+}

@@ -1,0 +1,110 @@
+import KeyedArchive
+import Lua
+import PropertyList
+
+/// An archive that a script opened without classes: as it was read until the script looks into it, then as tables.
+final class GraphValue {
+    let bridge: ArchiveBridge
+    var format: PropertyListFormat
+    private let archiverName: String
+    private var graph: ArchiveGraph?
+    /// The archive's top by key, and the objects that nothing refers to.
+    private var tables: (top: LuaTable, others: LuaTable)?
+    private let encoders: LuaClass<ArchiveEncoder>
+
+    init(_ graph: ArchiveGraph, _ bridge: ArchiveBridge, _ encoders: LuaClass<ArchiveEncoder>) {
+        self.graph = graph
+        self.bridge = bridge
+        self.encoders = encoders
+        format = graph.format
+        archiverName = graph.archiverName
+    }
+
+    deinit { graph?.dismantle() }
+
+    private func opened() -> (top: LuaTable, others: LuaTable) {
+        if let tables { return tables }
+        let input = ArchiveInput(bridge)
+        let opened = (input.table(of: graph?.top ?? []), input.table(of: graph?.unreferenced ?? []))
+        input.finish()
+        graph = nil
+        tables = opened
+        return opened
+    }
+
+    var top: LuaTable {
+        get { opened().top }
+        set { tables = (newValue, opened().others) }
+    }
+
+    /// The key of the root object: `root`, or the only one.
+    private var rootKey: LuaValue {
+        let root = LuaValue.text(KeyedArchiver.rootKey)
+        guard top.rawGet(root).isNil else { return root }
+        let order = bridge.memory(of: top)?.order.map(\.lua) ?? TableChildren(top, bridge).all.map(\.key)
+        return order.count == 1 ? order[0] : root
+    }
+
+    var root: LuaValue {
+        get { top.rawGet(rootKey) }
+        set { top.rawSet(rootKey, newValue) }
+    }
+
+    /// Calls back with each value, objects once, outermost first, until it gives false for one: then not with what that
+    /// holds.
+    func walk(_ body: (LuaValue, ArchiveOutput.Path?) throws -> Bool) throws {
+        let (top, others) = opened()
+        var seen: Set<UnsafeRawPointer> = []
+        var retained: [LuaTable] = []
+        var waiting: [(table: LuaTable, path: ArchiveOutput.Path?)] = [(top, nil)]
+        waiting += others.isEmpty ? [] : [(others, ArchiveOutput.Path("unreferenced"))]
+        var next = 0
+        while next < waiting.count {
+            let (table, path) = waiting[next]
+            next += 1
+            for child in TableChildren(table, bridge).all {
+                let (key, value) = (child.key, child.value)
+                let below = ArchiveOutput.Path(key, below: path)
+                if case .table(let keyTable) = key, let identity = keyTable.identity, seen.insert(identity).inserted {
+                    retained.append(keyTable)
+                    if try body(key, below) { waiting.append((keyTable, below)) }
+                }
+                guard case .table(let inner) = value, let identity = inner.identity else {
+                    _ = try body(value, below)
+                    continue
+                }
+                guard seen.insert(identity).inserted else { continue }
+                retained.append(inner)
+                if try body(value, below) { waiting.append((inner, below)) }
+            }
+            if next == 4096 {
+                waiting.removeFirst(next)
+                next = 0
+            }
+        }
+    }
+
+    /// Runs a body on the graph as Swift has it.
+    func withGraph<Result>(_ body: (ArchiveGraph) throws -> Result) throws -> Result {
+        if let graph { return try body(graph) }
+        let (top, others) = opened()
+        let output = ArchiveOutput(bridge)
+        defer { output.finish() }
+        var fields = try output.fields(of: top, ArchiveOutput.Path("top"))
+        for (index, field) in fields.enumerated() {
+            // Outside of objects nothing holds a list of references itself.
+            if case .objects(let elements) = field.value {
+                fields[index].value = .object(.collection(ArchivedCollection(elements: elements)))
+            }
+        }
+        let unreferenced = try output.value(.table(others), ArchiveOutput.Path("unreferenced"))?.elements ?? []
+        return try body(
+            ArchiveGraph(
+                top: fields, unreferenced: unreferenced.compactMap { $0 }, format: format, archiverName: archiverName))
+    }
+
+    /// The archive's bytes.
+    func encoded(as format: PropertyListFormat?) throws -> [UInt8] {
+        try withGraph { try $0.encoded(as: format ?? self.format) }
+    }
+}

@@ -1,0 +1,149 @@
+import KeyedArchive
+import Lua
+
+/// The classes that scripts declared by `archiver.class`, and the names that archives know them by.
+///
+/// A class is a table: methods are its fields, instances have it as metatable. A class below another finds what it lacks
+/// there.
+final class ScriptClasses {
+    private let state: LuaState
+    weak var bridge: ArchiveBridge?
+    /// By name in archives: the class's table.
+    private let named: LuaTable
+    /// The names that instances are written under, by class.
+    private(set) var archivedNames: [String: String] = [:]
+    /// Shows an instance; a class may have its own `__tostring`.
+    private(set) lazy var tostring = makeToString()
+
+    init(_ state: LuaState) {
+        self.state = state
+        named = state.makeTable()
+    }
+
+    // MARK: Declaring
+
+    /// Declares a class.
+    ///
+    /// - Returns: its table.
+    func declare(_ name: String, aliases: [String], isSecure: Bool?, superclass: LuaTable?) -> LuaTable? {
+        var above: ScriptClass?
+        if let superclass {
+            guard let found = scriptClass(superclass) else { return nil }
+            above = found
+        }
+        let table = state.makeTable(fields: 8)
+        let metatable = state.makeTable(fields: 6)
+        if let superclass {
+            metatable.rawSet("__index", .table(superclass))
+            inherit(from: superclass, table)
+        }
+        metatable.rawSet("__call", .function(construct))
+        metatable.rawSet("__name", "class")
+        metatable.rawSet("__tostring", .function(classToString))
+        metatable.rawSet("__metatable", false)
+        table.setMetatable(metatable)
+        table.rawSet("__index", .table(table))
+        table.rawSet("__name", .text(name))
+        if table.rawGet("__tostring").isNil { table.rawSet("__tostring", .function(tostring)) }
+        table.rawSet("className", .text(name))
+        table.rawSet("super", superclass.map(LuaValue.table) ?? .nil)
+        let made = ScriptClass(
+            name, aliases: aliases, isSecure: isSecure ?? above?.isSecure ?? false, superclass: above)
+        bridge?.setKind(.instance(made), ofMetatable: table)
+        for each in [name] + aliases { setClass(table, forName: each) }
+        return table
+    }
+
+    /// What instances do with operators is looked up in their class alone.
+    private func inherit(from superclass: LuaTable, _ table: LuaTable) {
+        try? superclass.forEach { key, value in
+            if let name = key.textValue, name.hasPrefix("__"), name != "__index", name != "__name" {
+                table.rawSet(key, value)
+            }
+            return true
+        }
+    }
+
+    /// Decodes instances that archives know by a name as a class; nil to undo.
+    func setClass(_ table: LuaTable?, forName name: String) {
+        named.rawSet(.text(name), table.map(LuaValue.table) ?? .nil)
+    }
+
+    /// Writes instances of a class under another name; nil to undo.
+    func setName(_ name: String?, forClass className: String) { archivedNames[className] = name }
+
+    // MARK: Finding
+
+    /// The class that a table is; nil for another table.
+    func scriptClass(_ table: LuaTable) -> ScriptClass? {
+        guard case .instance(let found)? = bridge?.kind(ofMetatable: table)?.form else { return nil }
+        return found
+    }
+
+    /// The class of a name, with its table.
+    func find(_ name: String) -> (ScriptClass, LuaTable)? {
+        guard case .table(let table) = named.rawGet(.text(name)), let found = scriptClass(table) else { return nil }
+        return (found, table)
+    }
+
+    /// The classes by the names that archives know them by.
+    var all: [(String, ScriptClass, LuaTable)] {
+        var found: [(String, ScriptClass, LuaTable)] = []
+        try? named.forEach { key, value in
+            if let name = key.textValue, case .table(let table) = value, let cls = scriptClass(table) {
+                found.append((name, cls, table))
+            }
+            return true
+        }
+        return found
+    }
+
+    // MARK: Instances
+
+    /// An empty instance of a class.
+    ///
+    /// - Throws: `LuaError` when the class has a finalizer, which scripts cannot have.
+    func makeInstance(of table: LuaTable) throws(LuaError) -> LuaTable {
+        guard table.rawGet("__gc").isNil else {
+            throw LuaError(.argument, "a class cannot have a finalizer: remove its __gc")
+        }
+        let instance = state.makeTable(fields: 4)
+        instance.setMetatable(table)
+        return instance
+    }
+
+    private var construct: LuaFunction {
+        if let made = constructor { return made }
+        let fields = LuaParameter("fields", .optional(.table), "its fields")
+        let function = state.makeFunction(LuaFunctionDeclaration("class", [fields]), base: 2) { [unowned self] call in
+            guard case .table(let cls)? = call.allValues.first else { return 0 }
+            let instance = try makeInstance(of: cls)
+            if let given = try call.optional(0, call.table) {
+                try given.forEach { key, value in
+                    instance.rawSet(key, value)
+                    return true
+                }
+            }
+            return call.returns(LuaValue.table(instance))
+        }
+        constructor = function
+        return function
+    }
+    private var constructor: LuaFunction?
+
+    private lazy var classToString = state.makeFunction(
+        LuaFunctionDeclaration("tostring", [LuaParameter("class", .variadic(.any))])
+    ) { [unowned self] call in
+        guard case .table(let table) = call.value(0) else { return 0 }
+        return call.returns("class \(scriptClass(table)?.name ?? "?")")
+    }
+
+    private func makeToString() -> LuaFunction {
+        state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("object", .variadic(.any))])) {
+            [unowned self] call in
+            guard case .table(let table) = call.value(0), let bridge else { return 0 }
+            var text = ObjectText(bridge)
+            return call.returns(text.describe(table))
+        }
+    }
+}

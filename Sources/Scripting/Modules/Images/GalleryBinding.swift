@@ -1,0 +1,42 @@
+import Application
+import Lua
+import Stores
+
+/// `query:gallery(dir)`: a page to look at.
+enum GalleryBinding {
+    static func declare(on queries: LuaClass<QueryValue>, _ host: ScriptHost) {
+        queries.method(
+            "gallery",
+            [
+                LuaParameter("folder", .text, "where the page goes; made when it is not there"),
+                LuaParameter(
+                    "options",
+                    .optional(.options([LuaParameter("title", .text, "the page's; Items if not given")])),
+                    "what is written"),
+            ],
+            returns: LuaType.orError(.table),
+            "Writes a page with the items' pictures and fields, search, sort and totals, which needs no network: open its "
+                + "index.html. A table with page, items, pictures and failures (messages by key), or nil and an error.",
+            example: "return items:query():gallery(app.container.tmp .. \"/gallery\").items"
+        ) { [unowned host] value, call in
+            let folder = try call.text(0)
+            let title = try call.option("title", of: 1).textValue ?? "Items"
+            do {
+                try host.askConsent(folder, .readWrite)
+                try host.fence.check(folder, .readWrite)
+                let gallery = Gallery(images: host.images, title: title, using: host.fence.layer)
+                let summary = try gallery.write(try value.query.all(), to: folder)
+                let table = call.state.makeTable()
+                table.rawSet("page", .text(summary.page))
+                table.rawSet("items", .integer(Int64(summary.items)))
+                table.rawSet("pictures", .integer(Int64(summary.pictures)))
+                let failures = call.state.makeTable()
+                for (key, message) in summary.failures { failures.rawSet(.text(key), .text(message)) }
+                table.rawSet("failures", .table(failures))
+                return call.returns(LuaValue.table(table))
+            } catch let error as FileError {
+                return call.returns(failure: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Lua
+
+/// A reference into `$objects` of a keyed archive, as the property list below it shows it.
+struct UIDValue: LuaInline, Equatable {
+    var uid: UInt32
+
+    init(_ uid: UInt32) { self.uid = uid }
+    init(luaBits: UInt64) { uid = UInt32(truncatingIfNeeded: luaBits) }
+    var luaBits: UInt64 { UInt64(uid) }
+
+    /// The class: its number, compared by value.
+    static func makeClass(in state: LuaState) -> LuaClass<UIDValue> {
+        let cls = LuaClass<UIDValue>(
+            inline: "UID", "A reference into the objects of a keyed archive, as its property list has it.", in: state)
+        cls.property("value", .integer, "The index in `$objects`.") { uid, call in call.returns(Int64(uid.uid)) }
+        cls.metamethod("__tostring") { uid, call in call.returns("UID \(uid.uid)") }
+        cls.rawMetamethod("__eq") { call in
+            call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))
+        }
+        return cls
+    }
+}

@@ -1,0 +1,37 @@
+import Lua
+
+/// An integer beyond the 64 bits of Lua's own, as a property list may hold it.
+final class WideIntegerValue {
+    let value: Int128
+
+    init(_ value: Int128) { self.value = value }
+
+    /// The class: exact, comparable, and to be read as text or, roughly, as a number.
+    static func makeClass(in state: LuaState) -> LuaClass<WideIntegerValue> {
+        let cls = LuaClass<WideIntegerValue>(
+            "WideInteger", "An integer of a property list that Lua's 64 bits do not hold; compared by value.",
+            in: state,
+            kind: .box)
+        cls.method(
+            "number", returns: [.number], "The nearest float.",
+            example: "return plist.integer(\"18446744073709551615\"):number()"
+        ) { integer, call in call.returns(Double(integer.value)) }
+        cls.metamethod("__tostring") { integer, call in call.returns(String(integer.value)) }
+        cls.rawMetamethod("__eq") { call in
+            call.returns(call.optionalObject(0, cls)?.value == call.optionalObject(1, cls)?.value)
+        }
+        cls.rawMetamethod("__lt") { call in call.returns(try operand(call, 0, cls) < operand(call, 1, cls)) }
+        cls.rawMetamethod("__le") { call in call.returns(try operand(call, 0, cls) <= operand(call, 1, cls)) }
+        cls.rawMetamethod("__concat") { call in
+            call.returns(LuaString(call.allValues.prefix(2).flatMap { call.state.describe($0).bytes }))
+        }
+        return cls
+    }
+
+    private static func operand(
+        _ call: LuaCall, _ position: Int, _ cls: LuaClass<WideIntegerValue>
+    ) throws -> Int128 {
+        if let wide = call.optionalObject(position, cls) { return wide.value }
+        return Int128(try call.integer(position))
+    }
+}

@@ -1,0 +1,200 @@
+/// The gallery's script. `items.js` before it has set `gallery` to the fields and the items.
+enum GalleryScript {
+    static let javaScript = #"""
+        "use strict";
+        (() => {
+          const { fields, items } = window.gallery;
+          const byId = (id) => document.getElementById(id);
+          const cards = byId("cards"), detail = byId("detail"), more = byId("more"), search = byId("search");
+          const sort = byId("sort"), direction = byId("direction"), group = byId("group");
+          const step = 120, money = "valueInDollars";
+          let shown = [], drawn = 0, current = 0, descending = false;
+
+          // Text only: what an item says is never read as HTML.
+          const element = (name, attributes = {}, ...children) => {
+            const node = document.createElement(name);
+            for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+            node.append(...children);
+            return node;
+          };
+          const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+          const grouped = (number) => Number(number).toLocaleString("en-US", { maximumFractionDigits: 2 });
+          const isDay = (text) => typeof text === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
+          const said = (value, field) => {
+            if (value === undefined || value === null) return "";
+            if (typeof value === "number") return field === money ? "$" + grouped(value) : String(value);
+            if (isDay(value)) return value.endsWith("T00:00:00Z") ? value.slice(0, 10) : value.slice(0, 16).replace("T", " ");
+            if (Array.isArray(value)) return value.map((one) => said(one)).join(", ");
+            return typeof value === "object" ? JSON.stringify(value) : String(value);
+          };
+          const compare = (a, b) => {
+            const none = (a === undefined) - (b === undefined);
+            if (none || a === undefined) return none;
+            if (typeof a === "number" && typeof b === "number") return a - b;
+            return said(a).localeCompare(said(b), "en", { numeric: true, sensitivity: "base" });
+          };
+          for (const item of items) {
+            item.text = fold(fields.map((field) => said(item.values[field], field)).join("\n"));
+          }
+
+          const matches = (item, words) => words.every((word) => {
+            const colon = word.indexOf(":"), name = word.slice(0, colon);
+            const field = colon > 0 && fields.find((one) => one.toLowerCase() === name);
+            return field ? fold(said(item.values[field], field)).includes(word.slice(colon + 1)) : item.text.includes(word);
+          });
+
+          function update() {
+            const words = fold(search.value).split(/\s+/).filter(Boolean);
+            shown = words.length ? items.filter((item) => matches(item, words)) : items.slice();
+            if (sort.value) shown.sort((a, b) => compare(a.values[sort.value], b.values[sort.value]) * (descending ? -1 : 1));
+            else if (descending) shown.reverse();
+            const total = shown.reduce((sum, item) => sum + (item.values[money] || 0), 0);
+            byId("count").textContent =
+              `${grouped(shown.length)} of ${grouped(items.length)} items` + (total ? ` · $${grouped(total)}` : "");
+            cards.replaceChildren();
+            drawn = 0;
+            if (!shown.length) cards.append(element("p", { id: "none" }, "Nothing matches. Fewer words find more."));
+            draw();
+            chart();
+          }
+
+          function draw() {
+            for (const item of shown.slice(drawn, drawn + step)) cards.append(card(item, drawn++));
+            more.hidden = drawn >= shown.length;
+          }
+
+          function card(item, index) {
+            const name = said(item.values.name) || "(no name)";
+            const picture = item.thumbnail
+              ? element("img", { src: item.thumbnail, alt: "", loading: "lazy", width: 240, height: 240 })
+              : element("div", { class: "blank", "aria-hidden": "true" }, name.slice(0, 1).toUpperCase());
+            const value = [said(item.values[money], money), said(item.values.serialNumber)].filter(Boolean).join(" · ");
+            const node = element("button", { class: "card", type: "button", "data-index": index }, picture,
+              element("div", { class: "text" }, element("strong", {}, name), element("span", {}, value)));
+            node.addEventListener("click", () => open(index));
+            return node;
+          }
+
+          function open(index) {
+            current = Math.max(0, Math.min(index, shown.length - 1));
+            const item = shown[current];
+            const list = element("dl");
+            for (const field of fields) {
+              const text = said(item.values[field], field);
+              if (text) list.append(element("dt", {}, field), element("dd", {}, text));
+            }
+            const button = (label, text, action) => {
+              const node = element("button", { type: "button", "aria-label": label, title: label }, text);
+              node.addEventListener("click", action);
+              return node;
+            };
+            detail.replaceChildren(
+              element("div", { class: "bar" }, button("Previous", "←", () => open(current - 1)),
+                button("Close", "Close", () => detail.close()), button("Next", "→", () => open(current + 1))),
+              ...(item.picture ? [element("img", { src: item.picture, alt: said(item.values.name) })] : []),
+              element("h2", { id: "detail-title" }, said(item.values.name) || "(no name)"), list);
+            if (!detail.open) detail.showModal();
+          }
+
+          // The largest groups of one field, as bars.
+          function chart() {
+            const svg = byId("chart"), field = group.value, sums = new Map();
+            const hasMoney = shown.some((item) => item.values[money]);
+            for (const item of shown) {
+              let key = item.values[field];
+              if (Array.isArray(key)) key = key[0];
+              key = isDay(key) ? key.slice(0, 4) : said(key, field) || "(none)";
+              sums.set(key, (sums.get(key) || 0) + (hasMoney ? item.values[money] || 0 : 1));
+            }
+            const bars = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 8);
+            byId("totals").hidden = !field || !bars.length;
+            const width = svg.clientWidth || 320, row = 24, left = Math.min(180, width * 0.36), right = 92;
+            const most = Math.max(...bars.map((bar) => Math.abs(bar[1])), 1);
+            const shape = (name, attributes, text) => {
+              const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+              for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+              if (text !== undefined) node.textContent = text;
+              return node;
+            };
+            svg.setAttribute("height", bars.length * row);
+            svg.setAttribute("viewBox", `0 0 ${width} ${bars.length * row}`);
+            svg.setAttribute("aria-label", bars.map((bar) => `${bar[0]}: ${grouped(bar[1])}`).join("; "));
+            svg.replaceChildren(...bars.flatMap(([label, sum], index) => {
+              const room = Math.floor(left / 7.5), text = label.length > room ? label.slice(0, room - 1) + "…" : label;
+              const length = Math.max(2, (Math.abs(sum) / most) * (width - left - right));
+              const middle = index * row + 16;
+              return [
+                shape("text", { x: left - 8, y: middle, "text-anchor": "end" }, text),
+                shape("rect", { x: left, y: index * row + 3, width: length, height: row - 7, rx: 3 }),
+                shape("text", { x: left + length + 6, y: middle }, (hasMoney ? "$" : "") + grouped(sum)),
+              ];
+            }));
+            byId("caption").textContent =
+              `${hasMoney ? "Dollars" : "Items"} by ${field}` + (sums.size > bars.length ? `, the ${bars.length} largest of ${grouped(sums.size)}` : "");
+          }
+
+          function move(by) {
+            const all = [...cards.querySelectorAll(".card")];
+            const from = all.indexOf(document.activeElement);
+            const next = all[Math.max(0, Math.min(from < 0 ? 0 : from + by, all.length - 1))];
+            if (from + by >= all.length && drawn < shown.length) { draw(); return move(by); }
+            if (next) next.focus();
+          }
+
+          function columns() {
+            const tops = [...cards.querySelectorAll(".card")].map((node) => node.offsetTop);
+            return Math.max(1, tops.filter((top) => top === tops[0]).length);
+          }
+
+          document.addEventListener("keydown", (event) => {
+            if (event.ctrlKey || event.metaKey || event.altKey) return;
+            const isTyping = /^(INPUT|SELECT)$/.test(document.activeElement.tagName);
+            const key = event.key;
+            if (detail.open) {
+              if (key === "ArrowLeft") open(current - 1); else if (key === "ArrowRight") open(current + 1); else return;
+            } else if (key === "/" && !isTyping) { search.focus(); search.select(); }
+            else if (key === "Escape" && document.activeElement === search) { search.value = ""; update(); }
+            else if (key === "ArrowDown" && document.activeElement === search) move(0);
+            else if (isTyping) return;
+            else if (key === "ArrowRight") move(1);
+            else if (key === "ArrowLeft") move(-1);
+            else if (key === "ArrowDown") move(columns());
+            else if (key === "ArrowUp") move(-columns());
+            else return;
+            event.preventDefault();
+          });
+          detail.addEventListener("close", () => {
+            const node = cards.querySelector(`[data-index="${current}"]`);
+            if (node) node.focus();
+          });
+          detail.addEventListener("click", (event) => { if (event.target === detail) detail.close(); });
+
+          sort.append(element("option", { value: "" }, "store order"), ...fields.map((field) => element("option", { value: field }, field)));
+          const few = (field) => {
+            const values = new Set(items.map((item) => isDay(item.values[field]) ? item.values[field].slice(0, 4) : said(item.values[field])));
+            return values.size > 1 && values.size <= Math.max(12, items.length / 2);
+          };
+          const groups = fields.filter((field) => field !== money && field !== "itemKey" && field !== "name" && few(field));
+          group.append(...groups.map((field) => element("option", { value: field }, field)));
+          if (!groups.length) group.parentElement.hidden = true;
+          if (groups.includes("room")) group.value = "room";
+          byId("controls").addEventListener("submit", (event) => event.preventDefault());
+          search.addEventListener("input", update);
+          sort.addEventListener("change", update);
+          group.addEventListener("change", chart);
+          direction.addEventListener("click", () => {
+            descending = !descending;
+            direction.textContent = descending ? "↓" : "↑";
+            direction.setAttribute("aria-pressed", String(descending));
+            update();
+          });
+          more.firstElementChild.addEventListener("click", draw);
+          if ("IntersectionObserver" in window) {
+            new IntersectionObserver((seen) => { if (seen[0].isIntersecting && drawn < shown.length) draw(); }, { rootMargin: "600px" }).observe(more);
+          }
+          window.addEventListener("resize", chart);
+          update();
+        })();
+
+        """#
+}

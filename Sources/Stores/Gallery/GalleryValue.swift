@@ -1,0 +1,42 @@
+import PropertyList
+
+/// A field's value as `items.js` has it: JSON, with dates as ISO 8601 and of data its length alone.
+indirect enum GalleryValue: Encodable {
+    case text(String)
+    case integer(Int64)
+    case number(Double)
+    case boolean(Bool)
+    case list([GalleryValue])
+    case object([String: GalleryValue])
+
+    /// - Returns: nil for what JSON and a page have no form for.
+    init?(_ value: PropertyListValue) {
+        switch value {
+        case .string(let text): self = .text(text)
+        case .integer(let number): self = .integer(number)
+        case .real(let number): self = number.isFinite ? .number(number) : .text("\(number)")
+        case .single(let number): self = number.isFinite ? .number(Double(number)) : .text("\(number)")
+        case .boolean(let flag): self = .boolean(flag)
+        case .date(let date): self = .text(date.iso8601Text ?? date.text)
+        case .data(let bytes): self = .text("\(bytes.count) bytes")
+        case .array(let elements): self = .list(elements.compactMap(GalleryValue.init))
+        case .dictionary(let entries):
+            var object: [String: GalleryValue] = [:]
+            for (key, value) in entries { object[key] = GalleryValue(value) }
+            self = .object(object)
+        default: return nil
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .text(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .boolean(let value): try container.encode(value)
+        case .list(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+}

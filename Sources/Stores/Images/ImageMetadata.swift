@@ -1,0 +1,100 @@
+/// What a camera wrote beside the pixels: the fields of EXIF 2.3 by their standard names, `DateTimeOriginal` for example.
+public struct ImageMetadata: Sendable, Hashable {
+    /// A field's value, by its EXIF type.
+    public enum Value: Sendable, Hashable {
+        case text(String)
+        case integer(Int64)
+        case number(Double)
+        case numbers([Double])
+    }
+
+    /// What is kept of it in a file that is made.
+    public enum Kept: Sendable, Hashable {
+        case nothing
+        /// EXIF, but neither the place nor what could tell it: maker's notes, comments, a thumbnail.
+        case withoutLocation
+        case everything
+    }
+
+    /// The fields by name. Two directories that name the same field (the picture and its thumbnail) keep the picture's.
+    public let fields: [String: Value]
+
+    /// Degrees north and east, when the file tells a place.
+    public var location: (latitude: Double, longitude: Double)? {
+        guard let latitude, let longitude else { return nil }
+        return (latitude, longitude)
+    }
+    private let latitude: Double?
+    private let longitude: Double?
+
+    /// - Parameter fields: libvips's names and words: `ifd2-FNumber`, `28/10 (f/2.8, Rational, 1 components, 8 bytes)`.
+    init(fields: [(name: String, text: String)]) {
+        var values: [String: Value] = [:]
+        for (name, text) in fields {
+            guard let dash = name.firstIndex(of: "-"), let value = Self.value(text) else { continue }
+            let key = String(name[name.index(after: dash)...])
+            // Directory 1 is the thumbnail's.
+            if name.hasPrefix("ifd1"), values[key] != nil { continue }
+            values[key] = value
+        }
+        self.fields = values
+        latitude = Self.degrees(values["GPSLatitude"], values["GPSLatitudeRef"], negative: "S", limit: 90)
+        longitude = Self.degrees(values["GPSLongitude"], values["GPSLongitudeRef"], negative: "W", limit: 180)
+    }
+
+    /// `value (as people read it, Type, n components, m bytes)`; both of the first are free text where the type is ASCII.
+    private static func value(_ text: String) -> Value? {
+        guard let components = text.range(backwards: ", "), let typed = text[..<components].range(backwards: ", "),
+            let kind = text[..<typed].range(backwards: ", ")
+        else { return nil }
+        let type = text[text.index(kind, offsetBy: 2)..<typed]
+        let both = text[..<kind]
+        if type == "ASCII" || type == "Undefined" {
+            // The value and its reading are the same here, with " (" between them.
+            let length = (both.count - 2) / 2
+            let first = both.prefix(length)
+            let value =
+                both.dropFirst(length).hasPrefix(" (") ? first : both[..<(both.range(forwards: " (") ?? both.endIndex)]
+            return .text(String(value))
+        }
+        let numbers = both[..<(both.range(forwards: " (") ?? both.endIndex)].split(separator: " ").map(Self.number)
+        guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }) else { return nil }
+        if numbers.count > 1 { return .numbers(numbers.compactMap { $0 }) }
+        guard let single = numbers[0] else { return nil }
+        return type.hasSuffix("Rational")
+            ? .number(single) : Int64(exactly: single).map(Value.integer) ?? .number(single)
+    }
+
+    /// `28/10` or `100`; a denominator of zero is no number.
+    private static func number(_ text: Substring) -> Double? {
+        let parts = text.split(separator: "/", maxSplits: 1)
+        guard let first = parts.first, let numerator = Double(first) else { return nil }
+        guard parts.count == 2 else { return numerator }
+        guard let denominator = Double(parts[1]), denominator != 0 else { return nil }
+        return numerator / denominator
+    }
+
+    private static func degrees(_ value: Value?, _ reference: Value?, negative: String, limit: Double) -> Double? {
+        guard case .numbers(let parts) = value, parts.count == 3 else { return nil }
+        let degrees = parts[0] + parts[1] / 60 + parts[2] / 3600
+        guard degrees <= limit else { return nil }
+        if case .text(let letter) = reference, letter.hasPrefix(negative) { return -degrees }
+        return degrees
+    }
+}
+
+extension StringProtocol {
+    /// Where a text is found first.
+    fileprivate func range(forwards text: String) -> Index? { firstRange(of: text)?.lowerBound }
+
+    /// Where a text is found last.
+    fileprivate func range(backwards text: String) -> Index? {
+        var found: Index?
+        var rest = self[...]
+        while let range = rest.firstRange(of: text) {
+            found = range.lowerBound
+            rest = rest[range.upperBound...]
+        }
+        return found
+    }
+}

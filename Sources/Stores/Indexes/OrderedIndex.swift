@@ -1,0 +1,199 @@
+import PropertyList
+
+/// The items that have a field, in the order of its values and then of their keys.
+///
+/// It is built when it is first needed. From then on every change of the store reaches it: what leaves is taken out of
+/// the tree at once, what comes is noted and put in when someone asks or the changes are committed; so many new items
+/// at a time are sorted and merged, and creating a million costs one sort.
+final class OrderedIndex {
+    let field: ItemField
+    /// Unchecked: the store owns its indexes, and a query that uses one holds the store.
+    private unowned(unsafe) let store: ItemStore
+    private var tree = SortedTree<IndexEntry>()
+    private(set) var isBuilt = false
+    private var wishes = 0
+    /// Rows that are to be put in, some of them more than once; those count whose bit is set.
+    private var pending: [UInt32] = []
+    private var isPending = RowSet()
+    /// Whether the prefix says all there is to say about a value.
+    private let isExact: Bool
+
+    init(_ store: ItemStore, _ field: ItemField) {
+        self.store = store
+        self.field = field
+        isExact = field == .valueInDollars || field == .dateCreated || field == .itemKey
+    }
+
+    // MARK: Changes of the store
+
+    /// A row is in the store from now on, or its value is another now.
+    @inline(__always)
+    func rowCame(_ row: UInt32) {
+        guard isBuilt, hasValue(row), isPending.insert(row) else { return }
+        pending.append(row)
+        // A transaction that changes the same items again and again.
+        if pending.count > 4096 + 2 * store.count { settle() }
+    }
+
+    /// A row is about to leave the store, or its value about to change.
+    @inline(__always)
+    func rowGoes(_ row: UInt32) {
+        guard isBuilt, hasValue(row), !isPending.remove(row) else { return }
+        tree.remove(entry(row)) { isBefore($0, $1) }
+    }
+
+    private func hasValue(_ row: UInt32) -> Bool {
+        !field.isCustom && field != .serialNumber || !store.table.cell(row, field).isAbsent
+    }
+
+    // MARK: Keeping it ready
+
+    /// Puts in what is to be put in; builds the index when it is not there yet.
+    func settle() {
+        guard isBuilt else { return build() }
+        guard !pending.isEmpty else { return }
+        if pending.count < 32 || pending.count < tree.count / 16 {
+            for row in pending where isPending.remove(row) { tree.insert(entry(row)) { isBefore($0, $1) } }
+        } else {
+            merge()
+        }
+        pending.removeAll(keepingCapacity: pending.count < 4096)
+    }
+
+    /// Whether a query may use the index, which is ready then.
+    ///
+    /// One that is remembered from an earlier run is built when the second query wishes for it: a scan is faster than
+    /// building what is asked once.
+    func isReady(builds: Bool) -> Bool {
+        if !isBuilt, !builds {
+            wishes += 1
+            if wishes < 2 { return false }
+        }
+        settle()
+        return true
+    }
+
+    private func build() {
+        isBuilt = true
+        var entries: [IndexEntry] = []
+        entries.reserveCapacity(store.count)
+        for row in store.order.slots where row != ItemOrder.hole && hasValue(row) { entries.append(entry(row)) }
+        sort(&entries)
+        entries.withUnsafeBufferPointer { tree = SortedTree(sorted: $0) }
+    }
+
+    private func merge() {
+        var new: [IndexEntry] = []
+        new.reserveCapacity(pending.count)
+        for row in pending where isPending.remove(row) { new.append(entry(row)) }
+        sort(&new)
+        var all: [IndexEntry] = []
+        all.reserveCapacity(tree.count + new.count)
+        var next = 0
+        tree.forEach(from: tree.start) { old in
+            while next < new.count, isBefore(new[next], old) {
+                all.append(new[next])
+                next += 1
+            }
+            all.append(old)
+            return true
+        }
+        all.append(contentsOf: new[next...])
+        all.withUnsafeBufferPointer { tree = SortedTree(sorted: $0) }
+    }
+
+    /// By prefix and code, digit by digit; the runs that are still equal then by comparison.
+    private func sort(_ entries: inout [IndexEntry]) {
+        RadixSort.sort(&entries)
+        var start = 0
+        while start < entries.count {
+            var end = start + 1
+            while end < entries.count, entries[end].prefix == entries[start].prefix,
+                !isExact || entries[end].code == entries[start].code
+            {
+                end += 1
+            }
+            if end - start > 1 { entries[start..<end].sort { isBefore($0, $1) } }
+            start = end
+        }
+    }
+
+    // MARK: Order
+
+    private func entry(_ row: UInt32) -> IndexEntry {
+        let keys = store.table.keys.base
+        let code =
+            store.table.textKeys[row]
+            ? store.table.withKey(row) { IndexEntry.code(of: $0) }
+            : UInt32(truncatingIfNeeded: keys[Int(row)].high >> 32)
+        return IndexEntry(prefix: prefix(row), code: code, row: row)
+    }
+
+    private func prefix(_ row: UInt32) -> UInt64 {
+        switch field {
+        case .valueInDollars: IndexKey.prefix(store.table.values[row])
+        case .dateCreated: CellOrder.ordered(store.table.dates[row])
+        case .itemKey: store.table.withKey(row) { CellOrder.prefix($0) }
+        default: CellOrder.prefix(store.table.cell(row, field))
+        }
+    }
+
+    @inline(__always)
+    private func isBefore(_ first: IndexEntry, _ second: IndexEntry) -> Bool {
+        if first.prefix != second.prefix { return first.prefix < second.prefix }
+        if !isExact {
+            let order = compare(first.row, second.row)
+            if order != 0 { return order < 0 }
+        }
+        if first.code != second.code { return first.code < second.code }
+        return first.row != second.row && isKeyBefore(first.row, second.row)
+    }
+
+    @inline(never)
+    private func compare(_ first: UInt32, _ second: UInt32) -> Int {
+        CellOrder.compare(store.table.cell(first, field), store.table.cell(second, field))
+    }
+
+    private func isKeyBefore(_ first: UInt32, _ second: UInt32) -> Bool {
+        store.table.withKey(first) { left in
+            store.table.withKey(second) { right in CellOrder.compareText(left, right) < 0 }
+        }
+    }
+
+    /// Whether two entries hold equal values, keys aside.
+    func areEqual(_ first: IndexEntry, _ second: IndexEntry) -> Bool {
+        first.prefix == second.prefix && (isExact && field != .itemKey || compare(first.row, second.row) == 0)
+            && (field != .itemKey || first.row == second.row)
+    }
+
+    // MARK: Asking
+
+    /// The number of items that have the field.
+    var count: Int { tree.count }
+
+    var byteCount: Int { tree.byteCount + pending.capacity * 4 }
+
+    /// The ranks, from 0, of the entries in a range.
+    func ranks(_ range: IndexRange) -> Range<Int> {
+        let lower = range.lower.map { key in tree.lowerBound { key.isBefore($0, store, field, isExact) }.rank } ?? 0
+        let upper = range.upper.map { key in tree.lowerBound { key.isBefore($0, store, field, isExact) }.rank }
+        return lower..<max(lower, upper ?? tree.count)
+    }
+
+    /// Calls a body with the entries of some ranks, in ascending or descending order, until it says false.
+    func forEach(
+        _ ranks: Range<Int>, descending: Bool = false, _ body: (IndexEntry) throws -> Bool
+    ) rethrows {
+        var left = ranks.count
+        guard left > 0 else { return }
+        func visit(_ entry: IndexEntry) throws -> Bool {
+            left -= 1
+            return try body(entry) && left > 0
+        }
+        if descending {
+            try tree.forEachBackwards(before: tree.position(ofRank: ranks.upperBound), visit)
+        } else {
+            try tree.forEach(from: tree.position(ofRank: ranks.lowerBound), visit)
+        }
+    }
+}

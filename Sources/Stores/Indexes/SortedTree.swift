@@ -1,0 +1,173 @@
+/// A sorted collection of plain values that all differ: a B+ tree whose inner nodes know how many elements are below
+/// each child, so that a rank is found as fast as an element.
+///
+/// The order is the caller's: each operation is given the same `isBefore`, a strict order. A node's separator for a
+/// child is the child's least element, always one that is in the tree: what an order reads about an element needs to
+/// be known only as long as the element is in it. Nodes live in columns and are numbered; leaves are chained both ways.
+/// Insertion, removal and search are O(log n); a walk is O(1) a step.
+struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
+    typealias Order = (Element, Element) -> Bool
+
+    /// How many elements a leaf, or children an inner node, has at most.
+    static var width: Int { 64 }
+    static var nowhere: UInt32 { .max }
+
+    /// A place between or at elements; valid until the next change.
+    struct Position: Equatable {
+        var leaf: UInt32
+        var offset: Int
+    }
+
+    /// A step of the way from the root to a leaf.
+    struct Step {
+        var node: UInt32
+        var child: Int
+    }
+
+    var leaves = SortedTreeLeaves<Element>()
+    var inner = SortedTreeNodes<Element>()
+    /// A leaf's number while `height` is 0, else an inner node's.
+    var root: UInt32
+    var height = 0
+    var firstLeaf: UInt32
+    var lastLeaf: UInt32
+    var count = 0
+    /// The way that the last descent went, root first.
+    var path: [Step] = []
+
+    init() {
+        root = leaves.make()
+        firstLeaf = root
+        lastLeaf = root
+    }
+
+    /// From elements that are in order already: O(n), without a comparison.
+    init(sorted elements: UnsafeBufferPointer<Element>) {
+        self.init()
+        guard !elements.isEmpty else { return }
+        leaves.removeAll()
+        count = elements.count
+        // Seven eighths full, so that the next insertions split nothing.
+        let share = Self.width / 8 * 7
+        var level: [(node: UInt32, least: Element, size: Int)] = []
+        var start = 0
+        while start < elements.count {
+            let size = min(share, elements.count - start)
+            let leaf = leaves.make()
+            leaves.append(elements[start..<start + size], to: leaf)
+            if let last = level.last { leaves.link(last.node, leaf) }
+            level.append((leaf, elements[start], size))
+            start += size
+        }
+        firstLeaf = level[0].node
+        lastLeaf = level[level.count - 1].node
+        while level.count > 1 {
+            var above: [(node: UInt32, least: Element, size: Int)] = []
+            for first in stride(from: 0, to: level.count, by: share) {
+                let node = inner.make()
+                var size = 0
+                for child in level[first..<min(first + share, level.count)] {
+                    inner.append(child.node, least: child.least, size: child.size, to: node)
+                    size += child.size
+                }
+                above.append((node, level[first].least, size))
+            }
+            level = above
+            height += 1
+        }
+        root = level[0].node
+    }
+
+    // MARK: Finding
+
+    /// The first element that is not before a bound, and its rank from 0: where `isBeforeBound` turns from true to
+    /// false. Behind the last element when all are before it.
+    func lowerBound(_ isBeforeBound: (Element) -> Bool) -> (position: Position, rank: Int) {
+        var node = root
+        var rank = 0
+        for _ in 0..<height {
+            let child = inner.lastChild(of: node, where: isBeforeBound)
+            rank += inner.size(of: node, before: child)
+            node = inner.child(node, child)
+        }
+        let offset = leaves.lowerBound(node, isBeforeBound)
+        return (Position(leaf: node, offset: offset), rank + offset)
+    }
+
+    var start: Position { Position(leaf: firstLeaf, offset: 0) }
+    var end: Position { Position(leaf: lastLeaf, offset: leaves.count(lastLeaf)) }
+
+    /// Calls a body with each element from a position on, until it says false.
+    @inline(__always)
+    func forEach(from position: Position, _ body: (Element) throws -> Bool) rethrows {
+        var (leaf, offset) = (position.leaf, position.offset)
+        while leaf != Self.nowhere {
+            let elements = leaves.elements(leaf)
+            while offset < elements.count {
+                if try !body(elements[offset]) { return }
+                offset += 1
+            }
+            leaf = leaves.next(leaf)
+            offset = 0
+        }
+    }
+
+    /// Calls a body with each element before a position, last first, until it says false.
+    @inline(__always)
+    func forEachBackwards(before position: Position, _ body: (Element) throws -> Bool) rethrows {
+        var (leaf, offset) = (position.leaf, position.offset)
+        while true {
+            let elements = leaves.elements(leaf)
+            while offset > 0 {
+                offset -= 1
+                if try !body(elements[offset]) { return }
+            }
+            leaf = leaves.previous(leaf)
+            if leaf == Self.nowhere { return }
+            offset = leaves.count(leaf)
+        }
+    }
+
+    // MARK: The way down
+
+    /// The leaf that an element is in or belongs to; the way there is in `path`.
+    mutating func descend(to element: Element, _ isBefore: Order) -> UInt32 {
+        path.removeAll(keepingCapacity: true)
+        var node = root
+        for _ in 0..<height {
+            let child = inner.lastChild(of: node) { !isBefore(element, $0) }
+            path.append(Step(node: node, child: child))
+            node = inner.child(node, child)
+        }
+        return node
+    }
+
+    /// Notes the least element of the last step's child, and of every node that begins with it.
+    mutating func noteLeast(_ element: Element) {
+        for step in path.reversed() {
+            inner.setLeast(step.node, step.child, element)
+            if step.child > 0 { return }
+        }
+    }
+
+    /// The bytes that the nodes take.
+    var byteCount: Int { leaves.byteCount + inner.byteCount }
+}
+
+extension SortedTree {
+    /// The position of the element with a rank from 0; the end for the count.
+    func position(ofRank rank: Int) -> Position {
+        if rank >= count { return end }
+        var node = root
+        var left = rank
+        for _ in 0..<height {
+            var child = 0
+            while left >= inner.size(node, child) {
+                left -= inner.size(node, child)
+                child += 1
+            }
+            node = inner.child(node, child)
+        }
+        return Position(leaf: node, offset: left)
+    }
+}

@@ -1,0 +1,127 @@
+import Glibc
+
+/// The inner nodes of a sorted tree, numbered: for each child its least element, its number, and how many elements are
+/// below it.
+struct SortedTreeNodes<Element: BitwiseCopyable>: ~Copyable {
+    private var counts = Column<UInt32>()
+    private var leasts = Column<Element>()
+    private var children = Column<UInt32>()
+    private var sizes = Column<Int>()
+    private var free: [UInt32] = []
+
+    private var width: Int { SortedTree<Element>.width }
+
+    @inline(__always)
+    private func start(_ node: UInt32) -> Int { Int(node) * width }
+
+    /// A new node without children.
+    mutating func make() -> UInt32 {
+        if let node = free.popLast() {
+            counts[node] = 0
+            return node
+        }
+        let node = UInt32(counts.count)
+        counts.append(0)
+        leasts.makeRoom(width)
+        children.makeRoom(width)
+        sizes.makeRoom(width)
+        return node
+    }
+
+    mutating func removeAll() {
+        counts.removeAll()
+        leasts.removeAll()
+        children.removeAll()
+        sizes.removeAll()
+        free = []
+    }
+
+    mutating func free(_ node: UInt32) {
+        free.append(node)
+    }
+
+    @inline(__always)
+    func count(_ node: UInt32) -> Int { Int(counts[node]) }
+    @inline(__always)
+    func child(_ node: UInt32, _ index: Int) -> UInt32 { children.base[start(node) + index] }
+    func least(_ node: UInt32, _ index: Int) -> Element { leasts.base[start(node) + index] }
+
+    func setLeast(_ node: UInt32, _ index: Int, _ element: Element) {
+        leasts.base[start(node) + index] = element
+    }
+
+    func setSize(_ node: UInt32, _ index: Int, _ size: Int) {
+        sizes.base[start(node) + index] = size
+    }
+
+    @inline(__always)
+    func addToSize(_ node: UInt32, _ index: Int, _ change: Int) {
+        sizes.base[start(node) + index] += change
+    }
+
+    @inline(__always)
+    func size(_ node: UInt32, _ index: Int) -> Int { sizes.base[start(node) + index] }
+
+    /// How many elements are below the children before one.
+    func size(of node: UInt32, before child: Int) -> Int {
+        var sum = 0
+        for index in 0..<child { sum += sizes.base[start(node) + index] }
+        return sum
+    }
+
+    func size(of node: UInt32) -> Int { size(of: node, before: count(node)) }
+
+    /// The last child whose least element satisfies a condition that earlier ones do; the first child when none does.
+    @inline(__always)
+    func lastChild(of node: UInt32, where condition: (Element) -> Bool) -> Int {
+        let base = leasts.base + start(node)
+        var (low, high) = (1, count(node))
+        while low < high {
+            let middle = (low + high) / 2
+            if condition(base[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low - 1
+    }
+
+    mutating func append(_ child: UInt32, least: Element, size: Int, to node: UInt32) {
+        insert(child, least: least, size: size, into: node, at: count(node))
+    }
+
+    mutating func insert(_ child: UInt32, least: Element, size: Int, into node: UInt32, at index: Int) {
+        move(node, from: index, to: index + 1, count: count(node) - index)
+        let place = start(node) + index
+        leasts.base[place] = least
+        children.base[place] = child
+        sizes.base[place] = size
+        counts.base[Int(node)] += 1
+    }
+
+    mutating func remove(from node: UInt32, at index: Int) {
+        counts.base[Int(node)] -= 1
+        move(node, from: index + 1, to: index, count: count(node) - index)
+    }
+
+    private func move(_ node: UInt32, from: Int, to: Int, count: Int) {
+        let (source, target) = (start(node) + from, start(node) + to)
+        memmove(leasts.base + target, leasts.base + source, count * MemoryLayout<Element>.stride)
+        memmove(children.base + target, children.base + source, count * MemoryLayout<UInt32>.stride)
+        memmove(sizes.base + target, sizes.base + source, count * MemoryLayout<Int>.stride)
+    }
+
+    /// Moves all but the first children into a new node.
+    mutating func split(_ node: UInt32, keeping kept: Int) -> UInt32 {
+        let right = make()
+        let moved = count(node) - kept
+        let (source, target) = (start(node) + kept, start(right))
+        (leasts.base + target).update(from: leasts.base + source, count: moved)
+        (children.base + target).update(from: children.base + source, count: moved)
+        (sizes.base + target).update(from: sizes.base + source, count: moved)
+        counts[node] = UInt32(kept)
+        counts[right] = UInt32(moved)
+        return right
+    }
+
+    var byteCount: Int {
+        leasts.capacity * MemoryLayout<Element>.stride + children.capacity * 4 + sizes.capacity * 8
+    }
+}

@@ -1,0 +1,74 @@
+import PropertyList
+
+/// The fields of mapped items as columns hold them.
+enum MappedColumn {
+    case name, serialNumber, valueInDollars, dateCreated, key, keyKind, custom
+}
+
+/// Reads elements of columns from the archive when they are first touched.
+///
+/// The archive was whole when it was written. What cannot be read all the same, since bytes on a disk can change, reads
+/// as an empty field, is told of in ``damage``, and makes the store keep the archive before it replaces it.
+final class RowSource {
+    private var items: MappedItems
+    let values: FaultedValues
+    /// What could not be read, in words; the first of it.
+    private(set) var damage: [String] = []
+    /// Called with each new entry of ``damage``.
+    var onDamage: ((String) -> Void)?
+
+    init(_ items: MappedItems, _ values: FaultedValues? = nil) {
+        self.items = items
+        self.values = values ?? FaultedValues(mapped: items.range)
+    }
+
+    /// For another thread: the same items, with what the store's cells hold now.
+    func copy() -> MappedRows { MappedRows(items, values.copy()) }
+
+    /// Reads one element of a column into its place.
+    func load(_ column: MappedColumn, _ row: UInt32, to element: UnsafeMutableRawPointer) {
+        let row = Int(row)
+        do throws(PropertyListError) {
+            switch column {
+            case .name: element.storeBytes(of: try items.text(row, .name, values), as: Cell.self)
+            case .serialNumber: element.storeBytes(of: try items.text(row, .serialNumber, values), as: Cell.self)
+            case .valueInDollars: element.storeBytes(of: try items.value(row), as: Int64.self)
+            case .dateCreated: element.storeBytes(of: try items.date(row), as: Double.self)
+            case .key: element.storeBytes(of: try items.key(row, values).0, as: PackedKey.self)
+            case .keyKind: element.storeBytes(of: try items.key(row, values).isText, as: Bool.self)
+            case .custom: element.storeBytes(of: try items.custom(row, values), as: CustomFields.self)
+            }
+        } catch {
+            note("item \(row + 1) of the archive cannot be read whole: \(error.message)")
+            switch column {
+            case .name: element.storeBytes(of: Cell(.shortText), as: Cell.self)
+            case .serialNumber: element.storeBytes(of: .absent, as: Cell.self)
+            case .valueInDollars: element.storeBytes(of: 0, as: Int64.self)
+            case .dateCreated: element.storeBytes(of: 0, as: Double.self)
+            // A key that nothing else has, the same at each reading.
+            case .key: element.storeBytes(of: .uuid(high: UInt64(row), low: .max, version: 8), as: PackedKey.self)
+            case .keyKind: element.storeBytes(of: false, as: Bool.self)
+            case .custom: element.storeBytes(of: .none, as: CustomFields.self)
+            }
+        }
+    }
+
+    private func note(_ text: String) {
+        guard damage.count < 20, !damage.contains(text) else { return }
+        damage.append(text)
+        onDamage?(text)
+    }
+}
+
+/// The means to read mapped rows, on their way to another thread.
+struct MappedRows: Sendable {
+    let items: MappedItems
+    let values: FaultedValues
+
+    init(_ items: MappedItems, _ values: FaultedValues) {
+        self.items = items
+        self.values = values
+    }
+
+    func makeSource() -> RowSource { RowSource(items, values) }
+}

@@ -1,0 +1,146 @@
+import PropertyList
+
+/// How a query comes to the items that it looks at.
+enum ItemAccess {
+    /// All of them, in the store's order.
+    case scan
+    /// Those with certain keys, in the store's order.
+    case keys([UInt32])
+    /// Those at some ranks of an ordered index; `isExact` when nothing else is asked of them.
+    case index(OrderedIndex, [Range<Int>], isExact: Bool)
+
+    /// The index's field for people; nil for a scan.
+    func indexName(_ store: ItemStore) -> String? {
+        switch self {
+        case .scan: nil
+        case .keys: "itemKey"
+        case .index(let index, _, _): store.name(of: index.field)
+        }
+    }
+}
+
+extension ItemQuery {
+    /// The cheapest way to the items that can satisfy the conditions.
+    ///
+    /// - Parameter builds: whether an index that is remembered and not built yet is built for this query alone.
+    /// - Returns: a scan when no index serves, or serves worse.
+    func access(builds: Bool = false) -> ItemAccess {
+        if let rows = keyedRows() { return .keys(rows) }
+        guard !store.indexes.isEmpty else { return .scan }
+        var constraints: [PredicateConstraint] = []
+        var isCovered = true
+        for condition in conditions {
+            guard case .predicate(let predicate) = condition else {
+                isCovered = false
+                continue
+            }
+            constraints += predicate.indexableConstraints
+            if !predicate.isConstraintsOnly { isCovered = false }
+        }
+        var best = ItemAccess.scan
+        var least = Int.max
+        for candidate in store.indexes {
+            let name = store.name(of: candidate.field)
+            let own = constraints.filter { $0.field == name }
+            guard !own.isEmpty, candidate.isReady(builds: builds), let ranges = ranges(own, candidate) else { continue }
+            let count = ranges.reduce(0) { $0 + $1.count }
+            let isExact = isCovered && own.count == constraints.count
+            // Beyond half of the items a scan, which goes through memory in order, is as fast.
+            guard count < least, isExact || count <= store.count / 2 else { continue }
+            least = count
+            best = .index(candidate, ranges, isExact: isExact)
+        }
+        return best
+    }
+
+    /// The ranks that satisfy all constraints on an index's field; nil when the index can't tell for one of them.
+    private func ranges(_ constraints: [PredicateConstraint], _ index: OrderedIndex) -> [Range<Int>]? {
+        var found: [Range<Int>] = [0..<index.count]
+        let kind = IndexedKind(store.table, index.field)
+        for constraint in constraints {
+            guard let ranges = kind.ranges(constraint.relation, field: index.field) else { return nil }
+            found = Self.intersection(found, Self.union(ranges.map(index.ranks)))
+        }
+        return found
+    }
+
+    private static func union(_ ranges: [Range<Int>]) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+            if let last = result.last, range.lowerBound < last.upperBound {
+                result[result.count - 1] = last.lowerBound..<Swift.max(last.upperBound, range.upperBound)
+            } else {
+                result.append(range)
+            }
+        }
+        return result
+    }
+
+    private static func intersection(_ first: [Range<Int>], _ second: [Range<Int>]) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        for left in first {
+            for right in second where left.overlaps(right) { result.append(left.clamped(to: right)) }
+        }
+        return result
+    }
+
+    // MARK: By key
+
+    /// The rows that a condition on the key leaves, in the store's order; nil when there is no such condition.
+    private func keyedRows() -> [UInt32]? {
+        guard let keys = keyConstraint() else { return nil }
+        var rows: [UInt32] = []
+        for var key in Set(keys) {
+            if let row = key.withUTF8({ store.row(forKey: $0) }) { rows.append(row) }
+        }
+        return rows.count < 2 ? rows : rows.sorted { store.order.position(of: $0) < store.order.position(of: $1) }
+    }
+
+    private func keyConstraint() -> [String]? {
+        for case .predicate(let predicate) in conditions {
+            for constraint in predicate.indexableConstraints where constraint.field == "itemKey" {
+                switch constraint.relation {
+                case .equal(.string(let key)): return [key]
+                case .among(let values):
+                    return values.compactMap { value in
+                        if case .string(let key) = value { key } else { nil }
+                    }
+                default: continue
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The rows at some ranks, in the store's order.
+    func rows(_ index: OrderedIndex, _ ranges: [Range<Int>]) -> [UInt32] {
+        let count = ranges.reduce(0) { $0 + $1.count }
+        var rows: [UInt32] = []
+        rows.reserveCapacity(count)
+        let order = store.order.slots
+        if count < order.count / 64 {
+            for range in ranges {
+                index.forEach(range) { entry in
+                    rows.append(store.order.slot(of: entry.row))
+                    return true
+                }
+            }
+            rows.sort()
+            for place in rows.indices { rows[place] = order[Int(rows[place])] }
+            return rows
+        }
+        // So many are in order sooner when each sets a bit.
+        var slots = RowSet()
+        for range in ranges {
+            index.forEach(range) { entry in
+                _ = slots.insert(store.order.slot(of: entry.row))
+                return true
+            }
+        }
+        slots.forEach { slot in
+            rows.append(order[Int(slot)])
+            return true
+        }
+        return rows
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Pictures of every format and orientation, made and judged by another library.
+@Suite("Pictures", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct PictureTests {
+    let program: Program
+
+    init() throws { program = try Program() }
+
+    /// Debian's own Python, whose packages are Debian's.
+    static let python = "/usr/bin/python3"
+    static let judge = "\(Project.root)/Tests/Judges/pictures.py"
+    static var hasPillow: Bool { (try? run(python, ["-c", "import PIL"]).status == .exited(0)) ?? false }
+
+    @Test(
+        "every format comes in upright and is stored as JPEG; EXIF is read, and kept when asked, without the place",
+        .enabled(if: hasPillow, "python3-pil is not installed"))
+    func formats() throws {
+        let folder = program.scratch.file("pictures")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        #expect(try run(Self.python, [Self.judge, "make", folder]).status == .exited(0))
+        let script = """
+            local folder = ...
+            local count = 0
+            for _, name in ipairs(fs.list(folder)) do
+              local picture = assert(image.open(folder .. "/" .. name))
+              assert(picture.width == 64 and picture.height == 48, name)
+              assert(images:setImage(picture, name, { quality = 0.95 }))
+              count = count + 1
+            end
+            local turned = image.open(folder .. "/turned-6.jpg")
+            local exif = turned.exif
+            print(exif.Make, exif.Orientation, exif.FNumber, exif.latitude, exif.longitude)
+            local function kept(options) return image.fromData(turned:jpegData(0.9, options)).exif end
+            local none, safe, all = kept(), kept{ metadata = true }, kept{ location = true }
+            print(none.Make, safe.Make, safe.latitude, safe.Orientation, all.latitude)
+            print(count)
+            """
+        let output = try program("-e", script, folder)
+        #expect(output.status == .exited(0), "\(output.stderr)")
+        let lines = output.stdout.split(separator: "\n").map(String.init)
+        try #require(lines.count == 3)
+        #expect(lines[0] == "Brownie (Kodak)\t6\t2.8\t52.51\t-13.25")
+        #expect(lines[1] == "nil\tBrownie (Kodak)\tnil\t1\t52.51")
+        for name in ["items.archive", "items.journal"] {
+            try? FileManager.default.removeItem(atPath: "\(program.container)/Documents/\(name)")
+        }
+        let verdict = try run(Self.python, [Self.judge, "judge", "\(program.container)/Documents"])
+        #expect(verdict.stdout == "\(lines[2]) judged\n", "\(verdict.stdout)\(verdict.stderr)")
+    }
+
+    static let chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].first {
+        FileManager.default.fileExists(atPath: $0)
+    }
+
+    /// Searches, sorts, opens and moves in the page as a person would, and says what it saw in the title.
+    static let exercise = """
+        <script>
+        const seen = [], cards = () => [...document.querySelectorAll('.card strong')].map((node) => node.textContent);
+        const key = (name) => document.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true }));
+        const set = (id, value, kind) => { const node = document.getElementById(id); node.value = value; node.dispatchEvent(new Event(kind)); };
+        seen.push(cards().join(','));
+        set('search', 'room:study', 'input'); seen.push(cards().join(','));
+        set('search', 'CAFE', 'input'); seen.push(cards().join(','));
+        set('search', '', 'input'); set('sort', 'valueInDollars', 'change'); seen.push(cards().join(','));
+        document.getElementById('direction').click(); seen.push(cards().join(','));
+        key('ArrowRight'); seen.push(document.activeElement.dataset.index);
+        document.activeElement.click(); key('ArrowRight'); seen.push(document.getElementById('detail-title').textContent);
+        seen.push(document.getElementById('chart').getAttribute('aria-label'));
+        seen.push(document.images.length + ' ' + document.querySelectorAll('b').length);
+        document.title = seen.join('|');
+        </script>
+        """
+
+    @Test("the gallery's page searches, sorts, totals and opens, and shows no item's text as HTML")
+    func gallery() throws {
+        let picture = "\(Project.root)/examples/data/pictures/bicycle.png"
+        let script = """
+            local study = items:createItem{ name = "Lamp <b>", valueInDollars = 30, room = "Study" }
+            study.image = assert(image.open(...))
+            items:createItem{ name = "Café table", valueInDollars = 200, room = "Hall" }
+            items:createItem{ name = "Vase", valueInDollars = 5, room = "Hall" }
+            """
+        #expect(try program("-e", script, picture).status == .exited(0))
+        let folder = program.scratch.file("page")
+        let output = try program("gallery", folder)
+        #expect(output.stdout == "3 items, 1 pictures: \(folder)/index.html\n", "\(output.stderr)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        #expect(files == ["gallery.css", "gallery.js", "index.html", "items.js", "pictures", "thumbnails"])
+        let page = "\(folder)/index.html"
+        let html = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(!html.contains("://") && html.hasPrefix("<!DOCTYPE html>"))
+        guard let chromium = Self.chromium else { return }
+        try (html + Self.exercise).write(toFile: page, atomically: true, encoding: .utf8)
+        let seen = try run(
+            chromium,
+            [
+                "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+                "--user-data-dir=\(program.scratch.file("profile"))", "--virtual-time-budget=3000", "--dump-dom",
+                "file://\(page)",
+            ])
+        let title = seen.stdout.split(separator: "<title>").dropFirst().first?.split(separator: "</title>").first ?? ""
+        #expect(
+            title == "Lamp &lt;b&gt;,Café table,Vase|Lamp &lt;b&gt;|Café table|Vase,Lamp &lt;b&gt;,Café table"
+                + "|Café table,Lamp &lt;b&gt;,Vase|0|Lamp &lt;b&gt;|Hall: 205; Study: 30|2 0")
+    }
+
+    @Test("a gallery of what a predicate finds, and one that is none") func galleryOfSome() throws {
+        #expect(try program("-e", "for i = 1, 4 do items:createItem{ valueInDollars = i } end").status == .exited(0))
+        let folder = program.scratch.file("page")
+        #expect(try program("gallery", "valueInDollars > 2", folder).stdout.hasPrefix("2 items, 0 pictures"))
+        #expect(try program("gallery", "valueInDollars >", folder).status == .exited(1))
+        #expect(try program("gallery").status == .exited(64))
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import KeyedArchive
+import PropertyList
+import TestSupport
+import Testing
+
+/// What other readers say of archives that were opened and saved without a change.
+@Suite("Archives that were opened and saved", .enabled(if: Project.shared != nil, "\(Project.sharedIsAbsent)"))
+struct JudgeTests {
+    /// A line of the index of the archives.
+    struct Entry: Sendable, CustomTestStringConvertible {
+        var file: String
+        var objectCount: Int
+        /// As far as the index has them.
+        var classes: [String]
+        var testDescription: String { file }
+    }
+
+    static let index: [Entry] = {
+        let path = Project.sharedData("archives/index.tsv") ?? ""
+        let lines = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(whereSeparator: \.isNewline).dropFirst()
+        return lines.compactMap { line in
+            let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            guard cells.count > 10, let count = Int(cells[7]) else { return nil }
+            var classes = cells[10].split(separator: ",").map(String.init)
+            // The index cuts long lists, perhaps within a name.
+            if cells[10].utf8.count >= 390 { classes.removeLast() }
+            return Entry(file: cells[0], objectCount: count, classes: classes)
+        }
+    }()
+
+    static func bytes(_ file: String) throws -> [UInt8] {
+        let path = try #require(Project.sharedData("archives/\(file)"))
+        return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    @Test("hold as many objects and the classes that the index says", arguments: index)
+    func agreesWithIndex(_ entry: Entry) throws {
+        let tree = try ArchiveTree(PropertyListStorage(Self.bytes(entry.file)))
+        let archive = try #require(tree.archive)
+        #expect(archive.objectCount == entry.objectCount)
+        var classes: Set<String> = []
+        for index in 1..<archive.objectCount {
+            guard let node = tree.node(ofObject: UInt32(index)) else { continue }
+            let value = tree.value(node)
+            if let name = value.className { classes.insert(name) }
+            if case .broken(let error) = value.content {
+                // Class descriptions are no values; everything else has to be readable.
+                #expect(error.message.contains("no class"), "object \(index): \(error)")
+            }
+        }
+        for name in entry.classes { #expect(classes.contains(name), "\(name)") }
+        #expect(!ArchiveCheck(try Self.bytes(entry.file)).hasErrors)
+    }
+
+    @Test("the index lists what there is")
+    func indexIsComplete() {
+        #expect(Self.index.count > 60)
+    }
+
+    @Test("are the same graph to Python's plistlib, its UIDs resolved")
+    func python() throws {
+        let folder = try TemporaryDirectory()
+        var pairs: [String] = []
+        for entry in Self.index {
+            let original = try #require(Project.sharedData("archives/\(entry.file)"))
+            let bytes = try Self.bytes(entry.file)
+            for format in [PropertyListFormat.binary, .xml] {
+                let saved = try ArchiveGraph(bytes).encoded(as: format)
+                pairs += [original, try folder.write(saved, to: "\(entry.file).\(format)")]
+            }
+        }
+        let output = try run("python3", ["\(Project.root)/Tests/Judges/same_graph.py"] + pairs)
+        let lines = output.stdout.split(separator: "\n")
+        #expect(lines.count == pairs.count / 2, "\(output.stderr)")
+        for line in lines where !line.hasSuffix(": same") { Issue.record("\(line)") }
+        #expect(output.status == .exited(0))
+    }
+
+    @Test("the judge tells what differs")
+    func judgeCanFail() throws {
+        let folder = try TemporaryDirectory()
+        func archive(_ text: String) throws -> [UInt8] {
+            try KeyedArchiver.archivedData(
+                withRootObject: .collection(ArchivedCollection(elements: [.string(text), .integer(1)])))
+        }
+        let paths = [
+            try folder.write(archive("one"), to: "one"), try folder.write(archive("other"), to: "other"),
+        ]
+        let output = try run("python3", ["\(Project.root)/Tests/Judges/same_graph.py"] + paths)
+        #expect(output.status == .exited(1))
+        #expect(output.stdout.contains("'one' and 'other'"))
+    }
+
+    @Test("are the same to plistutil")
+    func plistutil() throws {
+        let folder = try TemporaryDirectory()
+        let file = "parabolala_bpylist2__complex_archive.plist"
+        let saved = try ArchiveGraph(Self.bytes(file)).encoded()
+        let path = try folder.write(saved, to: "saved")
+        let ours = try BinaryPropertyListReader(saved).xml()
+        let output = try run("plistutil", ["-i", path, "-f", "xml"])
+        #expect(output.status == .exited(0))
+        let theirs = try PropertyListValue(decoding: output.standardOutput)
+        #expect(try PropertyListValue(decoding: ours) == theirs)
+    }
+
+    /// The program that asks Foundation, beside the tests.
+    static let judge: String? = {
+        let folders = [Bundle.main.bundlePath, "\(Project.root)/.build/debug", "\(Project.root)/.build-test/debug"]
+        return folders.map { "\($0)/FoundationJudge" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }()
+
+    @Test(
+        "are the same to Foundation's unarchiver, where it reads them at all",
+        .enabled(if: judge != nil, "FoundationJudge is not built"))
+    func foundation() throws {
+        let judge = try #require(Self.judge)
+        let folder = try TemporaryDirectory()
+        var environment = ProcessInfo.processInfo.environment
+        environment["SWIFT_BACKTRACE"] = "enable=no"
+        var agreed = 0
+        for entry in Self.index where entry.objectCount < 100 {
+            let original = try #require(Project.sharedData("archives/\(entry.file)"))
+            let before = try run(judge, [original], environment: environment, timeout: 20)
+            guard before.status == .exited(0) else { continue }
+            let saved = try folder.write(try ArchiveGraph(Self.bytes(entry.file)).encoded(as: .binary), to: entry.file)
+            let after = try run(judge, [saved], environment: environment, timeout: 20)
+            #expect(after.status == .exited(0), "\(entry.file): \(after.stderr.suffix(300))")
+            #expect(after.stdout == before.stdout, "\(entry.file)")
+            agreed += 1
+        }
+        #expect(agreed >= 15)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Lua
+
+/// Memory that runs out at each allocation in turn. The tests take some of them, `scripts/soak allocations` every one.
+@Suite("Allocations that fail", .serialized)
+struct AllocationTests {
+    /// How many allocations fail from the n-th on.
+    enum Failures: Int, CaseIterable {
+        case allAfter = 0
+        /// Lua collects everything and asks again.
+        case once = 1
+        /// It is refused again: an error, after which there is memory.
+        case twice = 2
+    }
+
+    /// How far the trials are apart: every n in the soak.
+    private var stride: Int { ProcessInfo.processInfo.environment["CUBBY_SOAK"] == "allocations" ? 1 : 7 }
+
+    /// How many allocations the script asks for.
+    private func count(_ script: String) throws -> Int {
+        let fixture = try Fixture.withEveryKindOfBinding(tally: Counter.Tally())
+        fixture.state.failAllocation(0)
+        #expect(try fixture.run(script, name: "=sweep").first?.textValue == "done")
+        return fixture.state.failAllocation(0)
+    }
+
+    private func expectUsable(_ fixture: Fixture, _ n: Int) throws {
+        let text =
+            "Gauge.named('still').title, ('abc'):gsub('b', '%0%0'), coroutine.wrap(function() return Counter(2) end)()"
+        let shown = try fixture.show(text)
+        #expect(shown == "still abbc 1 Counter(2)" || shown == "still abbc Counter(2)", "after allocation \(n)")
+    }
+
+    @Test("in a state of its own each: no crash, no leak, the state goes on", arguments: Failures.allCases)
+    func freshStates(failures: Failures) throws {
+        let total = try count(AllocationScript.text)
+        let tally = Counter.Tally()
+        var failed = 0
+        for n in Swift.stride(from: 1, through: total, by: stride) {
+            let fixture = try Fixture.withEveryKindOfBinding(tally: tally)
+            fixture.state.failAllocation(n, count: failures.rawValue)
+            do { try fixture.run(AllocationScript.text, name: "=sweep") } catch {
+                failed += 1
+                let error = error as? LuaError
+                #expect(
+                    error?.message.contains("not enough memory") == true, "allocation \(n): \(error?.message ?? "")")
+            }
+            fixture.state.failAllocation(0)
+            try expectUsable(fixture, n)
+            fixture.state.close()
+            #expect(tally.living == 0, "after allocation \(n) of \(total)")
+        }
+        // Lua's string buffers alone do not ask again.
+        #expect(failures == .once ? failed <= 5 : failed * stride > total / 3)
+    }
+
+    @Test("in one state, over and over: what a failure leaves is collected", arguments: Failures.allCases)
+    func oneState(failures: Failures) throws {
+        let tally = Counter.Tally()
+        let fixture = try Fixture.withEveryKindOfBinding(tally: tally)
+        try fixture.run(AllocationScript.text, name: "=sweep")
+        let total = try count(AllocationScript.text)
+        for n in Swift.stride(from: 1, through: total, by: stride) {
+            fixture.state.failAllocation(n, count: failures.rawValue)
+            _ = try? fixture.run(AllocationScript.text, name: "=sweep")
+            fixture.state.failAllocation(0)
+            try expectUsable(fixture, n)
+        }
+        // Again, as long as finalizers set free what holds others.
+        fixture.state.collectGarbage()
+        fixture.state.collectGarbage()
+        fixture.state.collectGarbage()
+        let used = fixture.state.memory.used
+        #expect(tally.living < 8)
+        #expect(used < 400_000)
+        fixture.state.close()
+        #expect(tally.living == 0)
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Lua
+import Scripting
+import TestSupport
+import Testing
+
+/// Archives of other writers through Lua's tables and back.
+@Suite("Graphs in Lua", .enabled(if: Project.shared != nil, "\(Project.sharedIsAbsent)"))
+struct GraphTests {
+    static let folder = Project.sharedData("archives") ?? ""
+    static let names =
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { $0 != "index.tsv" }.sorted()
+
+    @Test("what a script has looked at, without a change, is saved as it was", arguments: names)
+    func unchanged(name: String) throws {
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.folder)/\(name)")))
+        let scratch = try TemporaryDirectory()
+        let embedding = try Embedding(scratch.file("container")) { $0.readable = [Self.folder] }
+        defer { embedding.end() }
+        for format in ["binary", "xml"] {
+            let source = """
+                local graph = assert(archiver.open(...))
+                local objects = graph:objects()
+                graph:walk(function(value, path) return tostring(value) ~= path end)
+                for _, object in ipairs(objects) do assert(archiver.className(object)) end
+                return graph:bytes({ format = "\(format)" })
+                """
+            let result = try embedding.host.run(
+                Array(source.utf8), name: "=graph", arguments: [.text("\(Self.folder)/\(name)")]
+            ).get()
+            guard case .string(let saved)? = result.first else {
+                Issue.record("no bytes")
+                continue
+            }
+            let comparison = try #require(ArchiveComparison(bytes, saved.bytes, isExact: format == "binary"))
+            #expect(comparison.differences == [], "\(name) as \(format)")
+        }
+        #expect(embedding.recorder.errors == "")
+    }
+
+    @Test("the root of every archive unarchives, and archives again as the same", arguments: names)
+    func unarchived(name: String) throws {
+        let scratch = try TemporaryDirectory()
+        let embedding = try Embedding(scratch.file("container")) { $0.readable = [Self.folder] }
+        defer { embedding.end() }
+        let source = """
+            local path = ...
+            local reader = assert(archiver.reader(assert(fs.read(path))))
+            local writer = archiver.writer()
+            for _, key in ipairs(reader.keys) do
+              local object, problem = reader:decodeObject(key)
+              if problem then reader = nil break end
+              writer:encodeObject(object, key)
+            end
+            if not reader then return "scalars" end
+            assert(reader:finishDecoding())
+            return assert(writer:finishEncoding())
+            """
+        let result = try embedding.host.run(
+            Array(source.utf8), name: "=graph", arguments: [.text("\(Self.folder)/\(name)")]
+        ).get()
+        guard case .string(let saved)? = result.first else {
+            Issue.record("no bytes")
+            return
+        }
+        #expect(saved.bytes.starts(with: Array("bplist00".utf8)), "\(saved.bytes.count)")
+    }
+}

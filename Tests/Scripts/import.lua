@@ -1,0 +1,132 @@
+-- Items from files and to files: CSV, JSON, property lists, archives.
+local tmp = app.container.tmp .. "/"
+local function write(name, text) assert(fs.write(tmp .. name, text)) return tmp .. name end
+local function tell(count, err)
+  if count then print(count) else print(err.code, err.message:sub(1, #tmp) == tmp and err.message:sub(#tmp + 1) or err.message) end
+end
+local function names()
+  local list = {}
+  for _, item in items:each() do list[#list + 1] = item.name end
+  return table.concat(list, " ")
+end
+
+-- CSV: a header, typed fields of the domain, custom ones as they are written.
+local csv = write("a.csv", 'name,valueInDollars,dateCreated,room\n"Lamp, red",12,2001-02-03,Study\nBear,,,\n')
+tell(items:import(csv))
+-- expect: 2
+local lamp = items[1]
+print(lamp.name, lamp.valueInDollars, lamp.dateCreated, lamp.room, items[2].valueInDollars, items[2].room, items[2].serialNumber)
+-- expect: Lamp, red	12	2001-02-03 00:00:00 +0000	Study	0	nil	nil
+
+-- Columns get other names, or are left out.
+local renamed = write("b.csv", "Title;Price;Notes\nClock;7;old\n")
+tell(items:import(renamed, { delimiter = ";", map = { Title = "name", Price = "valueInDollars", Notes = false } }))
+-- expect: 1
+print(items[3].name, items[3].valueInDollars, #items[3]:fields())
+-- expect: Clock	7	0
+tell(items:import(renamed, { delimiter = ";", map = { Titel = "name" } }))
+-- expect: unreadableFile	b.csv has no column 'Titel' to be renamed; did you mean Title?
+
+-- One row that is no item, and nothing is taken; the error names the row, the header counted.
+tell(items:import(write("c.csv", "name,valueInDollars\nA,1\nB,two\n")))
+-- expect: invalidRow	c.csv, row 3: valueInDollars takes an integer: "two" is not one
+tell(items:import(write("d.csv", "itemKey,name\nsame,A\nsame,B\n")))
+-- expect: invalidRow	d.csv, row 3: an item with the itemKey same is in the store already
+tell(items:import(write("e.csv", "name,dateCreated\nA,yesterday\n")))
+-- expect: invalidRow	e.csv, row 2: dateCreated takes a date in ISO 8601: "yesterday" is not one
+tell(items:import(write("f.csv", "name\nA,too,many\n")))
+-- expect: invalidRow	f.csv, row 2: 3 cells, and the header has 1 names
+tell(items:import(write("g.csv", 'name\n"open\n')))
+-- expect: unreadableFile	g.csv: row 2, line 3: the text ends in a quoted cell; its closing quote is missing
+tell(items:import(write("h.csv", "name\n\xff\n")))
+-- expect: invalidRow	h.csv, row 2: name takes text in UTF-8, and these bytes are not: store them as data
+print(names(), #items)
+-- expect: Lamp, red Bear Clock	3
+print(pcall(items.import, items, write("i.csv", "name,copy\nA,1\n")))
+-- expect: false	Item.copy is a method and can be no field: choose another name
+
+-- An import is one transaction, told once, undone at once.
+items:on("didChangeMany", { id = "many" }, function(event) print("many", event.inserted, event.removed) end)
+items:on("didInsert", { id = "one" }, function() print("never") end)
+tell(items:import(csv))
+-- expect: many	2	0
+-- expect: 2
+print(items:undo(), #items)
+-- expect: many	0	2
+-- expect: true	3
+app:off("many")
+app:off("one")
+print(pcall(items.transaction, items, function()
+  items:import(csv)
+  error("no")
+end))
+-- expect: false	import.lua:61: no
+print(#items)
+-- expect: 3
+
+-- A handler that refuses one refuses all.
+items:on("willInsert", { id = "no bears" }, function(event) if event.item.name == "Bear" then event:veto("no bears") end end)
+tell(items:import(csv))
+-- expect: invalidRow	a.csv, row 3: the change was refused: no bears
+app:off("no bears")
+
+-- JSON and property lists: arrays of records.
+tell(items:import(write("a.json", '[{"name":"J","valueInDollars":3,"tags":["a","b"],"gone":null,"dateCreated":"2001-01-01T00:00:00Z"}]')))
+-- expect: 1
+print(items[4].name, items[4].tags[2], items[4].gone, items[4].dateCreated)
+-- expect: J	b	nil	2001-01-01 00:00:00 +0000
+tell(items:import(write("b.json", '[{"name":"ok"},{"name":5}]')))
+-- expect: invalidRow	b.json, row 2: name takes a string: 5 is not one
+tell(items:import(write("c.json", '{"name":"ok"}')))
+-- expect: unreadableFile	c.json: an array of items is expected, and this is a dictionary
+local _, err = items:import(write("d.json", "[{"))
+print(err.code, err.path == tmp .. "d.json")
+-- expect: unreadableFile	true
+
+-- Out and in again, in each format.
+items[4].weight = 2.5
+items[4].when = date("1999-12-31T23:59:59.5Z")
+items[4].raw = data("\0\1")
+local all = {}
+for _, item in items:each() do all[#all + 1] = tostring(item) .. item.itemKey end
+for _, name in ipairs{ "out.csv", "out.json", "out.plist", "out.archive" } do
+  print(name, items:export(tmp .. name))
+  local count = #items
+  items:transaction(function()
+    items:query():remove()
+    assert(items:import(tmp .. name))
+    local same = #items == count
+    for position, item in items:each() do same = same and tostring(item) .. item.itemKey == all[position] end
+    print(same, type(items[4].tags), items[4].weight, items[4].when, items[4].raw)
+  end)
+  items:undo()
+end
+-- expect: out.csv	4
+-- expect: true	string	2.5	1999-12-31T23:59:59.5Z	AAE=
+-- expect: out.json	4
+-- expect: true	table	2.5	1999-12-31T23:59:59.5Z	AAE=
+-- expect: out.plist	4
+-- expect: true	table	2.5	1999-12-31 23:59:59 +0000	<2 bytes: 0001>
+-- expect: out.archive	4
+-- expect: true	table	2.5	1999-12-31 23:59:59 +0000	<2 bytes: 0001>
+print(items:export(tmp .. "some.csv", { map = { name = "Title", itemKey = false, dateCreated = false, raw = false, tags = false, when = false } }))
+-- expect: 4
+io.write((fs.read(tmp .. "some.csv"):gsub("\r", "")))
+-- expect: Title,serialNumber,valueInDollars,room,weight
+-- expect: "Lamp, red",,12,Study,
+-- expect: Bear,,0,,
+-- expect: Clock,,7,,
+-- expect: J,,3,,2.5
+
+-- What is refused, and what the world refuses.
+print(select(2, pcall(items.import, items, "a.txt")))
+-- expect: bad argument #1 'path' to 'items:import' (the extension of 'a.txt' names no format: give options.format, csv, json, plist or archive)
+print(pcall(items.export, items, tmp .. "x.csv", { map = { nmae = "Title" } }))
+-- expect: false	no item has a field nmae: did you mean name?
+print(pcall(items.import, items, csv, { fromat = "csv" }))
+-- expect: false	bad argument #2 'options' to 'items:import' (unknown option 'fromat'; did you mean 'format'?)
+local none, missing = items:import(tmp .. "nothing.csv")
+print(none, missing.domain, missing.code)
+-- expect: nil	NSPOSIXErrorDomain	2
+tell(items:import(write("not.archive", "text")))
+-- expect: unreadableFile	not.archive is no archive of items: this is neither a binary nor an XML property list (at byte 0)

@@ -1,0 +1,136 @@
+public import Application
+import Glibc
+import Synchronization
+
+/// A file system that fails the n-th call that changes or reads something, having written half of the bytes if that
+/// call is a write. With `keepsFailing` every call from then on fails, as on a full or lost disk.
+public final class FaultyFileLayer: FileLayer {
+    private struct State {
+        var calls: [String] = []
+        var failAt = Int.max
+        var keepsFailing = false
+        var failed: String?
+        var open = 0
+    }
+
+    private let real = PosixFileLayer()
+    private let code: Int32
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - failAt: which call fails, from 1.
+    ///   - code: the system's error number.
+    public init(failAt: Int = .max, code: Int32 = FileLayerCode.noSpace) {
+        self.code = code
+        arm(failAt: failAt)
+    }
+
+    /// Calls since `arm`.
+    public var count: Int { state.withLock { $0.calls.count } }
+    /// Their names.
+    public var calls: [String] { state.withLock { $0.calls } }
+    /// The first call that failed.
+    public var failedCall: String? { state.withLock { $0.failed } }
+    /// Files opened and not closed.
+    public var openFiles: Int { state.withLock { $0.open } }
+
+    /// Fails the n-th call from now on.
+    public func arm(failAt: Int, keepsFailing: Bool = false) {
+        state.withLock { state in
+            state = State(failAt: failAt, keepsFailing: keepsFailing, open: state.open)
+        }
+    }
+
+    public func disarm() { arm(failAt: .max) }
+
+    private func step(_ name: String, _ operation: FileError.Operation, _ path: String) throws(FileError) {
+        let fails = state.withLock { state in
+            state.calls.append(name)
+            let count = state.calls.count
+            let fails = count == state.failAt || state.keepsFailing && count > state.failAt
+            if fails, state.failed == nil { state.failed = name }
+            return fails
+        }
+        if fails { throw FileError(operation, path, code: code) }
+    }
+
+    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+        try step("open", .open, path)
+        let file = try real.open(path, access, permissions: permissions)
+        state.withLock { $0.open += 1 }
+        return file
+    }
+
+    public func close(_ file: OpenFile) {
+        state.withLock { $0.open -= 1 }
+        real.close(file)
+    }
+
+    public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        try step("read", .read, file.path)
+        return try real.read(file, into: buffer)
+    }
+
+    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
+        do throws(FileError) {
+            try step("write", .write, file.path)
+        } catch {
+            try real.writeAll(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), to: file)
+            throw error
+        }
+        try real.writeAll(bytes, to: file)
+    }
+
+    public func sync(_ file: OpenFile) throws(FileError) {
+        try step("sync", .sync, file.path)
+        try real.sync(file)
+    }
+
+    public func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
+        try step("truncate", .truncate, file.path)
+        try real.truncate(file, to: size)
+    }
+
+    public func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
+        try step("setPermissions", .setPermissions, file.path)
+        try real.setPermissions(file, to: permissions)
+    }
+
+    public func status(_ file: OpenFile) throws(FileError) -> FileStatus {
+        try step("status", .status, file.path)
+        return try real.status(file)
+    }
+
+    public func map(_ file: OpenFile) throws(FileError) -> MappedFile {
+        try step("map", .map, file.path)
+        return try real.map(file)
+    }
+
+    public func rename(_ source: String, to target: String) throws(FileError) {
+        try step("rename", .rename, target)
+        try real.rename(source, to: target)
+    }
+
+    public func remove(_ path: String) throws(FileError) { try real.remove(path) }
+    public func removeDirectory(_ path: String) throws(FileError) { try real.removeDirectory(path) }
+
+    public func syncDirectory(_ path: String) throws(FileError) {
+        try step("syncDirectory", .sync, path)
+        try real.syncDirectory(path)
+    }
+
+    public func status(_ path: String) throws(FileError) -> FileStatus? {
+        try step("status", .status, path)
+        return try real.status(path)
+    }
+
+    public func list(_ path: String) throws(FileError) -> [String] {
+        try step("list", .list, path)
+        return try real.list(path)
+    }
+
+    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        try step("makeDirectory", .makeDirectory, path)
+        try real.makeDirectory(path, permissions: permissions)
+    }
+}

@@ -1,0 +1,23 @@
+import Glibc
+import Synchronization
+
+/// A thread of one's own, for what the kernel does to single threads.
+public final class OwnThread: Sendable {
+    private let body: @Sendable () -> Void
+
+    private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    /// Runs a closure on a thread that ends with it, and waits.
+    public static func run(_ body: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(OwnThread(body))
+        pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<OwnThread>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, box.toOpaque())
+        pthread_join(thread, nil)
+    }
+}
