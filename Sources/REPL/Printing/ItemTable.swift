@@ -47,10 +47,9 @@ struct ItemTable {
             // The fields asked about are shown even where the rest of the line has to go.
             table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
         }
+        let blank = String(repeating: " ", count: Self.thumbnailColumns)
         var lines = table.lines
         if hasThumbnails {
-            let blank = String(repeating: " ", count: Self.thumbnailColumns)
-            // The first line is the columns' names.
             lines = zip([nil] + thumbnails, lines).map { " " + ($0 ?? blank) + $1 }
         }
         if shown.count < items.count { lines.append(" …") }

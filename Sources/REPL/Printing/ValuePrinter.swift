@@ -59,16 +59,6 @@ public struct ValuePrinter {
         return lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
     }
 
-    private func table(_ items: [Item], fields: [String]) -> ItemTable {
-        ItemTable(items, fields: fields, columns: columns, rows: rowLimit) { item in
-            guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
-                host.images.hasImage(forKey: key),
-                let picture = try? host.images.thumbnail(forKey: key, size: 40)
-            else { return nil }
-            return pictures.inlineText(picture, columns: ItemTable.thumbnailColumns)
-        }
-    }
-
     /// The results in a format for other programs.
     private func formatted(_ values: [LuaValue]) -> String {
         let converter = PlainValues(host: host)
@@ -80,6 +70,16 @@ public struct ValuePrinter {
             default: return LuaLiteral.text(plain) + "\n"
             }
         }.joined()
+    }
+
+    private func table(_ items: [Item], fields: [String]) -> ItemTable {
+        ItemTable(items, fields: fields, columns: columns, rows: rowLimit) { item in
+            guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
+                host.images.hasImage(forKey: key),
+                let picture = try? host.images.thumbnail(forKey: key, size: 40)
+            else { return nil }
+            return pictures.inlineText(picture, columns: ItemTable.thumbnailColumns)
+        }
     }
 
     /// A picture, drawn where the terminal can, and what it is.

@@ -8,8 +8,7 @@ struct PromptText {
     static let standard = "> "
     static let continuation = "… "
 
-    /// What stands before an entry.
-    /// - Parameter errors: handlers and timers that failed since somebody looked.
+    /// What stands before an entry, with the number of handlers and timers that failed since somebody looked.
     func prompt(errors: Int) -> StyledText {
         var text = StyledText()
         if errors > 0 { text.append("!\(errors) ", .warning) }

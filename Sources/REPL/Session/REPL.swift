@@ -30,9 +30,9 @@ public final class REPL: HostFrontEnd {
     private var escapeTimer: LoopTimer?
     /// An entry runs: keys wait, and Ctrl-C is a signal.
     private var isRunningEntry = false
-    private var hasAskedTerminal = false
     /// Ctrl-C came while an entry ran that no code of a script's belongs to: a pager, a question.
     private var isInterrupted = false
+    private var hasAskedTerminal = false
     private let terminal = Terminal()
     private let isInputTerminal = isatty(STDIN_FILENO) == 1
 

@@ -1,4 +1,4 @@
-"""key_fuzz.py BINARY SECONDS [SEED]: types nonsense at the prompt and sees that it lives and leaves the terminal as it was.
+"""keys.py BINARY [SECONDS [SEED]]: types nonsense at the prompt and sees that it lives and leaves the terminal as it was.
 
 Random bytes, pieces of escape sequences, invalid UTF-8, pastes with and without an end, Tab, Ctrl-C, new sizes.
 """
@@ -10,10 +10,11 @@ import tempfile
 import termios
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "lib"))
+sys.dont_write_bytecode = True
 from prompt import Prompt
 
-binary, seconds = sys.argv[1], float(sys.argv[2])
+binary, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 600.0
 seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
 choose = random.Random(seed)
 pieces = [
