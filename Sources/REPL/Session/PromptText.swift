@@ -8,7 +8,10 @@ struct PromptText {
     static let standard = "> "
     static let continuation = "… "
 
-    /// What stands before an entry, with the number of handlers and timers that failed since somebody looked.
+    /// What stands before an entry.
+    ///
+    /// - Parameter errors: how many handlers and timers failed since somebody looked.
+    /// - Returns: the prompt, with that number when it is not 0.
     func prompt(errors: Int) -> StyledText {
         var text = StyledText()
         if errors > 0 { text.append("!\(errors) ", .warning) }

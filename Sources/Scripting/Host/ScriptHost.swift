@@ -185,6 +185,7 @@ public final class ScriptHost {
     /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
     ///
     /// - Parameter inGroup: whether an outer commit follows that waits for the disk for both.
+    /// - Returns: the failure, as Lua has it.
     @discardableResult
     func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
         guard !items.isInTransaction else { return .success(()) }
