@@ -314,7 +314,9 @@ struct REPLPtyTests {
 
         let history = try String(
             contentsOfFile: "\(program.container)/Library/Application Support/repl_history", encoding: .utf8)
-        #expect(history == "fromInit\nfor i = 1, 2 do\\n  print('x' .. i)\\nend\n:history off\n")
+        // Lines that come faster than they are read bring their own indentation.
+        let entries = history.replacing(try Regex(#"\\n *"#), with: "\\n")
+        #expect(entries == "fromInit\nfor i = 1, 2 do\\nprint('x' .. i)\\nend\n:history off\n")
 
         let second = try program.terminal()
         try second.waitForPrompt()
