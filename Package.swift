@@ -79,8 +79,10 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Application", "CPlatform", "PropertyList"], path: "Tests/TestSupport"),
         .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
+        .target(name: "FuzzExercise", dependencies: ["KeyedArchive", "PropertyList"], path: "Tests/Fuzz/Sources"),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
-        .testTarget(name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "TestSupport"]),
+        .testTarget(
+            name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "FuzzExercise", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
         .testTarget(name: "ApplicationTests", dependencies: ["Application", "TestSupport"]),

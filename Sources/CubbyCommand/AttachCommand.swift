@@ -31,7 +31,7 @@ struct AttachCommand: ParsableCommand {
         let client = try AttachClient(descriptor, loop: loop)
         if let code {
             // Ctrl-C ends this process, and its end stops what runs there.
-            SignalMask.unblock()
+            SignalMask.restore()
             throw ExitCode(client.run(code))
         }
         let signals = try SignalSource(poster: loop.poster)

@@ -15,7 +15,7 @@ struct BackupCommand: ParsableCommand {
     var out: String
 
     func run() throws {
-        SignalMask.unblock()
+        SignalMask.restore()
         let container = try ContainerArgument.locate(container)
         let layer = PosixFileLayer()
         guard layer.exists(container.documents) else {
@@ -63,7 +63,7 @@ struct RestoreCommand: ParsableCommand {
     var `in`: String
 
     func run() throws {
-        SignalMask.unblock()
+        SignalMask.restore()
         let container = try ContainerArgument.locate(container)
         let layer = PosixFileLayer()
         let unpacked = container.path + ".unpacked"

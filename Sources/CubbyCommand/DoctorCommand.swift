@@ -13,7 +13,7 @@ struct DoctorCommand: ParsableCommand {
     var container: String?
 
     func run() throws {
-        SignalMask.unblock()
+        SignalMask.restore()
         var lines: [(String, String)] = []
         var advice: [String] = []
         lines.append(("cubby", "\(CubbyCommand.configuration.version), \(ProgramPath.current ?? "where?")"))

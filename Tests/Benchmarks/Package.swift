@@ -7,6 +7,14 @@ let package = Package(
     dependencies: [.package(name: "cubby", path: "../..")],
     targets: [
         .executableTarget(name: "Benchmarks", dependencies: [.product(name: "Cubby", package: "cubby")]),
+        // The codec against Foundation's, and against a floor in C.
+        .target(name: "CFloor", cSettings: [.unsafeFlags(["-O2"])]),
+        .executableTarget(
+            name: "ArchiveBenchmark",
+            dependencies: [
+                "CFloor", .product(name: "KeyedArchive", package: "cubby"),
+                .product(name: "PropertyList", package: "cubby"),
+            ]),
         // The bridge between Lua and Swift, against bindings written by hand in C.
         .systemLibrary(name: "CSystemLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
         .target(name: "CTextbook", dependencies: ["CSystemLua"]),

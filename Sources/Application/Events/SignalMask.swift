@@ -1,4 +1,5 @@
 import CPlatform
+import Glibc
 
 /// Takes the signals out of the kernel's hands, so that one thread can wait for them.
 public enum SignalMask {
@@ -12,6 +13,10 @@ public enum SignalMask {
     @discardableResult
     public static func blockAtLaunch() -> Bool { cubby_signals_block() == 0 }
 
-    /// Lets the signals do what they do by default: for a command without a life of its own.
-    public static func unblock() { _ = cubby_signals_unblock_all() }
+    /// Lets signals end this thread again: for what has no life cycle, and nobody who waits for signals.
+    public static func restore() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+    }
 }

@@ -32,6 +32,7 @@ struct CheckCommand: ParsableCommand {
     }
 
     func run() throws {
+        SignalMask.restore()
         guard let path else { return }
         if isFolder(path) { return try ContainerCheck(path, repair: repair).run() }
         try FileCheck(path, repair: repair).run()

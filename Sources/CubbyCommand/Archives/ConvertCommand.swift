@@ -32,6 +32,7 @@ struct ConvertCommand: ParsableCommand {
     }
 
     func run() throws {
+        SignalMask.restore()
         let reader = try ArchiveFiles.propertyList(input, acceptingJSON: true).reader
         let bytes: [UInt8]
         do throws(PropertyListError) {

@@ -1,3 +1,4 @@
+import Application
 import ArgumentParser
 import KeyedArchive
 import PropertyList
@@ -46,6 +47,7 @@ struct InspectCommand: ParsableCommand {
     }
 
     func run() throws {
+        SignalMask.restore()
         let output = TextOutput(noColor: noColor)
         let tree = try open(file)
         if let other {
@@ -57,9 +59,7 @@ struct InspectCommand: ParsableCommand {
         let node = try node(of: tree, file)
         if xml { return try writeXML(tree, node) }
         if json {
-            var writer = TreeJSON(tree)
-            if let node { try writer.write(node, output.append) } else { try writer.write(output.append) }
-            return output.flush()
+            return try writeJSON(tree, node, output)
         }
         var drawing = TreeDrawing(tree, leafText: leafText(output), maximumDepth: depth ?? .max)
         if let node {
@@ -105,6 +105,21 @@ struct InspectCommand: ParsableCommand {
         guard let archive = tree.archive else { return "property list, \(form), \(count)" }
         let archiver = archive.archiver == "NSKeyedArchiver" ? "" : " of \(archive.archiver.prefix(64))"
         return "keyed archive\(archiver), \(form), \(count)"
+    }
+
+    private func writeJSON(_ tree: ArchiveTree, _ node: ArchiveTree.Node?, _ output: TextOutput) throws {
+        var writer = TreeJSON(tree)
+        func emit(_ bytes: [UInt8]) throws {
+            output.append(bytes)
+            if output.isClosed { throw ExitCode.success }
+        }
+        do {
+            if let node { try writer.write(node, emit) } else { try writer.write(emit) }
+        } catch let error as ArchiveError {
+            output.flush()
+            throw ArchiveFiles.failure(ArchiveFiles.badData, "\(ArchiveFiles.name(file)): \(error)")
+        }
+        output.flush()
     }
 
     private func writeXML(_ tree: ArchiveTree, _ node: ArchiveTree.Node?) throws {

@@ -45,11 +45,13 @@ private struct RescueCopying {
     let writer = BinaryPropertyListWriter()
     private var done: [Int: UInt32?] = [:]
     private var open: Set<Int> = []
+    private var budget: DecodingBudget
     /// Objects that were asked for and could not be read.
     private(set) var lost = 0
 
     init(_ reader: BinaryPropertyListReader) {
         self.reader = reader
+        budget = DecodingBudget(reader)
     }
 
     /// The copy of an object; nil when it cannot be had.
@@ -62,6 +64,7 @@ private struct RescueCopying {
     }
 
     private mutating func attempt(_ number: Int, depth: Int) -> UInt32? {
+        guard (try? budget.spend(number)) != nil else { return nil }
         let container: BinaryPropertyListContainer?
         do { container = try reader.container(at: number) } catch { return nil }
         guard let container else { return (try? reader.value(at: number)).flatMap { try? writer.add($0) } }

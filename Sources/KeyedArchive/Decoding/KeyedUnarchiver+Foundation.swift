@@ -67,13 +67,24 @@ extension KeyedUnarchiver {
     }
 
     private func text(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> String {
+        if let value = try shared(key, of: record), case .string(let text) = value, text != "$null" { return text }
         guard let text = try record.decodeString(forKey: key) else { throw invalid(record, "it has no \(key)") }
         return text
     }
 
     private func bytes(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> [UInt8] {
+        if let value = try shared(key, of: record), case .data(let bytes) = value { return bytes }
         guard let bytes = try record.decodeData(forKey: key) else { throw invalid(record, "it has no \(key)") }
         return bytes
+    }
+
+    /// A string or data that instances may have in common; nil for what has to be looked at more closely.
+    private func shared(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> PropertyListValue? {
+        guard let slot = record.shape.slot(of: key), let number = try record.leaf(at: slot) else { return nil }
+        switch try lifted({ () throws(PropertyListError) in try reader.propertyList.kind(of: number) }) {
+        case .string, .data: return try sharedValue(number)
+        default: return nil
+        }
     }
 
     private func integer(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> Int64 {

@@ -37,23 +37,38 @@ extension KeyedUnarchiver {
         return value
     }
 
+    /// A value in the property list. Strings and data that have memory of their own are made once and shared.
+    func sharedValue(_ number: Int) throws(ArchiveError) -> PropertyListValue {
+        if let known = sharedValues[number] { return known }
+        let list = reader.propertyList
+        let value = try lifted { () throws(PropertyListError) in
+            try budget.spend(number)
+            return try list.value(at: number)
+        }
+        switch value {
+        case .string(let text) where text.utf8.count > 15: sharedValues[number] = value
+        case .data(let bytes) where !bytes.isEmpty: sharedValues[number] = value
+        case .array, .dictionary, .set: sharedValues[number] = value
+        default: break
+        }
+        return value
+    }
+
     private func leaf(at uid: UInt32) throws(ArchiveError) -> ArchiveValue? {
         let number = try reader.number(of: uid)
         let list = reader.propertyList
-        let value = try lifted { () throws(PropertyListError) -> PropertyListValue in
-            switch try list.kind(of: number) {
-            case .string, .boolean, .integer, .real, .data, .date: return try list.value(at: number)
-            default:
-                throw PropertyListError(code: .readCorrupt, message: "object \(uid) is neither a leaf nor an instance")
-            }
+        switch try lifted({ () throws(PropertyListError) in try list.kind(of: number) }) {
+        case .string, .boolean, .integer, .real, .data, .date: break
+        default: throw .corrupt("object \(uid) is neither a leaf nor an instance")
         }
+        let value = try sharedValue(number)
         if case .string("$null") = value { return nil }
         return ArchiveValue(leaf: value)
     }
 
     private func instance(_ record: ArchiveRecord, _ archived: ArchivedClass) throws(ArchiveError) -> ArchiveValue {
         for name in [archived.name] + archived.hints {
-            if let binding = binding(forClassName: name) { return try decode(record, with: binding) }
+            if !keepsForm, let binding = binding(forClassName: name) { return try decode(record, with: binding) }
             if let builtin = FoundationClass(name: name), !keepsForm || holdsItsForm(record, archived, builtin) {
                 try check(builtin.archivedClass)
                 if let value = try decode(record, as: builtin) { return value }
@@ -161,6 +176,7 @@ extension KeyedUnarchiver {
     }
 
     private func objects(_ references: ArchiveReferences) throws(ArchiveError) -> [ArchiveValue?] {
+        try lifted { () throws(PropertyListError) in try budget.spend(references.number) }
         var objects: [ArchiveValue?] = []
         objects.reserveCapacity(references.count)
         for index in 0..<references.count { objects.append(try object(of: try references.uid(at: index))) }
@@ -225,6 +241,7 @@ extension KeyedUnarchiver {
 
     private func fill(_ object: ArchivedObject, from record: ArchiveRecord) throws(ArchiveError) {
         let list = reader.propertyList
+        try lifted { () throws(PropertyListError) in try budget.spend(record.number) }
         for slot in record.shape.storedKeys.indices where slot != record.shape.classSlot {
             let key = ArchiveKey.given(record.shape.storedKeys[slot])
             let number = record.number(at: slot)
@@ -234,7 +251,7 @@ extension KeyedUnarchiver {
             } else if let references = try record.references(at: slot), try holdsReferences(references) {
                 value = .objects(try objects(references))
             } else {
-                value = .inline(try lifted { () throws(PropertyListError) in try list.value(at: number) })
+                value = .inline(try sharedValue(number))
             }
             object.fields.append(ArchivedObject.Field(key: key, value: value))
         }

@@ -1,3 +1,5 @@
+import PropertyList
+
 /// Reads objects from a keyed archive, by key, as the program's classes and Foundation's.
 ///
 /// An object that several others refer to is decoded once and is the same for all; cycles work. Instances of classes
@@ -32,6 +34,10 @@ public final class KeyedUnarchiver {
     /// Whether only those of Foundation's instances become Swift values that are written back exactly as they were, as a
     /// graph wants it.
     var keepsForm = false
+    /// Strings and data with memory of their own, by number in the property list: made once, however many hold them.
+    var sharedValues: [Int: PropertyListValue] = [:]
+    /// What may still be decoded of a hostile archive.
+    var budget: DecodingBudget
     /// The objects met, when someone wants to know.
     var visited: Set<UInt32>?
     /// Objects that exist and are initialised when the decoding is less deep again.
@@ -70,6 +76,7 @@ public final class KeyedUnarchiver {
         self.reader = reader
         self.requiresSecureCoding = requiresSecureCoding
         decodingFailurePolicy = failurePolicy
+        budget = DecodingBudget(reader.propertyList, factor: 8)
         for type in classes { setClass(type, forClassName: type.archivedClass.name) }
     }
 

@@ -9,6 +9,8 @@ public struct ArchiveRecord {
     public let reader: KeyedArchiveReader
     public let uid: UInt32
     let container: BinaryPropertyListContainer
+    /// The record's own number in the property list.
+    let number: Int
     /// The record's keys; shared by the records that have the same.
     public let shape: ArchiveShape
 
@@ -222,7 +224,7 @@ public struct ArchiveRecord {
         let number = number(at: slot)
         let list = try lifted { () throws(PropertyListError) in try reader.propertyList.container(at: number) }
         guard let list, list.kind == .array else { return nil }
-        return ArchiveReferences(reader: reader, list: list)
+        return ArchiveReferences(reader: reader, list: list, number: number)
     }
 
     /// A property list value made of the key's object: NSArray, NSDictionary with string keys, NSDate, NSData, strings,

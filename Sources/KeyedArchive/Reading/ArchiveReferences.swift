@@ -4,6 +4,8 @@ import PropertyList
 public struct ArchiveReferences {
     let reader: KeyedArchiveReader
     let list: BinaryPropertyListContainer
+    /// The list's own number in the property list.
+    let number: Int
 
     public var count: Int { list.count }
 

@@ -17,7 +17,11 @@ public final class KeyedArchiveReader {
     private var recentShapes: [ArchiveShape] = []
     private var nextRecent = 0
     private var shapes: [[String]: ArchiveShape] = [:]
+    /// How many keys the known shapes have together.
+    private var shapeKeys = 0
     private var classes: [UInt32: ArchivedClass] = [:]
+    /// What class names may still take: many descriptions may share one long list of names.
+    private var nameBytesLeft: Int
 
     /// - Parameters:
     ///   - storage: an archive in binary or XML form.
@@ -54,6 +58,7 @@ public final class KeyedArchiveReader {
         self.format = format
         self.limits = limits
         archiver = parts.archiver
+        nameBytesLeft = (1 << 16) + 64 * reader.storage.bytes.count
         top = parts.top
         objects = parts.objects
     }
@@ -166,7 +171,7 @@ public final class KeyedArchiveReader {
         else { return nil }
         let shape = try shape(of: container)
         guard shape.classSlot != nil else { return nil }
-        return ArchiveRecord(reader: self, uid: uid, container: container, shape: shape)
+        return ArchiveRecord(reader: self, uid: uid, container: container, number: number, shape: shape)
     }
 
     // MARK: - Shapes
@@ -199,7 +204,10 @@ public final class KeyedArchiveReader {
         }
         let shape = ArchiveShape(storedKeys: keys)
         // Archives have few shapes; one that has many must not fill the memory with them.
-        if shapes.count < 4096 { shapes[keys] = shape }
+        if shapes.count < 4096, shapeKeys + keys.count <= 1 << 17 {
+            shapes[keys] = shape
+            shapeKeys += keys.count
+        }
         recent(shape)
         return shape
     }
@@ -257,6 +265,7 @@ public final class KeyedArchiveReader {
         guard name.utf8.count <= limits.maximumClassNameBytes else {
             throw .corrupt("a class name has \(name.utf8.count) bytes, the limit is \(limits.maximumClassNameBytes)")
         }
+        try spend(name)
         var archivedClass = ArchivedClass(name, superclasses: [], hints: hints)
         if let lineage {
             archivedClass.superclasses = lineage.first == name ? Array(lineage.dropFirst()) : lineage
@@ -265,6 +274,11 @@ public final class KeyedArchiveReader {
         }
         classes[uid] = archivedClass
         return archivedClass
+    }
+
+    private func spend(_ name: String) throws(ArchiveError) {
+        nameBytesLeft -= name.utf8.count + 16
+        guard nameBytesLeft >= 0 else { throw .corrupt("the names of the classes take more room than the archive") }
     }
 
     private func strings(at number: Int) throws(ArchiveError) -> [String] {
@@ -276,6 +290,11 @@ public final class KeyedArchiveReader {
             let element = propertyList.reference(index, in: list)
             guard let name = try lifted({ () throws(PropertyListError) in try propertyList.string(at: element) })
             else { throw .corrupt("the superclasses of a class are not a list of names") }
+            guard name.utf8.count <= limits.maximumClassNameBytes else {
+                throw .corrupt(
+                    "a class name has \(name.utf8.count) bytes, the limit is \(limits.maximumClassNameBytes)")
+            }
+            try spend(name)
             names.append(name)
         }
         return names

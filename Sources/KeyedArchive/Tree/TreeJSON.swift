@@ -4,17 +4,20 @@ import PropertyList
 /// instances are objects.
 ///
 /// An instance has `$class`; what several places refer to has `$id` where it is met first and is `{"$ref": id}` elsewhere;
-/// dates, data and the like are tagged as in a property list's JSON. Every tree can be written.
+/// dates, data and the like are tagged as in a property list's JSON. Every tree can be written, but for one that unfolds to a multiple of its file.
 public struct TreeJSON {
     private let tree: ArchiveTree
     private var text = JSONText()
     private var written: Set<Int> = []
     /// Objects below the depth that readers take, to be written at the end by themselves.
     private var deferred: [(identity: Int, node: ArchiveTree.Node)] = []
+    private var emitted = 0
+    private let maximumBytes: Int
     private static let maximumDepth = 200
 
     public init(_ tree: ArchiveTree) {
         self.tree = tree
+        maximumBytes = (16 << 20) + 64 * tree.propertyList.storage.bytes.count
     }
 
     /// Writes the whole tree, calling back with text as it grows: memory does not.
@@ -63,7 +66,15 @@ public struct TreeJSON {
     private mutating func value(
         _ node: ArchiveTree.Node, _ level: Int, _ emit: ([UInt8]) throws -> Void
     ) throws {
-        if text.bytes.count > 1 << 16 { try emit(text.take()) }
+        if text.bytes.count > 1 << 16 {
+            emitted += text.bytes.count
+            // A long string may stand in many places.
+            guard emitted <= maximumBytes else {
+                throw ArchiveError(
+                    code: .writeInvalid, message: "the tree unfolds to more than \(maximumBytes) bytes of JSON")
+            }
+            try emit(text.take())
+        }
         let value = tree.value(node)
         if let identity = value.identity {
             if written.contains(identity), tree.isShared(identity) || value.count > 0 {

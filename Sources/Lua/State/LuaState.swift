@@ -223,6 +223,7 @@ public final class LuaState {
     /// - Parameters:
     ///   - path: of the shared library.
     ///   - symbol: of the function, `luaopen_lfs`.
+    /// - Returns: the function, not called yet.
     /// - Throws: an error of kind `runtime` with the system's words.
     public func loadNative(_ path: String, symbol: String) throws(LuaError) -> LuaFunction {
         let L = try enter(room: 4)

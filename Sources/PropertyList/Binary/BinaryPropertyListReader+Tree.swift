@@ -24,9 +24,11 @@ private struct TreeDecoding {
     let reader: BinaryPropertyListReader
     var done: [Int: Node] = [:]
     var open: Set<Int> = []
+    var budget: DecodingBudget
 
     init(reader: BinaryPropertyListReader) {
         self.reader = reader
+        budget = DecodingBudget(reader)
     }
 
     mutating func value(at number: Int, depth: Int) throws(PropertyListError) -> Node {
@@ -49,7 +51,8 @@ private struct TreeDecoding {
         return node
     }
 
-    private func leaf(_ number: Int) throws(PropertyListError) -> PropertyListValue {
+    private mutating func leaf(_ number: Int) throws(PropertyListError) -> PropertyListValue {
+        try budget.spend(number)
         if let value = try reader.number(at: number) { return PropertyListValue(value) }
         if let text = try reader.string(at: number) { return .string(text) }
         if let bytes = try reader.data(at: number) { return .data(Array(bytes)) }
@@ -60,6 +63,7 @@ private struct TreeDecoding {
 
     private mutating func container(_ number: Int, depth: Int) throws(PropertyListError) -> Node {
         guard let container = try reader.container(at: number) else { return Node(value: .null, size: 1) }
+        try budget.spend(number)
         var size = 1
         if container.kind == .dictionary {
             var entries: [String: PropertyListValue] = [:]

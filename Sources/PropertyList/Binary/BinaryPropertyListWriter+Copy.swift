@@ -25,10 +25,12 @@ private struct TableCopying {
     let writer: BinaryPropertyListWriter
     private var done: [Int: UInt32] = [:]
     private var open: Set<Int> = []
+    private var budget: DecodingBudget
 
     init(reader: BinaryPropertyListReader, writer: BinaryPropertyListWriter) {
         self.reader = reader
         self.writer = writer
+        budget = DecodingBudget(reader)
     }
 
     mutating func copy(_ number: Int, depth: Int) throws(PropertyListError) -> UInt32 {
@@ -36,6 +38,7 @@ private struct TableCopying {
             guard !open.contains(number) else { throw .corrupt("container number \(number) contains itself") }
             return known
         }
+        try budget.spend(number)
         guard let container = try reader.container(at: number) else {
             let leaf = try writer.add(try reader.value(at: number))
             done[number] = leaf

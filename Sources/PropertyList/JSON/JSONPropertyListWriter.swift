@@ -8,6 +8,7 @@ struct JSONPropertyListWriter {
     private var out = JSONText()
     private var written = 0
     private let maximumValues: Int
+    private let maximumBytes: Int
 
     static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
         var writer = JSONPropertyListWriter(reader: reader)
@@ -19,6 +20,7 @@ struct JSONPropertyListWriter {
     private init(reader: BinaryPropertyListReader) {
         self.reader = reader
         maximumValues = reader.limits.maximumValues(ofObjects: reader.objectCount)
+        maximumBytes = (16 << 20) + 64 * reader.storage.bytes.count
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
@@ -27,6 +29,10 @@ struct JSONPropertyListWriter {
                 "containers nest deeper than the limit of \(reader.limits.maximumDepth), or hold themselves")
         }
         written += 1
+        // A long string may stand in many places.
+        guard out.bytes.count <= maximumBytes else {
+            throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")
+        }
         guard written <= maximumValues else {
             throw .unwritable("the property list unfolds to more than \(maximumValues) values")
         }

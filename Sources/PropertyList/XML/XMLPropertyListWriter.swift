@@ -11,6 +11,7 @@ struct XMLPropertyListWriter {
     private var out: [UInt8] = []
     private var written = 0
     private let maximumValues: Int
+    private let maximumBytes: Int
 
     /// The whole property list as XML, written object by object: no tree is built.
     static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
@@ -25,6 +26,7 @@ struct XMLPropertyListWriter {
     private init(reader: BinaryPropertyListReader) {
         self.reader = reader
         maximumValues = reader.limits.maximumValues(ofObjects: reader.objectCount)
+        maximumBytes = (16 << 20) + 64 * reader.storage.bytes.count
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
@@ -34,6 +36,10 @@ struct XMLPropertyListWriter {
         }
         // Shared containers are written each time: a small table can stand for more than any disk holds.
         written += 1
+        // A long string may stand in many places.
+        guard out.count <= maximumBytes else {
+            throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")
+        }
         guard written <= maximumValues else {
             throw .unwritable("the property list unfolds to more than \(maximumValues) values")
         }

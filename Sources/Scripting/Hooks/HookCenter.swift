@@ -15,6 +15,8 @@ final class HookCenter {
     private var chain: [String] = []
     private(set) var failures: [HookFailure] = []
     private var failureCounts: [String: Int] = [:]
+    /// All that ever were, those that are no longer kept among them.
+    private(set) var failureCount = 0
     /// Called for each failure, where the user looks.
     var report: (HookFailure) -> Void = { _ in }
     var warn: (String) -> Void = { _ in }
@@ -249,6 +251,7 @@ final class HookCenter {
 
     func record(_ failure: HookFailure) {
         failureCounts[failure.event, default: 0] += 1
+        failureCount += 1
         failures.insert(failure, at: 0)
         if failures.count > 50 { failures.removeLast() }
         report(failure)

@@ -3,29 +3,14 @@ import Logging
 import Lua
 import Stores
 
-/// A save whose archive another thread writes.
-final class SaveUnderWay {
-    let cause: LifeCycleCause
-    let isSimulated: Bool
-    let start = MonotonicTime.now()
-    fileprivate let save: ItemStoreSave
-    fileprivate var worker: WorkerThread<Result<Void, StoreError>>?
-    /// Who waits for the end.
-    fileprivate var waiters: [((any Error)?) -> Void] = []
-
-    fileprivate init(_ save: ItemStoreSave, _ cause: LifeCycleCause, _ isSimulated: Bool) {
-        self.save = save
-        self.cause = cause
-        self.isSimulated = isSimulated
-    }
-}
-
 /// Saving: a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread puts it in
 /// place. Who asked waits and serves timers and signals; nobody else does.
 extension ScriptHost {
     /// Saves the items, with `willSave` and `didSave` around it; nothing happens when there is nothing to save.
     ///
     /// - Parameters:
+    ///   - cause: what made the application save.
+    ///   - simulated: whether a script only pretends that cause.
     ///   - canBeRefused: whether a `willSave` handler may veto.
     ///   - completion: called with the error, or nil; before this returns, when nothing had to be written.
     func save(

@@ -217,6 +217,7 @@ public final class ScriptHost {
     /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
     ///
     /// - Parameter inGroup: whether an outer commit follows that waits for the disk for both.
+    /// - Returns: the failure, as Lua has it.
     @discardableResult
     func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
         if defaults.hasChanges {
@@ -288,6 +289,26 @@ public final class ScriptHost {
         let text = ErrorText.describe(failure.error, sources: sources)
         output.writeError("error in the handler \(failure.title): \(text)\n")
     }
+
+    /// What a front end knows of a value that no declaration describes: a script's own function. Asked by `help` first.
+    public var describeUnknown: ((LuaValue) -> String?)?
+
+    /// What `help` says of a declared name, an event, or a member (`items.createItem`); nil when nothing is known.
+    public func helpText(on subject: String) -> String? { HelpModule.lookUp(subject, state.declarations) }
+
+    /// What `help()` says.
+    public var helpOverview: String { HelpModule.overview(state.declarations) }
+
+    /// The latest errors of handlers and timers, newest first: which one, and what happened.
+    public var handlerFailures: [(title: String, message: String, time: Double)] {
+        hooks.failures.map { ($0.title, $0.error.message, $0.time) }
+    }
+
+    /// How many errors of handlers and timers there were since the launch.
+    public var handlerFailureCount: Int { hooks.failureCount }
+
+    /// The handlers as a table shows them: the registration, and what came of its calls.
+    public var handlerStatistics: [HandlerStatistics] { hooks.all.map(HandlerStatistics.init) }
 
     /// The texts of chunks by name, for excerpts in error messages.
     public var sources = SourceTexts()

@@ -101,7 +101,7 @@ extension PseudoTerminal {
 
     /// Waits until a process is no more; one that nobody waited for counts as gone.
     func waitForEnd(of process: pid_t) throws {
-        let deadline = Date(timeIntervalSinceNow: timeout)
+        let deadline = Date(timeIntervalSinceNow: timeout * Project.patience)
         while let found = SystemProcess(pid: process), found.state != "Z" {
             if deadline.timeIntervalSinceNow < 0 { throw TestFailure("process \(process) did not end:\n\(transcript)") }
             usleep(5000)

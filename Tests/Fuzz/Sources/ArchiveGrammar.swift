@@ -2,7 +2,7 @@ import PropertyList
 
 /// Makes a keyed archive of any bytes: well-formed below, any nonsense above. Bytes that are changed at random hardly ever
 /// give a binary property list that is one; of this grammar every sentence is.
-enum ArchiveGrammar {
+package enum ArchiveGrammar {
     private static let keys = [
         "$class", "$classname", "$classes", "$classhints", "NS.objects", "NS.keys", "NS.time", "NS.string", "NS.data",
         "NS.object.0", "NS.object.1", "NS.object0", "NS.count0", "NS.count", "NS.uuidbytes", "NS.base", "NS.relative",
@@ -33,7 +33,7 @@ enum ArchiveGrammar {
         var isAtEnd: Bool { position >= bytes.count }
     }
 
-    static func archive(from bytes: [UInt8]) -> [UInt8] {
+    package static func archive(from bytes: [UInt8]) -> [UInt8] {
         var source = Source(bytes: bytes)
         var objects: [PropertyListValue] = [.string("$null")]
         while !source.isAtEnd, objects.count < 200 { objects.append(entry(&source)) }

@@ -1,36 +1,42 @@
-import Glibc
 import KeyedArchive
 import PropertyList
 
-/// Does with untrusted bytes all that can be done with them. What traps, hangs or breaks its own promise ends the process.
-enum Exercise {
+/// Does with untrusted bytes all that can be done with them.
+package enum Exercise {
+    /// A promise of the codec that was not kept.
+    package struct Broken: Error, CustomStringConvertible {
+        package let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
     /// Limits under which an input is worked through in a moment.
     private static let lists = PropertyListLimits(maximumDepth: 128, maximumValues: 1 << 14)
     private static let limits = ArchiveLimits(propertyList: lists, maximumDepth: 64, maximumValues: 1 << 14)
 
-    static func everything(_ bytes: [UInt8]) {
-        values(bytes)
-        archive(bytes)
-        look(bytes)
-        json(bytes)
+    package static func everything(_ bytes: [UInt8]) throws(Broken) {
+        try values(bytes)
+        try archive(bytes)
+        try look(bytes)
+        try json(bytes)
     }
 
-    private static func values(_ bytes: [UInt8]) {
+    private static func values(_ bytes: [UInt8]) throws(Broken) {
         guard let value = try? PropertyListValue(decoding: bytes, limits: lists) else { return }
         if let binary = try? value.encoded(as: .binary) {
             guard let again = try? PropertyListValue(decoding: binary) else {
-                broken("what was written as binary is not read")
+                throw Broken("what was written as binary is not read")
             }
-            if !isSame(again, value) { broken("what was written as binary reads as something else") }
+            if !isSame(again, value) { throw Broken("what was written as binary reads as something else") }
         }
         if let xml = try? value.encoded(as: .xml) {
             guard (try? PropertyListValue(decoding: xml)) != nil else {
-                broken("what was written as XML is not read")
+                throw Broken("what was written as XML is not read")
             }
         }
     }
 
-    private static func archive(_ bytes: [UInt8]) {
+    private static func archive(_ bytes: [UInt8]) throws(Broken) {
         guard let reader = try? KeyedArchiveReader(bytes, limits: limits, acceptsAnyArchiver: true) else { return }
         let unarchiver = KeyedUnarchiver(reader: reader, failurePolicy: .setErrorAndReturn)
         for key in unarchiver.keys { _ = try? unarchiver.decodeObject(forKey: key) }
@@ -38,10 +44,10 @@ enum Exercise {
         guard let graph = try? ArchiveGraph(reader) else { return }
         let dump = graph.dump()
         if let saved = try? graph.encoded(as: .binary) {
-            guard let again = try? ArchiveGraph(saved) else { broken("what was saved is not read") }
+            guard let again = try? ArchiveGraph(saved) else { throw Broken("what was saved is not read") }
             // An object that nothing refers to may be merged with its equal.
             if reachable(again.dump()) != reachable(dump) {
-                broken("what was saved reads as something else:\n\(dump)\n\(again.dump())")
+                throw Broken("what was saved reads as something else:\n\(dump)\n\(again.dump())")
             }
             again.dismantle()
         }
@@ -50,11 +56,11 @@ enum Exercise {
     }
 
     /// Draws, checks, compares and rescues.
-    private static func look(_ bytes: [UInt8]) {
+    private static func look(_ bytes: [UInt8]) throws(Broken) {
         let check = ArchiveCheck(bytes, limits: limits)
         if let rescue = check.rescue {
             let again = ArchiveCheck(rescue.bytes)
-            if again.hasErrors { broken("what was rescued is damaged: \(again.findings)") }
+            if again.hasErrors { throw Broken("what was rescued is damaged: \(again.findings)") }
         }
         guard let tree = try? ArchiveTree(PropertyListStorage(bytes), limits: limits) else { return }
         var lines = 0
@@ -70,14 +76,14 @@ enum Exercise {
         var json: [UInt8] = []
         _ = try? writer.write { json += $0 }
         let isJSON = json.withUnsafeBytes { (try? BinaryPropertyListReader(json: $0)) != nil }
-        if !isJSON { broken("the JSON of a tree is none: \(String(decoding: json, as: UTF8.self))") }
+        if !isJSON { throw Broken("the JSON of a tree is none: \(String(decoding: json, as: UTF8.self))") }
         guard !check.hasErrors else { return }
         var difference = TreeDifference(tree, tree)
         let isSameAsItself = difference.compare { _ in }
-        if !isSameAsItself { broken("a tree differs from itself") }
+        if !isSameAsItself { throw Broken("a tree differs from itself") }
     }
 
-    private static func json(_ bytes: [UInt8]) {
+    private static func json(_ bytes: [UInt8]) throws(Broken) {
         if let reader = try? bytes.withUnsafeBytes({ (bytes) throws(PropertyListError) in
             try BinaryPropertyListReader(json: bytes, limits: lists)
         }) {
@@ -87,18 +93,12 @@ enum Exercise {
             let value = try? reader.value(), let json = try? reader.json()
         else { return }
         let again = json.withUnsafeBytes { try? BinaryPropertyListReader(json: $0).value() }
-        guard let again else { broken("what was written as JSON is not read") }
-        if !isSame(again, value) { broken("what was written as JSON reads as something else") }
+        guard let again else { throw Broken("what was written as JSON is not read") }
+        if !isSame(again, value) { throw Broken("what was written as JSON reads as something else") }
     }
 
     private static func reachable(_ dump: String) -> [Substring] {
         Array(dump.split(separator: "\n").prefix { $0 != "unreferenced:" })
-    }
-
-    private static func broken(_ message: String) -> Never {
-        print(message)
-        fflush(nil)
-        abort()
     }
 
     /// Equality that takes not-a-number for itself.

@@ -1,0 +1,88 @@
+import CFloor
+import Foundation
+import KeyedArchive
+import PropertyList
+
+/// Archives a store's items with Cubby's codec, Foundation's, a floor in C, Python's plistlib and plistutil, in one run.
+///
+///     swift run -c release ArchiveBenchmark [N …]
+///
+/// `--memory write|file|read N` is what it starts itself with, to see how far memory grows.
+@main
+enum ArchiveBenchmark {
+    static func main() throws {
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == "--memory", arguments.count == 3, let count = Int(arguments[2]) {
+            return try Memory.measure(arguments[1], count)
+        }
+        // For those who work on the codec: only ours and the floor.
+        let isQuick = arguments.first == "--quick"
+        if isQuick { arguments.removeFirst() }
+        let counts = arguments.isEmpty ? [1000, 100_000, 1_000_000] : arguments.compactMap { Int($0) }
+        print("archiving, µs of the processor an item (best of several rounds; every ratio within one run)")
+        for count in counts { try compare(count, isQuick: isQuick) }
+        for count in counts.suffix(1) { try Memory.report(count) }
+    }
+
+    private static func compare(_ count: Int, isQuick: Bool) throws {
+        let items = SampleItem.make(count)
+        let rounds = count > 200_000 ? 3 : 7
+        var ours: [UInt8] = []
+        let write = try best(rounds) { ours = try CubbyCodec.write(items) }
+        var sum = 0
+        let read = try best(rounds) { sum = try CubbyCodec.read(ours) }
+        precondition(sum == SampleItem.sum(items))
+        var name: String?
+        let first = try best(rounds) { name = try CubbyCodec.firstName(ours) }
+        precondition(name == items[0].name)
+        let floor = FloorCodec(items)
+        var length = 0
+        let floorWrite = best(rounds) { length = floor.write() }
+        let floorRead = best(rounds) { floor.read() }
+        func line(_ name: String, _ write: Double?, _ read: Double?, _ bytes: Int?) {
+            func text(_ seconds: Double?) -> String {
+                seconds.map { String(format: "%8.3f", $0 / Double(count) * 1e6) } ?? "       –"
+            }
+            let ratios = [write.map { $0 / ourWrite }, read.map { $0 / ourRead }].map { ratio in
+                ratio.map { String(format: $0 < 10 ? "%.2f" : "%.0f", $0) } ?? "–"
+            }
+            print(
+                "  \(name.padding(toLength: 34, withPad: " ", startingAt: 0)) write\(text(write))  read\(text(read))  "
+                    + "\(bytes.map { "\($0 / count) B" } ?? "–")  ours takes 1/\(ratios[0]) and 1/\(ratios[1])")
+        }
+        let (ourWrite, ourRead) = (write, read)
+        print("\(count) items")
+        line("Cubby", write, read, ours.count)
+        print(String(format: "    to the first item, the others untouched: %.1f µs in all", first * 1e6))
+        line("C, strings uniqued", floorWrite, floorRead, length)
+        if isQuick { return }
+        if count <= 100_000 {
+            let foundation = try FoundationCodec.measure(items)
+            line("Foundation NSKeyedArchiver", foundation.write, foundation.read, foundation.bytes)
+        } else {
+            print("  Foundation is left out above 100,000: it would take minutes; its time an item does not fall")
+        }
+        let peers = try OtherReaders.measure(ours)
+        line("Python plistlib, same bytes", peers.pythonWrite, peers.pythonRead, nil)
+        line("plistutil to XML, same bytes", nil, peers.plistutil, nil)
+        let xml = try best(1) { _ = try BinaryPropertyListReader(ours).xml() }
+        line("Cubby to XML, same bytes", nil, xml, nil)
+    }
+
+    /// Nanoseconds of the processor that this process has had: what others do meanwhile does not count.
+    private static func processorTime() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    static func best(_ rounds: Int, _ body: () throws -> Void) rethrows -> Double {
+        var best = Double.infinity
+        for _ in 0..<rounds {
+            let start = processorTime()
+            try body()
+            best = min(best, Double(processorTime() - start) / 1e9)
+        }
+        return best
+    }
+}

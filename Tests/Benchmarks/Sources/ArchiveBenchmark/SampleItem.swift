@@ -1,0 +1,33 @@
+/// An item of a store: a name of 20 bytes, a serial number of 8, a UUID, a date and a number.
+struct SampleItem {
+    var name: String
+    var serialNumber: String
+    var valueInDollars: Int
+    var dateCreated: Double
+    var itemKey: String
+
+    static func make(_ count: Int) -> [SampleItem] {
+        var random = UInt64(20261121)
+        func next() -> UInt64 {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return random >> 16
+        }
+        func hex(_ value: UInt64, _ digits: Int) -> String {
+            let text = String(value, radix: 16, uppercase: true)
+            return String((String(repeating: "0", count: digits) + text).suffix(digits))
+        }
+        return (0..<count).map { index in
+            let key = "\(hex(next(), 8))-\(hex(next(), 4))-4\(hex(next(), 3))-A\(hex(next(), 3))-\(hex(next(), 12))"
+            return SampleItem(
+                name: "Fluffy Bear \(10_000_000 + index)", serialNumber: hex(next(), 8),
+                valueInDollars: index % 100, dateCreated: 7e8 + Double(index) * 1.37, itemKey: key)
+        }
+    }
+
+    /// What a reader that has seen everything knows.
+    static func sum(_ items: [SampleItem]) -> Int {
+        items.reduce(0) {
+            $0 + $1.valueInDollars + $1.name.utf8.count + $1.serialNumber.utf8.count + $1.itemKey.utf8.count
+        }
+    }
+}
