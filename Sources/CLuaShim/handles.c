@@ -63,15 +63,12 @@ int clua_take_slot(clua_host *host, void *object) {
             if (!host->freeSlots) abort();
         }
     }
-    clua_place *place = find_place(host, object);
-    if (!place) {
-        if (!host->places || (host->placeCount + 1) * 2 > host->placeMask) grow_places(host);
-        size_t i = place_of(host, object);
-        while (host->places[i].object) i = (i + 1) & host->placeMask;
-        place = &host->places[i];
-        place->object = object;
-        host->placeCount++;
-    }
+    if ((host->placeCount + 1) * 2 > host->placeMask) grow_places(host);
+    size_t i = place_of(host, object);
+    while (host->places[i].object && host->places[i].object != object) i = (i + 1) & host->placeMask;
+    clua_place *place = &host->places[i];
+    if (!place->object) host->placeCount++;
+    place->object = object;
     place->slot = slot;
     return slot;
 }

@@ -168,6 +168,7 @@ void clua_drain_releases(clua_host *host) {
     /* A release may run code that collects more: take one at a time from the end. */
     while (host->releaseCount > 0) {
         void *object = host->releases[--host->releaseCount];
+        if (host->releaseCount >= 8) __builtin_prefetch(host->releases[host->releaseCount - 8], 1);
         host->live--;
         host->callbacks.release(object);
     }

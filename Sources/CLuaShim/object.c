@@ -1,8 +1,8 @@
 /* Swift functions and objects as Lua values.
  *
  * A class's fields are found by the identity of their name: Lua interns short strings, and a class pins its field names,
- * so a lookup is a hash of a pointer and one comparison. No other key has the identity of a string that lives, and a
- * number has none (NULL). */
+ * so a lookup is a multiplication and one comparison: the factor is one for which no two names fall together. No other
+ * key has the identity of a string that lives, and a number has none (NULL). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,8 @@ struct clua_class {
     void *fallbackGet, *fallbackSet;
     clua_class *super, *next;
     slot *slots;
-    unsigned mask, count;
+    uint64_t factor;
+    unsigned shift, count; /* 64 - shift bits of the product are the place */
     const uint64_t *version; /* when this word changes, the kept texts are old */
     int caches;              /* user values of a handle */
     int metatable, methods; /* references */
@@ -143,16 +144,41 @@ void clua_pushownedfunction(lua_State *L, void *function) {
 
 /* ---- Fields ---- */
 
-static inline unsigned hash(const void *name) {
-    uintptr_t bits = (uintptr_t)name;
-    return (unsigned)(bits >> 4) ^ (unsigned)(bits >> 12);
+static inline size_t place(const void *name, uint64_t factor, unsigned shift) {
+    return (size_t)((uint64_t)(uintptr_t)name * factor >> shift);
 }
 
-static slot *find(const clua_class *cls, const void *name) {
-    if (!name) return NULL;
-    for (unsigned i = hash(name) & cls->mask; cls->slots[i].name; i = (i + 1) & cls->mask)
-        if (cls->slots[i].name == name) return &cls->slots[i];
-    return NULL;
+static inline slot *find(const clua_class *cls, const void *name) {
+    slot *s = &cls->slots[place(name, cls->factor, cls->shift)];
+    return name && s->name == name ? s : NULL;
+}
+
+/* Makes room for one more name: another factor, or twice the slots, until no two fall together. */
+static void spread(clua_class *cls, const void *name) {
+    const slot *old = cls->slots;
+    size_t before = (size_t)1 << (64 - cls->shift);
+    for (unsigned attempt = 1;; attempt++) {
+        if (attempt % 16 == 0 || cls->count * 2 >= (size_t)1 << (64 - cls->shift)) cls->shift--;
+        cls->factor = cls->factor * 6364136223846793005u + 1442695040888963407u; /* Knuth's, in MMIX */
+        uint64_t factor = cls->factor | 1;
+        slot *slots = calloc((size_t)1 << (64 - cls->shift), sizeof *slots);
+        if (!slots) abort();
+        slots[place(name, factor, cls->shift)].name = name;
+        size_t i = 0;
+        for (; i < before; i++) {
+            if (!old[i].name) continue;
+            slot *s = &slots[place(old[i].name, factor, cls->shift)];
+            if (s->name) break;
+            *s = old[i];
+        }
+        if (i == before) {
+            cls->factor = factor;
+            cls->slots = slots;
+            free((void *)old);
+            return;
+        }
+        free(slots);
+    }
 }
 
 /* The free or equal slot for a name; the name is pinned in the table of methods. */
@@ -163,27 +189,16 @@ static slot *add(lua_State *L, clua_class *cls, const char *name) {
     lua_pushboolean(L, 1);
     lua_rawset(L, -3);
     lua_pop(L, 1);
-    if (cls->count * 2 >= cls->mask) {
-        unsigned size = (cls->mask + 1) * 2;
-        slot *old = cls->slots;
-        unsigned oldSize = cls->mask + 1;
-        cls->slots = calloc(size, sizeof *cls->slots);
-        if (!cls->slots) abort();
-        cls->mask = size - 1;
-        for (unsigned i = 0; i < oldSize; i++) {
-            if (!old[i].name) continue;
-            unsigned j = hash(old[i].name) & cls->mask;
-            while (cls->slots[j].name) j = (j + 1) & cls->mask;
-            cls->slots[j] = old[i];
-        }
-        free(old);
+    slot *s = &cls->slots[place(interned, cls->factor, cls->shift)];
+    if (s->name && s->name != interned) {
+        spread(cls, interned);
+        s = find(cls, interned);
+        s->name = NULL;
     }
-    unsigned i = hash(interned) & cls->mask;
-    while (cls->slots[i].name && cls->slots[i].name != interned) i = (i + 1) & cls->mask;
-    if (!cls->slots[i].name) cls->count++;
-    memset(&cls->slots[i], 0, sizeof cls->slots[i]);
-    cls->slots[i].name = interned;
-    return &cls->slots[i];
+    if (!s->name) cls->count++;
+    memset(s, 0, sizeof *s);
+    s->name = interned;
+    return s;
 }
 
 static handle *check(lua_State *L, const clua_class *cls) {
@@ -270,8 +285,9 @@ clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *
     cls->kind = kind;
     cls->fallbackGet = fallbackGet;
     cls->fallbackSet = fallbackSet;
-    cls->mask = 15;
-    cls->slots = calloc(cls->mask + 1, sizeof *cls->slots);
+    cls->factor = 1442695040888963407u;
+    cls->shift = 60;
+    cls->slots = calloc(16, sizeof *cls->slots);
     if (!cls->name || !cls->slots) abort();
     cls->next = host->classes;
     host->classes = cls;
