@@ -11,7 +11,7 @@ assert(csvPath, "usage: cubby run examples/museum.lua CSV [IMAGES]")
 -- The columns that are fields of the domain; every other column keeps its name.
 local columns = { title = "name", accession_number = "serialNumber" }
 
-app:on("didEnterBackground", { id = "museum.farewell" }, function(event)
+app:on("didEnterBackground", { id = "museum.farewell" }, function()
   log.info("going away with " .. #items .. " items")
 end)
 

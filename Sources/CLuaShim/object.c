@@ -1,8 +1,8 @@
 /* Swift functions and objects as Lua values.
  *
  * A class's fields are found by the identity of their name: Lua interns short strings, and a class pins its field names,
- * so a lookup is a multiplication and one comparison: the factor is one for which no two names fall together. No other
- * key has the identity of a string that lives, and a number has none (NULL). */
+ * so a lookup is a multiplication and one comparison: the factor is one for which few names fall together, or none. No
+ * other key has the identity of a string that lives, and a number has none (NULL). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,41 +144,56 @@ void clua_pushownedfunction(lua_State *L, void *function) {
 
 /* ---- Fields ---- */
 
-static inline size_t place(const void *name, uint64_t factor, unsigned shift) {
-    return (size_t)((uint64_t)(uintptr_t)name * factor >> shift);
+static inline size_t place(const clua_class *cls, const void *name) {
+    return (size_t)((uint64_t)(uintptr_t)name * cls->factor >> cls->shift);
 }
+
+static inline size_t mask(const clua_class *cls) { return ((size_t)1 << (64 - cls->shift)) - 1; }
 
 static inline slot *find(const clua_class *cls, const void *name) {
-    slot *s = &cls->slots[place(name, cls->factor, cls->shift)];
-    return name && s->name == name ? s : NULL;
+    if (!name) return NULL;
+    for (size_t i = place(cls, name); cls->slots[i].name; i = (i + 1) & mask(cls))
+        if (cls->slots[i].name == name) return &cls->slots[i];
+    return NULL;
 }
 
-/* Makes room for one more name: another factor, or twice the slots, until no two fall together. */
-static void spread(clua_class *cls, const void *name) {
-    const slot *old = cls->slots;
-    size_t before = (size_t)1 << (64 - cls->shift);
-    for (unsigned attempt = 1;; attempt++) {
-        if (attempt % 16 == 0 || cls->count * 2 >= (size_t)1 << (64 - cls->shift)) cls->shift--;
-        cls->factor = cls->factor * 6364136223846793005u + 1442695040888963407u; /* Knuth's, in MMIX */
-        uint64_t factor = cls->factor | 1;
-        slot *slots = calloc((size_t)1 << (64 - cls->shift), sizeof *slots);
-        if (!slots) abort();
-        slots[place(name, factor, cls->shift)].name = name;
-        size_t i = 0;
-        for (; i < before; i++) {
+/* The free slot for a name that has none. */
+static slot *vacant(const clua_class *cls, const void *name) {
+    size_t i = place(cls, name);
+    while (cls->slots[i].name) i = (i + 1) & mask(cls);
+    return &cls->slots[i];
+}
+
+/* Twice the slots, by the best of some factors. */
+static void grow(clua_class *cls) {
+    slot *old = cls->slots, *best = NULL;
+    size_t size = mask(cls) + 1, fewest = SIZE_MAX;
+    uint64_t factor = cls->factor, chosen = factor;
+    cls->shift--;
+    for (int attempt = 0; attempt < 16 && fewest; attempt++) {
+        factor = factor * 6364136223846793005u + 1442695040888963407u; /* Knuth's, in MMIX */
+        cls->factor = factor | 1;
+        cls->slots = calloc(size * 2, sizeof *cls->slots);
+        if (!cls->slots) abort();
+        size_t displaced = 0;
+        for (size_t i = 0; i < size; i++) {
             if (!old[i].name) continue;
-            slot *s = &slots[place(old[i].name, factor, cls->shift)];
-            if (s->name) break;
+            slot *s = vacant(cls, old[i].name);
+            displaced += s != &cls->slots[place(cls, old[i].name)];
             *s = old[i];
         }
-        if (i == before) {
-            cls->factor = factor;
-            cls->slots = slots;
-            free((void *)old);
-            return;
+        if (displaced < fewest) {
+            free(best);
+            best = cls->slots;
+            fewest = displaced;
+            chosen = cls->factor;
+        } else {
+            free(cls->slots);
         }
-        free(slots);
     }
+    free(old);
+    cls->slots = best;
+    cls->factor = chosen;
 }
 
 /* The free or equal slot for a name; the name is pinned in the table of methods. */
@@ -189,13 +204,11 @@ static slot *add(lua_State *L, clua_class *cls, const char *name) {
     lua_pushboolean(L, 1);
     lua_rawset(L, -3);
     lua_pop(L, 1);
-    slot *s = &cls->slots[place(interned, cls->factor, cls->shift)];
-    if (s->name && s->name != interned) {
-        spread(cls, interned);
-        s = find(cls, interned);
-        s->name = NULL;
+    slot *s = find(cls, interned);
+    if (!s) {
+        if (++cls->count * 4 > mask(cls)) grow(cls);
+        s = vacant(cls, interned);
     }
-    if (!s->name) cls->count++;
     memset(s, 0, sizeof *s);
     s->name = interned;
     return s;

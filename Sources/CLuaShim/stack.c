@@ -49,6 +49,15 @@ const char *clua_tostring(lua_State *L, int index, size_t *length) {
     return lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, length) : NULL;
 }
 
+/* Lua knows the last texts again by their addresses, and compares them instead of hashing: a text of up to fifteen bytes
+ * lies in Swift's stack, always elsewhere, and one of pages is better copied than read twice. */
+void clua_pushcstring(lua_State *L, const char *text, size_t length) {
+    if (length > 15 && length < 4096 && strlen(text) == length)
+        lua_pushstring(L, text);
+    else
+        lua_pushlstring(L, text, length);
+}
+
 void clua_pushlstring(lua_State *L, const char *bytes, size_t length) { lua_pushlstring(L, bytes ? bytes : "", length); }
 void clua_createtable(lua_State *L, int array, int hash) { lua_createtable(L, array, hash); }
 void clua_rawseti(lua_State *L, int index, int64_t n) { lua_rawseti(L, index, n); }
@@ -73,6 +82,13 @@ int clua_getframe(lua_State *L, int level, clua_frame *frame) {
     lua_getinfo(L, "Sln", &ar);
     describe(frame, &ar);
     return 1;
+}
+
+const char *clua_getsource(lua_State *L, int level) {
+    lua_Debug ar;
+    if (!lua_getstack(L, level, &ar)) return NULL;
+    lua_getinfo(L, "S", &ar);
+    return ar.source;
 }
 
 void clua_getfunction(lua_State *L, clua_frame *frame) {

@@ -90,4 +90,21 @@ struct ReferenceCommandTests {
         let annotations = try program.scratch.read(".cubby/cubby.lua")
         #expect(annotations == Data(try program("api", "--format", "luacats").stdout.utf8))
     }
+
+    static let luacheck = "/usr/bin/luacheck"
+
+    @Test(
+        "luacheck knows the host's globals by the settings: the examples have nothing to warn of",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: luacheck), "lua-check is not installed"))
+    func luacheckKnows() throws {
+        _ = try program("init", program.scratch.path)
+        let clean = try run(
+            Self.luacheck,
+            ["--no-color", "--config", program.scratch.file(".luacheckrc"), "\(Project.root)/examples"])
+        #expect(clean.status == .exited(0), "\(clean.stdout)")
+        let misspelt = try program.scratch.write("print(itmes.allItems)", to: "misspelt.lua")
+        let warned = try run(
+            Self.luacheck, ["--no-color", "--config", program.scratch.file(".luacheckrc"), misspelt])
+        #expect(warned.stdout.contains("accessing undefined variable 'itmes'"))
+    }
 }

@@ -25,6 +25,18 @@ struct RequireTests {
             ))
     }
 
+    @Test("modules of a tree may ask for names that other versions of Lua have; scripts may not")
+    func idioms() throws {
+        let source =
+            "local unpack = _G.unpack or unpack or table.unpack return { unpack = unpack, new = setfenv == nil }"
+        _ = try program.scratch.write(source, to: "home/.luarocks/share/lua/5.4/idiom.lua")
+        let output = try program("-e", "local idiom = require('idiom') print(idiom.new, idiom.unpack{ 1, 2 })")
+        #expect(output.stdout == "true\t1\t2\n", "\(output.stderr)")
+        _ = try program.scratch.write(source, to: "own.lua")
+        let own = try program("run", program.scratch.file("own.lua"))
+        #expect(own.stderr.contains("own.lua:1: undefined global 'unpack'"), "\(own.stderr)")
+    }
+
     static let compiler = ["/usr/bin/cc", "/usr/bin/gcc", "/usr/bin/clang"].first {
         FileManager.default.isExecutableFile(atPath: $0)
             && FileManager.default.fileExists(atPath: "/usr/include/lua5.4")
@@ -83,5 +95,29 @@ struct RequireTests {
         #expect(lines.first == "{2,4,6}")
         #expect(lines.dropFirst().first == "a-b-c\ta")
         #expect(lines.last?.hasSuffix("pl.path requires LuaFileSystem") == true)
+    }
+
+    /// Other modules of Debian, and what they give for an expression `m`.
+    static let others = [
+        ("/usr/share/lua/5.3/inspect.lua", "m({ 1, 2, a = 'x' })", "{ 1, 2,\n  a = \"x\"\n}\n"),
+        ("/usr/share/lua/5.4/say/init.lua", "m._VERSION", "Say 1.3\n"),
+        ("/usr/share/lua/5.4/cliargs.lua", "type(m.parse)", "function\n"),
+        ("/usr/share/lua/5.4/argparse.lua", "m('name')._name", "name\n"),
+        ("/usr/share/lua/5.4/dkjson.lua", "m.encode({ 1, { a = true } })", "[1,{\"a\":true}]\n"),
+    ]
+
+    @Test("Debian's modules in Lua, as far as they are installed", arguments: others)
+    func debianModule(path: String, expression: String, expected: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        let name =
+            path.replacingOccurrences(of: "/init.lua", with: ".lua")
+            .split(separator: "/").last.map { String($0.dropLast(4)) } ?? ""
+        if !path.contains("/5.4/") {
+            // Not linked into the tree of 5.4: laid beside the script, as one would.
+            _ = try program.scratch.write(String(contentsOfFile: path, encoding: .utf8), to: "\(name).lua")
+        }
+        let script = try program.scratch.write("local m = require('\(name)') print(\(expression))", to: "script.lua")
+        let output = try program("run", script)
+        #expect(output.stdout == expected, "\(output.stderr)")
     }
 }

@@ -53,6 +53,47 @@ import Testing
         }
     }
 
+    @Test("a text is read as it was set, of any length, with zeros within, again and again")
+    func texts() throws {
+        let fixture = try Fixture()
+        let script = """
+            local c, kept = Counter(), Counter()
+            kept.label = "a text that stays the same"
+            for length = 0, 5000, 13 do
+                for _, text in ipairs {
+                    ("x"):rep(length), ("x"):rep(length) .. "\\0" .. ("y"):rep(length), ("é"):rep(length)
+                } do
+                    c.label, c.note = text, text
+                    for _ = 1, 3 do
+                        assert(c.label == text and c.note == text, length)
+                        assert(kept.label == "a text that stays the same")
+                    end
+                end
+            end
+            return "same"
+            """
+        #expect(try fixture.run(script).first?.textValue == "same")
+    }
+
+    @Test("a class of many members finds each, and no other")
+    func manyMembers() throws {
+        let state = try LuaState()
+        let wide = LuaClass<Counter>("Wide", "Has many.", in: state)
+        for number in 0..<500 {
+            wide.integer("member\(number)", "One of many.", get: { $0.count + Int64(number) })
+        }
+        let counter = Counter()
+        counter.count = 1000
+        state.globals.rawSet("wide", wide.value(counter))
+        let chunk = try state.load(
+            """
+            for number = 0, 499 do assert(wide["member" .. number] == 1000 + number) end
+            for number = 500, 510 do assert(not pcall(function() return wide["member" .. number] end)) end
+            assert(not pcall(function() return wide[1] end))
+            """.utf8, name: "=wide")
+        #expect(throws: Never.self) { try chunk.call() }
+    }
+
     @Test("the same object is the same value, also as a table's key") func identity() throws {
         let fixture = try Fixture()
         let counter = Counter()

@@ -2,7 +2,7 @@
 # To be sourced by bash with `root` set to the project's folder. Says what it does on standard error, and nothing else.
 
 readonly BUILD_PACKAGES=(liblua5.4-dev libvips-dev pkg-config)
-readonly TEST_PACKAGES=(tmux lua5.4 libplist-utils python3 python3-pil)
+readonly TEST_PACKAGES=(tmux lua5.4 libplist-utils python3 python3-pil lua-check lua-penlight lua-inspect)
 readonly BINARY=$root/.build/release/cubby
 # Touched before a build begins, so that an edit made while it runs is newer.
 readonly STAMP=$root/.build/cubby.stamp

@@ -123,6 +123,7 @@ int clua_getupvalue(lua_State *L, int index, int n);
 
 /* ---- Stack, allocating (stack.c) ---- */
 void clua_pushlstring(lua_State *L, const char *bytes, size_t length);
+void clua_pushcstring(lua_State *L, const char *text, size_t length); /* zero-terminated, and perhaps zeros within */
 void clua_createtable(lua_State *L, int array, int hash);
 void clua_rawseti(lua_State *L, int index, int64_t n);
 void clua_rawset(lua_State *L, int index); /* the key is neither nil nor NaN */
@@ -141,6 +142,7 @@ typedef struct {
     int isC;
 } clua_frame;
 int clua_getframe(lua_State *L, int level, clua_frame *frame);
+const char *clua_getsource(lua_State *L, int level); /* the chunk's name, while its function is on the stack */
 /* The same for the function on top of the stack, which it pops. */
 void clua_getfunction(lua_State *L, clua_frame *frame);
 

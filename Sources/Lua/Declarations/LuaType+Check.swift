@@ -77,13 +77,22 @@ extension LuaType {
     }
 }
 
-/// True when the bytes are well-formed UTF-8. All-ASCII text, nearly every argument, is seen eight bytes at a time.
+/// True when the bytes are well-formed UTF-8. All-ASCII text, nearly every argument, is seen eight bytes at a time, the last
+/// eight together with some that were seen already.
 func isUTF8(_ raw: UnsafeRawBufferPointer) -> Bool {
+    guard let start = raw.baseAddress else { return true }
+    let last = raw.count &- 8
     var index = 0
-    while index + 8 <= raw.count, raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
-    {
-        index += 8
+    if last >= 0 {
+        while index < last, start.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+            index &+= 8
+        }
+        if index >= last, start.loadUnaligned(fromByteOffset: last, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+            return true
+        }
+    } else {
+        while index < raw.count, start.load(fromByteOffset: index, as: UInt8.self) < 0x80 { index &+= 1 }
+        if index == raw.count { return true }
     }
-    while index < raw.count, raw[index] < 0x80 { index += 1 }
-    return index == raw.count || String(validating: raw, as: UTF8.self) != nil
+    return String(validating: raw, as: UTF8.self) != nil
 }

@@ -91,7 +91,7 @@ final class LuaTextAccessor<T: AnyObject>: LuaAccessor {
     }
 
     override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
-        pushText(try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try getter($0) }, on: L)
+        pushProperty(try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try getter($0) }, on: L)
         return 1
     }
 
@@ -123,7 +123,7 @@ final class LuaOptionalTextAccessor<T: AnyObject>: LuaAccessor {
 
     override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
         if let text = try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef({ try getter($0) }) {
-            pushText(text, on: L)
+            pushProperty(text, on: L)
         } else {
             clua_pushnil(L)
         }

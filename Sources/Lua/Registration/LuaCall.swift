@@ -14,6 +14,14 @@ public struct LuaCall {
 
     private func index(_ position: Int) -> Int32 { base + Int32(position) }
 
+    /// The name of the chunk that called, as it was loaded (`@file.lua`); nil when it was no Lua function.
+    public var callerSource: String? {
+        guard let source = clua_getsource(L, 1), source[0] != UInt8(ascii: "=") || source[1] != UInt8(ascii: "[") else {
+            return nil
+        }
+        return String(cString: source)
+    }
+
     // MARK: Arguments
 
     public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
@@ -257,4 +265,10 @@ func pushText(_ text: String, on L: OpaquePointer) {
         let raw = UnsafeRawBufferPointer(buffer)
         clua_pushlstring(L, raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count)
     }
+}
+
+/// Pushes a property's text, which Lua may have seen at this address before: then it need not look into it again.
+@inline(__always)
+func pushProperty(_ text: String, on L: OpaquePointer) {
+    text.withCString { clua_pushcstring(L, $0, text.utf8.count) }
 }

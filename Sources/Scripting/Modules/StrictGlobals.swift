@@ -1,6 +1,9 @@
+import Application
 import Lua
 
-/// Reading a global that nothing assigned is an error with the nearest names; at a prompt it is a warning, and nil.
+/// Reading a global that nothing assigned is an error with the nearest names; at a prompt it is a warning, and nil. Modules
+/// of the LuaRocks trees look for what other versions of Lua have (`unpack or table.unpack`): there it is nil, as it is
+/// in Lua.
 enum StrictGlobals {
     static func install(in host: ScriptHost) {
         let state = host.state
@@ -8,10 +11,14 @@ enum StrictGlobals {
         let metatable = state.makeTable(fields: 2)
         let declaration = LuaFunctionDeclaration("global", [LuaParameter("…", .variadic(.any))])
         let isInteractive = host.options.isInteractive
+        let trees = host.options.usesLuaTrees ? LuaTrees.folders.map { "@\(DisplayPath.abbreviate($0))/" } : []
         let index = state.makeFunction(declaration) { [unowned host] call in
             guard let name = call.value(1).textValue else { return call.returns(LuaValue.nil) }
             // What the prompt sets by and by: no result yet is no mistake.
             if isInteractive, isOfPrompt(name) { return call.returns(LuaValue.nil) }
+            if let source = call.callerSource, trees.contains(where: source.hasPrefix) {
+                return call.returns(LuaValue.nil)
+            }
             var known: [String] = []
             try globals.forEach { key, _ in
                 if let text = key.textValue { known.append(text) }
