@@ -149,8 +149,16 @@ public final class Image: Sendable {
     /// - Returns: a picture of pixels, without a format.
     /// - Throws: `ImageError` when it cannot be decoded or made.
     public func resized(width: Int, height: Int, mode: ImageSizing.Mode = .fit) throws(ImageError) -> Image {
-        let output = try render(ImageSizing(width: width, height: height, mode: mode), as: .pixels)
-        return Image(pixels: try pixels(of: output), limits: limits)
+        Image(pixels: try pixels(sizing: ImageSizing(width: width, height: height, mode: mode)), limits: limits)
+    }
+
+    /// The picture's pixels in a size, with opacity where it has any.
+    ///
+    /// - Parameter sizing: the size.
+    /// - Returns: pixels of three or four channels.
+    /// - Throws: `ImageError` when it cannot be decoded or made.
+    public func pixels(sizing: ImageSizing) throws(ImageError) -> ImagePixels {
+        try pixels(of: try render(sizing, as: .pixels))
     }
 
     /// The picture's pixels, red, green and blue, in a size; for drawing in a terminal.

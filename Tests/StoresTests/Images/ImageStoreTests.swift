@@ -222,14 +222,14 @@ struct ImageStoreTests {
         try store.setImage(image(200, side: 300), forKey: "a")
         let first = try #require(try store.thumbnail(forKey: "a", size: 40))
         #expect((first.width, first.height) == (40, 40))
-        let file = "Caches/Thumbnails/40/a"
+        let file = "Caches/Thumbnails/40-5/a"
         let made = try directory.read(file)
         try directory.write("no longer a picture", to: file)
         #expect(try store.thumbnail(forKey: "a", size: 40)?.width == 40)
         #expect(try directory.read(file) == made)
 
         try store.setImage(image(20, side: 300), forKey: "a")
-        #expect(try directory.contents(of: "Caches/Thumbnails/40").isEmpty)
+        #expect(try directory.contents(of: "Caches/Thumbnails/40-5").isEmpty)
         let second = try #require(try store.thumbnail(forKey: "a", size: 40))
         #expect(try second.rgb().isNear(20, 20, [20, 150, 50], slack: 30))
 
