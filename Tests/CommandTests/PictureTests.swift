@@ -12,6 +12,7 @@ struct PictureTests {
     /// Debian's own Python, whose packages are Debian's.
     static let python = "/usr/bin/python3"
     static let judge = "\(Project.root)/Tests/Judges/pictures.py"
+    static var hasPython: Bool { FileManager.default.isExecutableFile(atPath: python) }
     static var hasPillow: Bool { (try? run(python, ["-c", "import PIL"]).status == .exited(0)) ?? false }
 
     @Test(
@@ -49,6 +50,19 @@ struct PictureTests {
         }
         let verdict = try run(Self.python, [Self.judge, "judge", "\(program.container)/Documents"])
         #expect(verdict.stdout == "\(lines[2]) judged\n", "\(verdict.stdout)\(verdict.stderr)")
+    }
+
+    @Test(
+        "sessions that are killed leave each picture old or new, whole, and with its item",
+        .enabled(if: hasPython, "python3 is not installed"))
+    func killed() throws {
+        // The short form of `scripts/soak pictures`.
+        let trial = try run(
+            Self.python, ["\(Project.root)/Tests/Soak/pictures.py", program.path, "5"],
+            environment: program.environment,
+            timeout: 240)
+        #expect(trial.status == .exited(0), "\(trial.stderr)")
+        #expect(trial.stdout.hasSuffix("each old or new, none torn, none lost\n"))
     }
 
     static let chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].first {

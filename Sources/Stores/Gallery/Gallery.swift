@@ -50,11 +50,11 @@ public struct Gallery {
     /// - Parameters:
     ///   - items: what is shown, in this order.
     ///   - folder: the folder's path.
-    ///   - progress: called after each item.
+    ///   - progress: told after each item how many are done; what it throws ends the work, and there is no page then.
     /// - Returns: what was written. A picture that cannot be read is no error: its item is shown without.
     /// - Throws: `FileError` when a file cannot be written; `StoreError` for an item that was removed.
     ///   O(n), and a decoding for each picture.
-    public func write(_ items: [Item], to folder: String, progress: () -> Void = {}) throws -> Summary {
+    public func write(_ items: [Item], to folder: String, progress: (Int) throws -> Void = { _ in }) throws -> Summary {
         var summary = Summary()
         try layer.makeDirectories(folder)
         var custom: Set<String> = []
@@ -68,7 +68,7 @@ public struct Gallery {
             }
             try addPicture(of: item, to: &entry, in: folder, &summary)
             entries.append(entry)
-            progress()
+            try progress(entries.count)
         }
         summary.items = entries.count
         let contents = Contents(fields: Self.domain + custom.sorted(), items: entries)

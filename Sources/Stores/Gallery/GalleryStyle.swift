@@ -13,6 +13,7 @@ enum GalleryStyle {
         header { position: sticky; top: 0; z-index: 1; padding: .75rem 1rem; background: var(--ground); border-bottom: 1px solid var(--line); }
         h1 { display: inline; margin: 0 .75rem 0 0; font-size: 1.25rem; }
         #count { display: inline; color: var(--soft); }
+        [hidden] { display: none !important; }
         #controls { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin-top: .5rem; }
         label { display: flex; flex-direction: column; font-size: .75rem; color: var(--soft); }
         label:first-child { flex: 1 1 14rem; }

@@ -65,7 +65,7 @@ public final class Image: Sendable {
         }
         self.format = format
         self.limits = limits
-        source = .encoded(bytes)
+        source = .encoded(bytes, width: width, height: height)
         byteCount = bytes.count
     }
 
@@ -103,7 +103,7 @@ public final class Image: Sendable {
 
     /// The file's own bytes when it is a JPEG file, as it came; nil otherwise.
     public var encodedJPEG: [UInt8]? {
-        guard format == .jpeg, case .encoded(let bytes) = source else { return nil }
+        guard format == .jpeg, case .encoded(let bytes, _, _) = source else { return nil }
         return bytes
     }
 
@@ -111,7 +111,7 @@ public final class Image: Sendable {
     ///
     /// - Throws: `ImageError` when libvips, which reads it, cannot be used, or the file cannot be opened.
     public func metadata() throws(ImageError) -> ImageMetadata {
-        guard case .encoded(let bytes) = source else { return ImageMetadata(fields: []) }
+        guard case .encoded(let bytes, _, _) = source else { return ImageMetadata(fields: []) }
         return ImageMetadata(fields: try ImageLibrary.exif(bytes, limits: limits))
     }
 
