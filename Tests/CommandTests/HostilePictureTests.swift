@@ -64,13 +64,13 @@ struct HostilePictureTests {
             local calls = {
               function() return images:setImage(png, "lamp") end, function() return png:jpegData() end,
               function() return picture:resized(9, 9) end, function() return images:thumbnail(item.itemKey, 40) end,
-              function() return png.exif end,
             }
             for _, call in ipairs(calls) do
               local none, err = call()
               print(none, err.code, err.message:match("^this needs libvips %(on Debian: apt%-get install libvips42%)") ~= nil,
                 err.message:find("\\n"))
             end
+            print(png.exif)
             """
         var environment = program.environment
         environment["LD_LIBRARY_PATH"] = folder
@@ -79,7 +79,9 @@ struct HostilePictureTests {
             environment: environment)
         let refusal = "nil\tlibraryMissing\ttrue\tnil\n"
         #expect(
-            output.stdout == "320\t240\tjpeg\ntrue\n" + String(repeating: refusal, count: 5), "\(output.stderr)")
+            output.stdout == "320\t240\tjpeg\ntrue\n" + String(repeating: refusal, count: 4) + "nil\n",
+            "\(output.stderr)")
+        #expect(output.stderr.contains("this needs libvips"))
         // A gallery tells each picture that it leaves out.
         let gallery = try run(
             program.path, ["gallery", "--allow-read", folder, program.scratch.file("page")], environment: environment)

@@ -1,4 +1,5 @@
 import Application
+import Logging
 import Lua
 import Stores
 
@@ -55,10 +56,16 @@ final class ImageClasses {
             }
         }
         cls.property(
-            "exif", LuaType.orError(.table).first ?? .table,
-            "What the camera wrote, by EXIF's names: text, numbers, arrays of numbers, and latitude and longitude in degrees."
-        ) { picture, call in
-            try attempt(call) { call.returns(LuaValue.table(exif(try picture.metadata(), call.state))) }
+            "exif", .optional(.table),
+            "What the camera wrote, by EXIF's names: text, numbers, arrays of numbers, and latitude and longitude in degrees; nil, and a warning why, when it can't be read."
+        ) { [unowned host] picture, call in
+            do throws(ImageError) {
+                return call.returns(LuaValue.table(exif(try picture.metadata(), call.state)))
+            } catch {
+                // A property has one value: the reason is told.
+                host.logger.warning("\(error.message)")
+                return call.returns(LuaValue.nil)
+            }
         }
         cls.method(
             "pngData", returns: LuaType.orError(.string), "The picture as a PNG file's bytes.",
