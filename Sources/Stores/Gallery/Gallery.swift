@@ -93,8 +93,11 @@ public struct Gallery {
             let name = Self.fileName(key, summary.pictures)
             let side = Self.pictureSize
             let isLarge = file.width > side || file.height > side
-            let picture = try file.jpegData(
-                quality: 0.8, sizing: isLarge ? ImageSizing(width: side, height: side) : nil)
+            // What the store keeps holds no metadata as a rule, and would only lose by another coding.
+            let picture =
+                isLarge
+                ? try file.jpegData(quality: 0.8, sizing: ImageSizing(width: side, height: side))
+                : try whole(file)
             let thumbnail = try file.jpegData(
                 quality: 0.7,
                 sizing: ImageSizing(width: Self.thumbnailSize, height: Self.thumbnailSize, mode: .fill))
@@ -114,6 +117,11 @@ public struct Gallery {
             if error.code == .unwritable, let fileError = error.fileError { throw fileError }
             summary.failures[key] = error.message
         }
+    }
+
+    private func whole(_ file: Image) throws(ImageError) -> [UInt8] {
+        if let bytes = file.bareJPEG { return bytes }
+        return try file.jpegData(quality: 0.8)
     }
 
     /// A name that is one in a URL as well: keys that are not plain get a number.

@@ -186,6 +186,8 @@ enum GalleryScript {
             return values.size > 1 && values.size <= Math.max(12, items.length / 2);
           };
           const groups = fields.filter((field) => field !== money && field !== "itemKey" && field !== "name" && few(field));
+          // Where no field groups, the dearest items are a chart of their own.
+          if (!groups.length && items.length > 1 && items.some((item) => item.values[money])) groups.push("name");
           group.append(...groups.map((field) => element("option", { value: field }, field)));
           if (!groups.length) group.parentElement.hidden = true;
           if (groups.includes("room")) group.value = "room";

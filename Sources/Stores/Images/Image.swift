@@ -107,6 +107,12 @@ public final class Image: Sendable {
         return bytes
     }
 
+    /// The file's own bytes when it is a JPEG file that holds a picture and nothing else, upright as it is; nil otherwise.
+    public var bareJPEG: [UInt8]? {
+        guard let bytes = encodedJPEG, let header = JPEGHeader.read(bytes), !header.hasMetadata else { return nil }
+        return bytes
+    }
+
     /// What the picture's file says of the camera, the time and the place; empty for pixels and where it says nothing.
     ///
     /// - Throws: `ImageError` when libvips, which reads it, cannot be used, or the file cannot be opened.
