@@ -25,6 +25,7 @@ public struct ImagePixels: Sendable, Hashable {
     /// The pixels with opacity, clear beyond corners of a radius; what the arc crosses is as opaque as it is within.
     ///
     /// - Parameter radius: in pixels, at most half of the shorter side.
+    /// - Returns: pixels of four channels.
     public func rounded(_ radius: Double) -> ImagePixels {
         var result = [UInt8]()
         result.reserveCapacity(width * height * 4)
