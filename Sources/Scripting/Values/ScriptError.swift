@@ -60,8 +60,9 @@ extension CSVError: LuaErrorDetails {
 }
 
 extension ImageError: LuaErrorDetails {
-    public var luaDomain: String { "CubbyErrorDomain" }
-    public var luaCode: LuaErrorCode { .word(code.rawValue) }
+    /// What the file system says is told as it is told of every other file.
+    public var luaDomain: String { fileError?.luaDomain ?? "CubbyErrorDomain" }
+    public var luaCode: LuaErrorCode { fileError?.luaCode ?? .word(code.rawValue) }
     public var luaMessage: String { message }
     public var luaPath: String? { path }
 }
