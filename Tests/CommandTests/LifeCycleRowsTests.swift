@@ -366,6 +366,23 @@ struct LifeCycleRowsTests {
 
     private static let hasTmux = (try? run("tmux", ["-V"]))?.status == .exited(0)
 
+    @Test("a question at the prompt waits through bg, and is answered after fg")
+    func questionInBackground() throws {
+        let file = try program.scratch.write("granted", to: "outside/file")
+        let shell = try prompt()
+        try shell.begin("fs.read(\"\(file)\")", andExpect: "Allow reading")
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        try shell.sendLine("bg")
+        try shell.waitForProcess(named: "cubby", states: "S")
+        try shell.sendLine("echo \"shell\" reads")
+        try shell.expect("shell reads")
+        try shell.sendLine("fg")
+        try wait("to come back") { trace.count { $0.name == "sceneDidBecomeActive(_:)" } == 2 }
+        try shell.sendLine("y")
+        try shell.expect("\"granted\"")
+    }
+
     @Test("in the background no input is read")
     func noInputInBackground() throws {
         let shell = try prompt()
