@@ -38,10 +38,13 @@ struct ScriptSession {
     }
 
     func run() throws {
-        var options = try hostOptions.scriptHostOptions(asks: isPrompt)
+        // A script that a prompt follows runs where the prompt will: the front end answers no for it meanwhile.
+        let asks = isPrompt || (staysAtPrompt && isatty(STDIN_FILENO) == 1)
+        var options = try hostOptions.scriptHostOptions(asks: asks)
+        options.isInteractive = asks
         var chunk: (bytes: [UInt8], name: String)?
         switch source {
-        case .prompt: options.isInteractive = true
+        case .prompt: break
         case .chunk(let code): chunk = (Array(code.utf8), "=(command line)")
         case .file("-"): chunk = (try read("standard input") { () throws(FileError) in try standardInput() }, "=stdin")
         case .file(let path):

@@ -114,6 +114,14 @@ public struct LuaCall {
         return LuaArgumentError(position: position, message: message)
     }
 
+    /// The chunk's name, as in error messages, of a function that is being called: 0 is this one, 1 its caller. Nil
+    /// beyond the first.
+    public func source(ofLevel level: Int) -> String? {
+        var frame = clua_frame()
+        guard clua_getframe(L, Int32(clamping: level), &frame) != 0 else { return nil }
+        return LuaFunctionPlace(frame).source
+    }
+
     // MARK: Results
 
     public func returnsNothing() -> Int32 { 0 }

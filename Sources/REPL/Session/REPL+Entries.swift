@@ -79,8 +79,11 @@ extension REPL {
 
     /// Prints a text, a screen at a time where it is longer than the screen.
     func page(_ text: String) {
-        guard isEditing, Pager.isNeeded(text, rows: printer.rows) else { return print(text) }
-        var pager = Pager(text, rows: printer.rows)
+        // While somebody types, nothing but the line waits for keys.
+        guard isEditing, isRunningEntry, Pager.isNeeded(text, rows: printer.rows, columns: printer.columns) else {
+            return print(text)
+        }
+        var pager = Pager(text, rows: printer.rows, columns: printer.columns)
         // What is written now must not go through the line editor: no line is shown.
         do { try mode.enter() } catch { return print(text) }
         defer { waitWithKeys() }
@@ -97,6 +100,12 @@ extension REPL {
 
     // MARK: What entries can call
 
+    /// Shows what `help` has found.
+    public func show(help text: String) -> Bool {
+        page(WrappedText.wrapped(text, to: printer.columns))
+        return true
+    }
+
     /// `full(x)`, and help for functions that scripts define.
     func installFunctions() {
         let declaration = LuaFunctionDeclaration(
@@ -109,7 +118,11 @@ extension REPL {
             page(whole.text(call.allValues, seconds: 0))
             return call.returnsNothing()
         }
-        host.describeUnknown = { [unowned self] value in HelpText(self.host, functions).ofFunction(value) }
+        host.describeUnknown = { [unowned self] value in
+            let texts = HelpText(self.host, functions)
+            guard let name = value.textValue else { return texts.ofFunction(value) }
+            return texts.ofName(name, locals: evaluator.scope.locals)
+        }
         guard isEditing else { return }
         TypedInput.install(
             in: host,

@@ -31,7 +31,7 @@ public final class REPL: HostFrontEnd {
     private var escapeTimer: LoopTimer?
     private var focusTimer: LoopTimer?
     /// An entry runs: keys wait, and Ctrl-C is a signal.
-    private var isRunningEntry = false
+    private(set) var isRunningEntry = false
     /// Ctrl-C came while an entry ran that no code of a script's belongs to: a pager, a question.
     private var isInterrupted = false
     private var hasAskedTerminal = false
@@ -87,6 +87,7 @@ public final class REPL: HostFrontEnd {
         host.onOtherSignal = { [unowned self] signal in if signal == .windowChange { resized() } }
         seenFailures = host.handlerFailureCount
         installFunctions()
+        if isEditing { Terminal.restoreAfterCrash(sequences: mode.restoringSequences) }
         if isInputTerminal {
             waitWithKeys()
             put(Array(Banner.text(host).utf8))

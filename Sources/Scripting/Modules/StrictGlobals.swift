@@ -1,30 +1,44 @@
 import Lua
 
-/// Reading a global that nothing assigned is an error with the nearest names; at a prompt it is a warning, and nil.
+/// Reading a global that nothing assigned is an error with the nearest names; in what is typed at a prompt it is a
+/// warning, and nil.
 enum StrictGlobals {
     static func install(in host: ScriptHost) {
         let state = host.state
         let globals = state.globals
         let metatable = state.makeTable(fields: 2)
         let declaration = LuaFunctionDeclaration("global", [LuaParameter("…", .variadic(.any))])
-        let isInteractive = host.options.isInteractive
         let index = state.makeFunction(declaration) { [unowned host] call in
             guard let name = call.value(1).textValue else { return call.returns(LuaValue.nil) }
+            let isTyped = host.isRunningEntry && isEntry(call)
             // What the prompt sets by and by: no result yet is no mistake.
-            if isInteractive, isOfPrompt(name) { return call.returns(LuaValue.nil) }
+            if isTyped, isOfPrompt(name) || host.warnedNames.contains(name) { return call.returns(LuaValue.nil) }
             var known: [String] = []
             try globals.forEach { key, _ in
                 if let text = key.textValue { known.append(text) }
                 return true
             }
             let message = "undefined global '\(name)'\(NearestNames.hint(for: name, among: known))"
-            guard isInteractive else { throw LuaError(.runtime, message) }
+            guard isTyped else { throw LuaError(.runtime, message) }
+            host.warnedNames.insert(name)
             host.output.writeError("warning: \(message)\n")
             return call.returns(LuaValue.nil)
         }
         metatable.rawSet("__index", .function(index))
         metatable.rawSet("__metatable", false)
         globals.setMetatable(metatable)
+    }
+
+    /// Whether the code that reads was typed at the prompt: a module that an entry calls is as strict as ever. Entries
+    /// are called by their numbers, `[3]`.
+    private static func isEntry(_ call: LuaCall) -> Bool {
+        // The prompt's own table of locals may stand in between.
+        for level in 1...2 {
+            guard let source = call.source(ofLevel: level) else { return false }
+            if source.hasPrefix("["), source.dropFirst().prefix(while: \.isNumber).count + 2 == source.count { return true }
+            guard source == "scope" else { return false }
+        }
+        return false
     }
 
     /// `_`, `_1`, `_err`, `_PROMPT`.
