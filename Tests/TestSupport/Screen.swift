@@ -51,6 +51,9 @@ public struct Screen {
             case "\u{8}":
                 column = max(0, column - 1)
                 waitsAtMargin = false
+            case "\t":
+                column = min(columns - 1, (column / 8 + 1) * 8)
+                waitsAtMargin = false
             case "\u{1B}": control(&scalars)
             default: unknown.append("\\u\(scalar.value)")
             }

@@ -1,4 +1,4 @@
-"""prompt_captures.py BINARY FOLDER: types the same twenty inputs at four prompts in tmux and keeps what the screens show.
+"""prompt_captures.py BINARY FOLDER [PROMPT…]: types the same twenty inputs at four prompts in tmux and keeps what the screens show.
 
 Each input has a screen of its own, in a session of its own; the times that vary are replaced. docs/repl.md compares them.
 """
@@ -35,7 +35,7 @@ INPUTS = [
     ("help on a function", ["help(string.format)"], ["help(str.format)", "q"]),
     ("a question", ["?string.format"], ["?str.format"]),
     ("clearing a block", ["for i = 1, 2 do", "^C", "6 * 7"], ["for i in range(1, 3):", "^C", "6 * 7"]),
-    ("stopping what runs", ["kept = 42 while true do pcall(function() while true do end end) end", "^C", "kept"],
+    ("stopping what runs", ["kept = 42 print('busy') while true do pcall(function() while true do end end) end", "^C", "kept"],
      ["kept = 42", "while True: pass", "", "^C", "kept"]),
 ]
 PROMPTS = {
@@ -49,14 +49,18 @@ PROMPTS = {
 class Tmux:
     """A window of a server of its own."""
 
+    count = 0
+
     def __init__(self, command, home):
-        self.socket = f"captures-{os.getpid()}"
+        # A server that was told to end is not gone at once.
+        Tmux.count += 1
+        self.socket = f"captures-{os.getpid()}-{Tmux.count}"
         environment = {"HOME": home, "IPYTHONDIR": home, "TERM": "screen-256color", "LANG": "C.UTF-8", "PAGER": "cat",
                        "PATH": os.environ["PATH"], "CUBBY_CONTAINER": home + "/container"}
         quoted = " ".join(f"'{part}'" for part in command)
         assignments = " ".join(f"{key}='{value}'" for key, value in environment.items())
         self.run("-f", "/dev/null", "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), "-c", home,
-                 f"env -i {assignments} {quoted}; printf '(the process has ended: %s)' $?; sleep 1000")
+                 f"trap : INT; env -i {assignments} {quoted}; printf '(the process has ended: %s)' $?; sleep 1000")
 
     def run(self, *arguments):
         return subprocess.run(["tmux", "-L", self.socket, *arguments], check=True, capture_output=True, text=True).stdout
@@ -112,6 +116,8 @@ def capture(name, lines):
 
 os.makedirs(folder, exist_ok=True)
 for name, (command, _) in PROMPTS.items():
+    if sys.argv[3:] and name not in sys.argv[3:]:
+        continue
     if shutil.which(command[0]) is None:
         print(f"{name} is not installed: its captures stay as they are")
         continue

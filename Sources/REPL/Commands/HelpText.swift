@@ -60,15 +60,30 @@ struct HelpText {
         }.joined()
     }
 
-    /// A function that a script defined: where, its parameters, and the comment above it.
+    /// A function of Lua's library, or one that a script defined: where, its parameters, and the comment above it.
     func ofFunction(_ value: LuaValue, name: String = "") -> String? {
         guard case .function(let function) = value else { return nil }
+        if function.place.isNative {
+            let found = LuaLibrary.functions.first { isValue(value, at: $0.key) }
+            return found.map { describe($0.value, $0.key) }
+        }
         let last = name.split(whereSeparator: { $0 == "." || $0 == ":" }).last.map(String.init) ?? ""
         let description = functions.describe(function, named: last)
         guard let place = description.place else { return nil }
         var text = "\(name.isEmpty ? "function" : name)\(description.parameters)\n"
         for line in description.documentation.split(separator: "\n") { text += "  \(line)\n" }
         return text + "  defined at \(place)\n"
+    }
+
+    /// Whether a value is what stands under a name of the library now.
+    private func isValue(_ value: LuaValue, at path: String) -> Bool {
+        let names = path.split(separator: ".").map(String.init)
+        var found = host.state.globals.rawGet(.text(names[0]))
+        for name in names.dropFirst() {
+            guard case .table(let table) = found else { return false }
+            found = table.rawGet(.text(name))
+        }
+        return host.state.areEqual(found, value)
     }
 
     /// The lines of a function's definition; nil when its source is not known.

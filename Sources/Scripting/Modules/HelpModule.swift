@@ -79,9 +79,15 @@ enum HelpModule {
             for function in owner.functions + owner.statics where !function.name.isEmpty {
                 // Without the results, which would fill the line.
                 let signature = owner.signature(of: function)
-                entries.append((String(signature.prefix(through: signature.firstIndex(of: ")") ?? signature.startIndex)), function.documentation))
+                entries.append(
+                    (
+                        String(signature.prefix(through: signature.firstIndex(of: ")") ?? signature.startIndex)),
+                        function.documentation
+                    ))
             }
-            for property in owner.properties { entries.append(("\(owner.name).\(property.name)", property.documentation)) }
+            for property in owner.properties {
+                entries.append(("\(owner.name).\(property.name)", property.documentation))
+            }
         }
         for event in EventDeclaration.all {
             entries.append(("\(event.owner.rawValue):on(\"\(event.name)\")", event.documentation))

@@ -35,7 +35,9 @@ enum StrictGlobals {
         // The prompt's own table of locals may stand in between.
         for level in 1...2 {
             guard let source = call.source(ofLevel: level) else { return false }
-            if source.hasPrefix("["), source.dropFirst().prefix(while: \.isNumber).count + 2 == source.count { return true }
+            if source.hasPrefix("["), source.dropFirst().prefix(while: \.isNumber).count + 2 == source.count {
+                return true
+            }
             guard source == "scope" else { return false }
         }
         return false

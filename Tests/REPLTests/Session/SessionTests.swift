@@ -34,7 +34,8 @@ import Testing
                 .init(number: index + 1, text: entry, hasWorked: worked, result: "", isExpression: !isStatement))
         }
         let other = try TestHost()
-        let capture = "local lines = {} print = function(...) lines[#lines + 1] = table.concat({ ... }, '\\t') .. '\\n' end "
+        let capture =
+            "local lines = {} print = function(...) lines[#lines + 1] = table.concat({ ... }, '\\t') .. '\\n' end "
         let script = Array((capture + record.script() + "\nreturn table.concat(lines)").utf8)
         let values = try other.host.run(script, name: "@saved.lua").get()
         #expect(values.first?.textValue == printed, "\(record.script())")
@@ -45,7 +46,8 @@ import Testing
         let text = "short\n  name   one two three four five six\n    deeper prose that is far too long for it\n"
         #expect(
             WrappedText.wrapped(text, to: 24)
-                == "short\n  name   one two three\n         four five six\n    deeper prose that is\n    far too long for it\n")
+                == "short\n  name   one two three\n         four five six\n    deeper prose that is\n    far too long for it\n"
+        )
         #expect(WrappedText.wrapped(text, to: 80) == text)
     }
 
