@@ -164,7 +164,9 @@ extension REPL {
         // The line stays, so that line numbers are the file's.
         if text.hasPrefix("#") { text = "--" + text.dropFirst() }
         let start = MonotonicTime.now()
-        let result = evaluator.evaluate(text, name: name, number: nil)
+        var running = evaluator
+        let result = running.evaluate(text, name: name, number: nil)
+        evaluator = running
         guard host.exitCode == nil else { return }
         switch result {
         case .success(let values):

@@ -17,7 +17,10 @@ extension REPL {
     func run(_ text: String, timed: Bool) {
         let before = host.items.count
         let start = MonotonicTime.now()
-        let result = evaluator.evaluate(text)
+        // A copy runs: what is run may ask for help, which looks at the session's names.
+        var running = evaluator
+        let result = running.evaluate(text)
+        evaluator = running
         let seconds = MonotonicTime.now().seconds(since: start)
         guard host.exitCode == nil else { return }
         switch result {
@@ -118,10 +121,11 @@ extension REPL {
             page(whole.text(call.allValues, seconds: 0))
             return call.returnsNothing()
         }
+        let scope = evaluator.scope
         host.describeUnknown = { [unowned self] value in
             let texts = HelpText(self.host, functions)
             guard let name = value.textValue else { return texts.ofFunction(value) }
-            return texts.ofName(name, locals: evaluator.scope.locals)
+            return texts.ofName(name, locals: scope.locals)
         }
         guard isEditing else { return }
         TypedInput.install(
