@@ -1,5 +1,6 @@
-@testable import LineEditor
 import TestSupport
+
+@testable import LineEditor
 
 /// A person at a terminal: types at an editor and looks at the screen.
 final class Typist {
