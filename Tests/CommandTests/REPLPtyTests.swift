@@ -110,7 +110,7 @@ struct REPLPtyTests {
         Row(
             "14 help is searched",
             [
-                .enter("?thumbnail"), .see("images:thumbnail(key, [size])"), .enter("?kept in Library/Caches"),
+                .enter("?thumbnail"), .see("images:thumbnail(key"), .enter("?kept in Library/Caches"),
                 .see("images:thumbnail("), .enter("??memory warning"),
                 .see("didReceiveMemoryWarning"),
                 .enter("help('zqxj')"), .see("Nothing is known of zqxj"),

@@ -23,7 +23,7 @@ int32_t cubby_thread_id(void);
 
 /* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, as far as they are not ignored, in the calling thread and in the threads
    that it makes from now on, and ignores SIGPIPE, so that a write to a closed pipe is an error and not the end. Call it
-   at the top of main. */
+   at the top of main. A SIGINT that was set to be ignored is taken all the same by who reads the terminal in its foreground. */
 int cubby_signals_block(void);
 
 /* Waits for the next of the blocked signals and returns its number. */
