@@ -77,7 +77,8 @@ let package = Package(
 
         // Tests, one target a module.
         .target(
-            name: "TestSupport", dependencies: ["Application", "CPlatform", "PropertyList"], path: "Tests/TestSupport"),
+            name: "TestSupport", dependencies: ["Application", "CPlatform", "LineEditor", "PropertyList"],
+            path: "Tests/TestSupport"),
         .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .target(name: "FuzzExercise", dependencies: ["KeyedArchive", "PropertyList"], path: "Tests/Fuzz/Sources"),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 /* Blocked signals are queued even when they are ignored: one that nohup, or a shell without job control, set to be ignored
    must not be waited for, or it would count again. */
@@ -18,8 +19,19 @@ static void fill(sigset_t *set) {
     }
 }
 
+/* A shell without job control has what it starts with & ignore SIGINT, and what that starts inherits it, a terminal with its
+   shell and all. Who reads the terminal in its foreground is there to be interrupted; nohup's SIGHUP stays ignored. */
+static void take_interrupts(void) {
+    struct sigaction action;
+    if (!isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp()) return;
+    if (sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler != SIG_IGN) return;
+    action.sa_handler = SIG_DFL;
+    sigaction(SIGINT, &action, NULL);
+}
+
 int cubby_signals_block(void) {
     sigset_t set;
+    take_interrupts();
     fill(&set);
     int result = pthread_sigmask(SIG_BLOCK, &set, NULL);
     if (result != 0) return -result;

@@ -1,9 +1,12 @@
-/* ioctl is variadic, and its request numbers are macros. */
+/* ioctl is variadic, its request numbers are macros, and a handler of a crash may call nothing of Swift's. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 int cubby_tty_size(int fd, uint16_t *columns, uint16_t *rows, uint16_t *width, uint16_t *height) {
@@ -41,5 +44,62 @@ int cubby_tty_restore(int fd, const struct termios *saved) {
     if (in_background(fd)) return -EIO;
     while (tcsetattr(fd, TCSADRAIN, saved) != 0)
         if (errno != EINTR) return -errno;
+    return 0;
+}
+
+/* What a crash gives back. Written before the handlers are in place, and by nobody afterwards. */
+static struct {
+    int input, output;
+    struct termios found;
+    char sequences[64];
+    size_t count;
+    struct sigaction former[NSIG];
+} rescue;
+
+static void rescue_and_go_on(int number) {
+    int saved_errno = errno;
+    if (!in_background(rescue.input)) {
+        /* With TCSADRAIN a terminal that reads nothing would hold the crash up. */
+        tcsetattr(rescue.input, TCSANOW, &rescue.found);
+        ssize_t written = write(rescue.output, rescue.sequences, rescue.count);
+        (void)written;
+    }
+    /* What happened before to such a signal happens now: it is pending until this handler returns. */
+    sigaction(number, &rescue.former[number], NULL);
+    raise(number);
+    errno = saved_errno;
+}
+
+int cubby_tty_rescue(int input, int output, const char *sequences) {
+    static const int fatal[] = {SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,   SIGBUS,  SIGFPE,  SIGSEGV, SIGSYS,
+                                SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGPWR,  SIGPOLL};
+    static int is_armed = 0;
+    if (is_armed) return 0;
+    if (tcgetattr(input, &rescue.found) != 0) return -errno;
+    size_t count = strlen(sequences);
+    if (count > sizeof rescue.sequences) return -EINVAL;
+    memcpy(rescue.sequences, sequences, count);
+    rescue.count = count;
+    rescue.input = input;
+    rescue.output = output;
+    is_armed = 1;
+
+    /* A stack that is used up is a crash, too, and leaves no room for the handler. */
+    stack_t stack = {0};
+    if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE)) {
+        stack.ss_size = 64 << 10;
+        stack.ss_flags = 0;
+        stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, NULL);
+    }
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+        int number = fatal[i];
+        struct sigaction action = {.sa_handler = rescue_and_go_on, .sa_flags = SA_ONSTACK};
+        sigfillset(&action.sa_mask);
+        if (sigaction(number, NULL, &rescue.former[number]) != 0) continue;
+        /* Ignored ones end nothing. */
+        if (!(rescue.former[number].sa_flags & SA_SIGINFO) && rescue.former[number].sa_handler == SIG_IGN) continue;
+        sigaction(number, &action, NULL);
+    }
     return 0;
 }

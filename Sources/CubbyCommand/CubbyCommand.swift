@@ -36,7 +36,7 @@ struct CubbyCommand: ParsableCommand {
 
     /// `cubby --read-only run FILE` as well as `cubby run --read-only FILE`: the options mean the same before the word.
     static func subcommandFirst(_ words: [String]) -> [String] {
-        guard let start = try? StartCommand.parse(words), start.code == nil, let word = start.arguments.first,
+        guard let start = try? StartCommand.parse(words), start.code.isEmpty, let word = start.arguments.first,
             [RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self]
                 .contains(where: { (command: any ParsableCommand.Type) in command.configuration.commandName == word })
         else { return words }

@@ -34,7 +34,7 @@ struct GalleryCommand: ParsableCommand {
         host.allowWrite.append(folder)
         let predicate = words.count == 2 ? [words[0]] : []
         try ScriptSession(
-            host, source: .chunk(Self.chunk), arguments: [folder, title ?? ""] + predicate, staysAtPrompt: false
+            host, source: .chunks([Self.chunk]), arguments: [folder, title ?? ""] + predicate, staysAtPrompt: false
         ).run()
     }
 

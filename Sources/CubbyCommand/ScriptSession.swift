@@ -10,7 +10,7 @@ import Stores
 struct ScriptSession {
     enum Source {
         case prompt
-        case chunk(String)
+        case chunks([String])
         /// `-` is standard input.
         case file(String)
     }
@@ -28,30 +28,51 @@ struct ScriptSession {
     private let hostOptions: HostOptions
     private let source: Source
     private let arguments: [String]
+    private let modules: [String]
     private let staysAtPrompt: Bool
 
-    init(_ hostOptions: HostOptions, source: Source, arguments: [String], staysAtPrompt: Bool) {
+    /// - Parameters:
+    ///   - hostOptions: how the host is opened.
+    ///   - source: what runs.
+    ///   - arguments: what the script is given.
+    ///   - modules: what is required before.
+    ///   - staysAtPrompt: whether a prompt follows.
+    init(
+        _ hostOptions: HostOptions, source: Source, arguments: [String], modules: [String] = [], staysAtPrompt: Bool
+    ) {
         self.hostOptions = hostOptions
         self.source = source
         self.arguments = arguments
+        self.modules = modules
         self.staysAtPrompt = staysAtPrompt
     }
 
     func run() throws {
-        var options = try hostOptions.scriptHostOptions(asks: isPrompt)
-        var chunk: (bytes: [UInt8], name: String)?
-        switch source {
-        case .prompt: options.isInteractive = true
-        case .chunk(let code): chunk = (Array(code.utf8), "=(command line)")
-        case .file("-"): chunk = (try read("standard input") { () throws(FileError) in try standardInput() }, "=stdin")
-        case .file(let path):
-            chunk = (
-                try read(path) { () throws(FileError) in try PosixFileLayer().contents(of: path, limit: 256 << 20) },
-                "@" + path
-            )
-            options.readable.append(path)
-            options.modulePaths = [PathText.parent(of: PathText.absolute(path, from: WorkingDirectory.path ?? "/"))]
+        // A script that a prompt follows runs where the prompt will: the front end answers no for it meanwhile.
+        let asks = isPrompt || (staysAtPrompt && isatty(STDIN_FILENO) == 1)
+        var options = try hostOptions.scriptHostOptions(asks: asks)
+        options.isInteractive = asks
+        var chunks: [(bytes: [UInt8], name: String)] = modules.map {
+            (Array("local name = ... _G[name] = require(name)".utf8), "=(-l \($0))")
         }
+        let folder = WorkingDirectory.path ?? "/"
+        switch source {
+        case .prompt: break
+        case .chunks(let code): chunks += code.map { (Array($0.utf8), "=(command line)") }
+        case .file("-"):
+            chunks.append((try read("standard input") { () throws(FileError) in try standardInput() }, "=stdin"))
+        case .file(let path):
+            chunks.append(
+                (
+                    try read(path) { () throws(FileError) in
+                        try PosixFileLayer().contents(of: path, limit: 256 << 20)
+                    }, "@" + path
+                ))
+            options.readable.append(path)
+            options.modulePaths = [PathText.parent(of: PathText.absolute(path, from: folder))]
+        }
+        // Naming a module is the consent to read it where it is looked for.
+        if !modules.isEmpty { options.modulePaths.append(folder) }
         // Naming a file or a folder is the consent to read it.
         options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
 
@@ -64,7 +85,10 @@ struct ScriptSession {
         defer { withExtendedLifetime(pictures) {} }
         host.launch()
         var status: Int32 = 0
-        if let chunk, host.exitCode == nil { status = run(chunk.bytes, chunk.name, on: host) }
+        for (index, chunk) in chunks.enumerated() where host.exitCode == nil && status == 0 {
+            let module = modules.indices.contains(index) ? modules[index] : nil
+            status = run(chunk.bytes, chunk.name, module.map { [$0] } ?? arguments, on: host)
+        }
         if host.exitCode == nil, isPrompt || (staysAtPrompt && status != Status.interrupted) {
             REPL(host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents).run()
             status = 0
@@ -76,7 +100,7 @@ struct ScriptSession {
 
     private var isPrompt: Bool { if case .prompt = source { true } else { false } }
 
-    private func run(_ bytes: [UInt8], _ name: String, on host: ScriptHost) -> Int32 {
+    private func run(_ bytes: [UInt8], _ name: String, _ arguments: [String], on host: ScriptHost) -> Int32 {
         host.sources.remember(String(decoding: bytes, as: UTF8.self), as: String(name.dropFirst()))
         setArguments(of: name, on: host)
         switch host.run(bytes, name: name, arguments: arguments.map(LuaValue.text)) {

@@ -8,8 +8,16 @@ struct StartCommand: ParsableCommand {
 
     @OptionGroup var host: HostOptions
 
-    @Option(name: .customShort("e"), help: ArgumentHelp("Run a chunk.", valueName: "code"))
-    var code: String?
+    @Option(
+        name: .customShort("e"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Run a chunk; several run one after the other.", valueName: "code"))
+    var code: [String] = []
+
+    @Option(
+        name: .customShort("l"),
+        help: ArgumentHelp(
+            "First require a module, from this folder, too, as a global of its name.", valueName: "module"))
+    var modules: [String] = []
 
     @Flag(name: .customShort("i"), help: "A prompt after the script.")
     var staysAtPrompt = false
@@ -18,21 +26,23 @@ struct StartCommand: ParsableCommand {
     var arguments: [String] = []
 
     func validate() throws {
-        guard code == nil, let first = arguments.first, first.hasPrefix("-"), first != "-" else { return }
+        guard code.isEmpty, let first = arguments.first, first.hasPrefix("-"), first != "-" else { return }
         throw ValidationError("Unknown option '\(first)': options are listed by cubby help start.")
     }
 
     func run() throws {
         let source: ScriptSession.Source
         var arguments = arguments
-        if let code {
-            source = .chunk(code)
+        if !code.isEmpty {
+            source = .chunks(code)
         } else if let file = arguments.first {
             source = .file(file)
             arguments.removeFirst()
         } else {
             source = isatty(STDIN_FILENO) == 1 ? .prompt : .file("-")
         }
-        try ScriptSession(host, source: source, arguments: arguments, staysAtPrompt: staysAtPrompt).run()
+        try ScriptSession(
+            host, source: source, arguments: arguments, modules: modules, staysAtPrompt: staysAtPrompt
+        ).run()
     }
 }

@@ -159,6 +159,22 @@ struct CommandLineTests {
         #expect(lines.contains { $0.hasSuffix("broken.lua:6: in main chunk") })
     }
 
+    @Test("-l requires modules before anything runs, also from this folder; several -e run one after the other")
+    func modulesAndChunks() throws {
+        let program = try Program()
+        _ = try program.scratch.write("return { name = 'shapes', given = ... }", to: "shapes.lua")
+        let output = try program(
+            "-l", "shapes", "-e", "print(shapes.name, shapes.given) local x = 1", "-e", "print(x == nil, ...)", "a",
+            directory: program.scratch.path)
+        // Each chunk has its own locals; a global that is none is an error as ever.
+        #expect(output.stdout == "shapes\tshapes\n")
+        #expect(output.stderr.contains("undefined global 'x'") && output.status == .exited(1))
+        let both = try program("-e", "y = 1", "-e", "print(y, ...)", "a", "b")
+        #expect(both.stdout == "1\ta\tb\n")
+        let missing = try program("-l", "nowhere", "-e", "print('not run')")
+        #expect(missing.status == .exited(1) && missing.stdout.isEmpty && missing.stderr.contains("module 'nowhere'"))
+    }
+
     /// A command line, and how it ends.
     struct Ending: CustomTestStringConvertible {
         var arguments: [String]

@@ -238,6 +238,17 @@ struct LifeCyclePtyTests {
         try shell.enter("print(\"kept \" .. kept .. \", \" .. #items)", andExpect: "kept 42, 0")
     }
 
+    @Test("Ctrl-C works where whoever started the program had it ignored")
+    func interruptIgnored() throws {
+        let terminal = try PseudoTerminal(
+            "sh", ["-c", "trap '' INT; exec \"$CUBBY\""], environment: program.environment, columns: 200, rows: 50)
+        try terminal.waitForPrompt()
+        try terminal.begin("print(\"bu\" .. \"sy\") while true do end", andExpect: "busy")
+        try terminal.send(control: "c")
+        try terminal.expect("interrupted")
+        try terminal.enter("print(\"on\" .. \"ward\")", andExpect: "onward")
+    }
+
     @Test("Ctrl-C ends a script with 130, and saves")
     func interruptScript() throws {
         let shell = try program.shell()

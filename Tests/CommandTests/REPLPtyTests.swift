@@ -104,6 +104,17 @@ struct REPLPtyTests {
         Row("14 ?x", [.enter("?items.createItem"), .see("A new item at the end")]),
         Row("14 x?", [.enter("didSave?"), .see("The items were saved, or could not be.")]),
         Row("14 ?x of a library function", [.enter("?string.format"), .see("as C's printf does")]),
+        Row(
+            "14 help(x) is paged",
+            [.enter("help(items)"), .see("space: more"), .keys("q"), .prompt, .enter("40 + 2"), .see("\n42")]),
+        Row(
+            "14 help is searched",
+            [
+                .enter("?thumbnail"), .see("images:thumbnail(key"), .enter("?kept in Library/Caches"),
+                .see("images:thumbnail("), .enter("??memory warning"),
+                .see("didReceiveMemoryWarning"),
+                .enter("help('zqxj')"), .see("Nothing is known of zqxj"),
+            ]),
         Row("14 ?x of an error's code", [.enter("?itemRemoved"), .see("its object has no fields any more")]),
         Row(
             "14 help for a script's own function: comment and place",
@@ -172,6 +183,70 @@ struct REPLPtyTests {
         Row(
             "23 prompts pasted along are stripped",
             [.keys("\u{1B}[200~> a = 40\n> b = 2\n\u{1B}[201~\r"), .prompt, .enter("a + b"), .see("\n42")]),
+        Row(
+            "36 a file outside of the container is asked for, once, and no is no",
+            [
+                .enter("(io.open('/etc/hostname'))"),
+                .see("Allow reading /etc/hostname? [y]es, its whole [f]older, [n]o: "),
+                .enter("n"), .see("\nnil"), .prompt, .enter("(io.open('/etc/hostname'))"), .see("[n]o: "), .enter("y"),
+                .see("\nfile ("),
+                .prompt, .enter("#io.lines('/etc/hostname')() > 0"), .see("\ntrue"),
+            ]),
+        Row(
+            "36 --read-only",
+            [.enter("items:createItem()"), .see("read-only"), .prompt, .enter("#items"), .see("\n0")],
+            arguments: ["--read-only"]),
+        Row(
+            "12 files are completed as far as scripts may read them, and everywhere in commands",
+            [
+                .enter("fs.write('granted.txt', 'x')"), .prompt, .enter("#fs.read('gra\t)"), .see("\n1"), .prompt,
+                .keys("fs.read('/etc/hostn\t"), .see("fs.read('/etc/hostn"), .keys("\u{3}"), .prompt,
+                .keys(":load /etc/hostn\t"), .see("/etc/hostname"),
+            ], arguments: ["--allow-write", "."]),
+        Row(
+            "an undefined name warns in what is typed, and raises in a file",
+            [
+                .enter("fs.write('strict.lua', 'return undefinedName')"), .prompt, .enter("undefindName"),
+                .see("warning: undefined global 'undefindName'"), .see("\nnil"), .prompt, .enter(":load strict.lua"),
+                .see("strict.lua:1: undefined global 'undefinedName'"),
+            ], arguments: ["--allow-write", "."]),
+        Row(
+            "-i: names are as lenient as at any prompt, and files are asked for",
+            [
+                .enter("undefindName"), .see("warning: undefined global"), .see("\nnil"), .prompt,
+                .enter("(io.open('/etc/hostname'))"), .see("[n]o: "), .enter("y"), .see("\nfile ("),
+            ], arguments: ["-i", "-e", "x = 1"]),
+        Row(
+            "io.lines and io.read on the terminal",
+            [
+                .enter(
+                    "print('rea' .. 'dy') for line in io.lines() do print('<' .. line .. '>') if line == 'end' then break end end"
+                ),
+                .see("ready"), .keys("one\r"), .see("<one>"), .keys("end\r"), .see("<end>"), .prompt, .enter("40 + 2"),
+                .see("\n42"),
+            ]),
+        Row(
+            "memory warnings and notifications are served while a line is typed",
+            [
+                .enter("app:on('didReceiveMemoryWarning', function() print('low mem' .. 'ory') end)"), .prompt,
+                .enter("notifications:addObserver('news', function() print('new' .. 's came') end)"), .prompt,
+                .enter("timer.after(0.05, function() app:simulateMemoryWarning() notifications:post('news') end)"),
+                .keys("40 + "), .see("low memory"), .see("news came"), .see("40 + "), .keys("2\r"), .see("\n42"),
+            ]),
+        Row(
+            "a block whose lines are wide, in a window that changes",
+            [
+                .keys("s = '漢字👨‍👩‍👧e\u{301}'\u{1B}\r"), .see("… "), .keys("n = utf8.len(s)"), .resize(20, 10),
+                .resize(100, 30),
+                .keys("\r"), .prompt, .enter("#s, n"), .see("\n27\n9"),
+            ]),
+        Row(
+            "undo and redo, words, the kill ring",
+            [
+                .keys("print('one two')\u{17}\u{1F}"), .see("two')"), .keys("\u{15}\u{19}\r"), .see("\none two"),
+                .prompt,
+                .keys("x = 'abc' .. 'def'\u{1B}b\u{1B}d\u{1F}\r"), .prompt, .enter("x"), .see("\"abcdef\""),
+            ]),
         Row(
             "29 an unknown command",
             [.enter(":hooksx"), .see("unknown command ':hooksx'"), .see("did you mean 'hooks'?")]),

@@ -151,9 +151,23 @@ struct ScriptHostTests {
         #expect(embedding.run("return (fs.read('\(outside)'))") == "outside")
         #expect(embedding.run("return (fs.read('\(outside)'))") == "outside")
         #expect(embedding.recorder.questions.count == 2)
-        // At a prompt an undefined name warns, and is nil.
-        #expect(embedding.run("return nowhere") == "nil")
-        #expect(embedding.recorder.errors.contains("warning: undefined global 'nowhere'"))
+        embedding.end()
+    }
+
+    @Test("an undefined name raises in files and handlers; in what was typed at a prompt it warns once, and is nil")
+    func strictNames() throws {
+        let scratch = try TemporaryDirectory()
+        let embedding = try Embedding(scratch.file("c")) { $0.isInteractive = true }
+        embedding.host.launch()
+        #expect(embedding.run("return nowhere", name: "@file.lua").hasPrefix("error: file.lua:1: undefined global"))
+        _ = embedding.run("function ofFile() return nowhere end", name: "@file.lua")
+        _ = embedding.run("function typed() return nowhere end", name: "=[1]")
+        // What was typed runs later, in a timer or a handler: nobody waits for a warning.
+        #expect(embedding.run("return typed()", name: "@file.lua").hasPrefix("error: [1]:1: undefined global"))
+        embedding.host.isRunningEntry = true
+        #expect(embedding.run("for i = 1, 3 do typed() end return nowhere, typed()", name: "=[2]") == "nil nil")
+        #expect(embedding.recorder.errors.components(separatedBy: "warning: undefined global 'nowhere'").count == 2)
+        #expect(embedding.run("return ofFile()", name: "=[3]").hasPrefix("error: file.lua:1: undefined global"))
         embedding.end()
     }
 }

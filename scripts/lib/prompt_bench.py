@@ -1,4 +1,4 @@
-"""prompt_bench.py BINARY CSV: start to prompt against others, key echo, completion; with the museum's items."""
+"""prompt_bench.py BINARY CSV: start to prompt against others, key echo, completion, Ctrl-C; with the museum's items."""
 
 import os
 import statistics
@@ -20,18 +20,21 @@ end"""
 subprocess.run([binary, "-e", load, csv], env={**os.environ, **environment}, check=True, stderr=subprocess.DEVNULL)
 
 
-def start(command, prompt):
-    """Milliseconds from the start of a process to its prompt."""
+def start(command, texts):
+    """Milliseconds from the start of a process to its prompt: the last of the texts that it shows one after the other."""
     program = Prompt(command, environment)
-    seconds = program.expect(prompt)
+    shown = True
+    for text in texts:
+        shown = shown and program.expect(text) is not None
+        program.sent = program.seen.find(text, program.sent) + len(text)
     total = (time.perf_counter() - program.started) * 1000
     program.kill()
-    return total if seconds is not None else None
+    return total if shown else None
 
 
-peers = [("cubby", [binary], b"Ctrl-D to leave.\r\n"), ("lua5.4 -i", ["lua5.4", "-i"], b"> ")]
+peers = [("cubby", [binary], [b"Ctrl-D to leave.\r\n", b"> "]), ("lua5.4 -i", ["lua5.4", "-i"], [b"> "])]
 if subprocess.run(["sh", "-c", "command -v ipython >/dev/null && ipython --version"], capture_output=True).returncode == 0:
-    peers.append(("ipython", ["ipython", "--no-banner", "--simple-prompt"], b"In [1]:"))
+    peers.append(("ipython", ["ipython", "--no-banner", "--simple-prompt"], [b"In [1]:"]))
 times = {name: [] for name, _, _ in peers}
 for round in range(11):  # in turn, so that all see the same minutes
     for name, command, prompt in peers:
@@ -88,5 +91,49 @@ print("key echo in a block of 200 lines: " + measure(b"q", b"q", 50, b"\x7f"))
 program.send(b"\x03")
 program.settle()
 print("key echo in an empty line: " + measure(b"q", b"q", 50, b"\x7f"))
+program.send(b"\x03")
+program.settle()
+
+# What loops: plainly, in a coroutine of an earlier entry, in pcall, in both, in a handler of xpcall, a generator, a
+# pattern, a handler of an event, and a table that the prompt shows.
+BUSY = "print('bu' .. 'sy') "
+program.send(b"later = coroutine.create(function() while true do end end) hook = app:on('user.spin', function() "
+             b"print('bu' .. 'sy') while true do end end)\r")
+program.settle(0.2)
+hostile = [
+    ("a loop", BUSY + "while true do end"),
+    ("a coroutine made earlier", BUSY + "coroutine.resume(later)"),
+    ("pcall in a loop", BUSY + "while true do pcall(function() while true do end end) end"),
+    ("pcall in a coroutine in a loop of resumes",
+     BUSY + "while true do coroutine.wrap(function() while true do pcall(function() while true do end end) end end)() end"),
+    ("nested wraps", BUSY + "local f = function() while true do end end for i = 1, 50 do f = coroutine.wrap(f) end f()"),
+    ("a handler of xpcall that loops", BUSY + "while true do xpcall(error, function() while true do end end) end"),
+    ("a generator", BUSY + "for x in coroutine.wrap(function() while true do coroutine.yield(1) end end) do end"),
+    ("a pattern that explodes", BUSY + "return ('a'):rep(40):find(('a?'):rep(40) .. ('a'):rep(40))"),
+    ("a handler of an event", "app:emit('user.spin')"),
+    ("a query by a Lua function", BUSY + "return items:query(function() while true do end end):count()"),
+    ("a value whose __tostring loops",
+     BUSY + "return setmetatable({}, { __tostring = function() while true do end end })"),
+]
+taken = []
+for name, code in hostile:
+    for _ in range(5):
+        program.send(code.encode() + b"\r")
+        if program.expect(b"busy\r\n", 10) is None:
+            print(f"Ctrl-C: {name} did not begin")
+            break
+        time.sleep(0.02)
+        program.send(b"\x03")
+        seconds = program.expect(b"\x1b[?2004h", 20)
+        if seconds is None:
+            print(f"Ctrl-C: {name} was not stopped")
+            break
+        taken.append((seconds * 1000, name))
+        program.settle(0.02)
+late = max(taken)
+print(f"Ctrl-C to the next prompt, {len(hostile)} hostile entries, {len(taken)} trials: "
+      f"median {statistics.median(each for each, _ in taken):.1f} ms, worst {late[0]:.1f} ms ({late[1]})")
+program.send(b"pcall(print, 'ali' .. 've')\r")
+print("the session lives on" if program.expect(b"alive\r\n") is not None else "THE SESSION DOES NOT ANSWER")
 program.kill()
 print(f"load of the machine: {os.getloadavg()[0]:.1f}")

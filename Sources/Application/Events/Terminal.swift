@@ -45,4 +45,12 @@ public final class Terminal {
         if group >= 0 { return group == getpgrp() ? .foreground : .background }
         return errno == EIO ? .hungUp : .headless
     }
+
+    /// Has the terminal put back as it is now when a signal ends the process: a crash, Ctrl-\, a `kill`.
+    ///
+    /// - Parameter sequences: what takes back what was asked of the terminal; at most 64 bytes.
+    public static func restoreAfterCrash(sequences: String) {
+        // Without a terminal there is nothing to put back.
+        _ = cubby_tty_rescue(STDIN_FILENO, STDOUT_FILENO, sequences)
+    }
 }

@@ -23,7 +23,7 @@ int32_t cubby_thread_id(void);
 
 /* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, as far as they are not ignored, in the calling thread and in the threads
    that it makes from now on, and ignores SIGPIPE, so that a write to a closed pipe is an error and not the end. Call it
-   at the top of main. */
+   at the top of main. A SIGINT that was set to be ignored is taken all the same by who reads the terminal in its foreground. */
 int cubby_signals_block(void);
 
 /* Waits for the next of the blocked signals and returns its number. */
@@ -36,7 +36,7 @@ int cubby_signals_unblock_all(void);
    orphaned, where nobody could continue it. SIGTSTP must be blocked, and is again afterwards. */
 int cubby_stop_until_continued(void);
 
-/* terminal.c: ioctl is variadic, and its request numbers are macros. */
+/* terminal.c: ioctl is variadic, its request numbers are macros, and a handler of a crash may call nothing of Swift's. */
 
 /* The size of a terminal in characters, and in pixels where it tells them, else 0. */
 int cubby_tty_size(int fd, uint16_t *columns, uint16_t *rows, uint16_t *width, uint16_t *height);
@@ -47,6 +47,10 @@ int cubby_tty_raw(int fd, struct termios *saved);
 
 /* Puts settings back that cubby_tty_raw saved. */
 int cubby_tty_restore(int fd, const struct termios *saved);
+
+/* Remembers how the terminal is now. A signal that ends the process, by a crash, Ctrl-\ or kill, finds it put back so,
+   with the control sequences written first to `output`; what happened before at that signal happens afterwards. Once a process. */
+int cubby_tty_rescue(int input, int output, const char *sequences);
 
 /* streams.c: stdout and stderr are macros in some C libraries and mutable globals in all, which Swift 6 refuses. */
 

@@ -126,6 +126,10 @@ public final class TerminalMode {
         return true
     }
 
+    /// What gives the terminal back as it was found, for whoever ends a process in the middle of a line: the control
+    /// sequences of ``leave()``, the cursor, and plain letters.
+    public var restoringSequences: String { sequences(entering: false) + "\u{1B}[?25h\u{1B}[0m\r\n" }
+
     func sequences(entering: Bool) -> String {
         var text = ""
         if options.marksPastes { text += entering ? "\u{1B}[?2004h" : "\u{1B}[?2004l" }

@@ -14,14 +14,6 @@ public struct LuaCall {
 
     private func index(_ position: Int) -> Int32 { base + Int32(position) }
 
-    /// The name of the chunk that called, as it was loaded (`@file.lua`); nil when it was no Lua function.
-    public var callerSource: String? {
-        guard let source = clua_getsource(L, 1), source[0] != UInt8(ascii: "=") || source[1] != UInt8(ascii: "[") else {
-            return nil
-        }
-        return String(cString: source)
-    }
-
     // MARK: Arguments
 
     public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
@@ -120,6 +112,12 @@ public struct LuaCall {
             ?? (position < count ? String(cString: clua_typename(clua_type(L, index(position)))) : "no value")
         let message = type.mismatch(at: index(position), on: L) ?? "\(type.name) expected, got \(got)"
         return LuaArgumentError(position: position, message: message)
+    }
+
+    /// The chunk's name, with the mark that it was loaded with (`@file.lua`, `=[3]`), of a function that is being called: 0
+    /// is this one, 1 its caller. Nil beyond the first.
+    public func chunkName(ofLevel level: Int) -> String? {
+        clua_getsource(L, Int32(clamping: level)).map { String(cString: $0) }
     }
 
     // MARK: Results

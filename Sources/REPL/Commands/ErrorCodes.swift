@@ -9,6 +9,9 @@ enum ErrorCodes {
 
     static var all: [String] { words.keys.sorted() }
 
+    /// The codes with what they mean.
+    static var meanings: [String: String] { words }
+
     private static let words: [String: String] = [
         "itemRemoved": "The item was removed from its store; its object has no fields any more.",
         "invalidValue": "A field does not take such a value; the message names the field and what it takes.",

@@ -28,15 +28,62 @@ struct HelpText {
         return describe(known, subject, resolver)
     }
 
-    /// A function that a script defined: where, its parameters, and the comment above it.
+    /// What a name that `help` was given means beside the declarations: a library function, a command, an error's code,
+    /// a function of the user's.
+    func ofName(_ name: String, locals: LuaTable?) -> String? {
+        guard host.helpText(on: name) == nil else { return nil }
+        return text(name, locals: locals) ?? search(name)
+    }
+
+    /// Everything whose name or description has all the words of a text; nil when nothing has.
+    func search(_ subject: String) -> String? {
+        let words = subject.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
+        guard !words.isEmpty else { return nil }
+        let others =
+            Command.all.map { (name: ":\($0.name)", text: $0.documentation) }
+            + LuaLibrary.functions.map { (name: $0.key, text: $0.value.documentation) }
+            + ErrorCodes.meanings.map { (name: $0.key, text: $0.value) }
+        let found = (host.helpIndex + others).filter { entry in
+            let text = "\(entry.name) \(entry.text)".lowercased()
+            return words.allSatisfy { text.contains($0) }
+        }
+        guard !found.isEmpty else { return nil }
+        // What is named so comes before what only speaks of it.
+        let sorted = found.sorted { first, second in
+            let (one, other) = (first.name.lowercased(), second.name.lowercased())
+            let (isOne, isOther) = (words.allSatisfy(one.contains), words.allSatisfy(other.contains))
+            return isOne == isOther ? one < other : isOne
+        }
+        let width = min(sorted.map(\.name.count).max() ?? 0, 36)
+        return sorted.map { entry in
+            "  \(entry.name)\(String(repeating: " ", count: max(0, width - entry.name.count)))  \(entry.text)\n"
+        }.joined()
+    }
+
+    /// A function of Lua's library, or one that a script defined: where, its parameters, and the comment above it.
     func ofFunction(_ value: LuaValue, name: String = "") -> String? {
         guard case .function(let function) = value else { return nil }
+        if function.place.isNative {
+            let found = LuaLibrary.functions.first { isValue(value, at: $0.key) }
+            return found.map { describe($0.value, $0.key) }
+        }
         let last = name.split(whereSeparator: { $0 == "." || $0 == ":" }).last.map(String.init) ?? ""
         let description = functions.describe(function, named: last)
         guard let place = description.place else { return nil }
         var text = "\(name.isEmpty ? "function" : name)\(description.parameters)\n"
         for line in description.documentation.split(separator: "\n") { text += "  \(line)\n" }
         return text + "  defined at \(place)\n"
+    }
+
+    /// Whether a value is what stands under a name of the library now.
+    private func isValue(_ value: LuaValue, at path: String) -> Bool {
+        let names = path.split(separator: ".").map(String.init)
+        var found = host.state.globals.rawGet(.text(names[0]))
+        for name in names.dropFirst() {
+            guard case .table(let table) = found else { return false }
+            found = table.rawGet(.text(name))
+        }
+        return host.state.areEqual(found, value)
     }
 
     /// The lines of a function's definition; nil when its source is not known.

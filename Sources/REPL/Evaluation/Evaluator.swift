@@ -29,6 +29,10 @@ public struct Evaluator {
     /// The same for a text that came from a file.
     mutating func evaluate(_ text: String, name: String, number: Int?) -> Result<[LuaValue], LuaError> {
         host.sources.remember(text, as: name)
+        // An entry may come from an attached prompt while another one waits.
+        let wasRunning = host.isRunningEntry
+        host.isRunningEntry = number != nil
+        defer { host.isRunningEntry = wasRunning }
         let result = run(Self.withoutEquals(text), name: "=" + name)
         let globals = host.state.globals
         switch result {

@@ -51,7 +51,7 @@ struct TextTable {
 
     /// A text of one line, cut with an ellipsis if it is wider.
     static func cut(_ text: String, to width: Int) -> String {
-        let line = text.contains(where: \.isNewline) ? String(text.map { $0.isNewline ? " " : $0 }) : text
+        let line = plain(text)
         guard DisplayWidth.of(line) > width else { return line }
         var result = ""
         var used = 0
@@ -62,5 +62,26 @@ struct TextTable {
             used += next
         }
         return result + "…"
+    }
+
+    /// A text without what would move the cursor or change colours: breaks are blanks, other control characters are
+    /// written as in a string.
+    static func plain(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        var result = ""
+        for character in text {
+            if character.isNewline || character == "\t" {
+                result.append(" ")
+                continue
+            }
+            for scalar in character.unicodeScalars {
+                if isControl(scalar) { result += "\\\(scalar.value)" } else { result.unicodeScalars.append(scalar) }
+            }
+        }
+        return result
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || scalar.value == 0x2028 || scalar.value == 0x2029
     }
 }

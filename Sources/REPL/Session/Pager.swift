@@ -1,3 +1,5 @@
+import LineEditor
+
 /// Shows a long text a screen at a time. It is a value: keys go in, what to write comes out.
 struct Pager {
     /// What a key does.
@@ -8,35 +10,56 @@ struct Pager {
 
     private let lines: [Substring]
     private let rows: Int
+    private let columns: Int
     private var next = 0
 
     /// - Parameters:
     ///   - text: what is shown.
     ///   - rows: the height of the screen; one row is kept for the question.
-    init(_ text: String, rows: Int) {
+    ///   - columns: its width, at which lines are broken.
+    init(_ text: String, rows: Int, columns: Int) {
         lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         self.rows = max(3, rows)
+        self.columns = max(2, columns)
     }
 
-    /// Whether a text needs one: it has more lines than the screen.
-    static func isNeeded(_ text: String, rows: Int) -> Bool {
+    /// Whether a text needs one: it is higher than the screen.
+    static func isNeeded(_ text: String, rows: Int, columns: Int) -> Bool {
         var count = 0
-        for byte in text.utf8 where byte == 0x0A {
-            count += 1
-            if count >= rows { return true }
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            count += height(of: line, max(2, columns))
+            // What follows the last line break is no line.
+            if count > rows { return true }
         }
         return false
+    }
+
+    /// The rows that a line takes. Pictures have control sequences in them, and no more than a row a line.
+    private static func height(of line: Substring, _ columns: Int) -> Int {
+        guard line.utf8.count > columns, !line.utf8.contains(0x1B) else { return 1 }
+        return max(1, (DisplayWidth.of(line) + columns - 1) / columns)
     }
 
     var isAtEnd: Bool { next >= lines.count }
 
     /// The lines of the next screen.
-    mutating func page() -> String { take(rows - 1) }
+    mutating func page() -> String { take(linesOfPage) }
+
+    private var linesOfPage: Int {
+        var left = rows - 1
+        var count = 0
+        for line in lines[next...] {
+            left -= Self.height(of: line, columns)
+            guard left >= 0 || count == 0 else { break }
+            count += 1
+        }
+        return count
+    }
 
     /// What a step shows.
     mutating func take(_ step: Step) -> String {
         switch step {
-        case .page: take(rows - 1)
+        case .page: page()
         case .line: take(1)
         case .rest: take(lines.count)
         case .end, .nothing: ""

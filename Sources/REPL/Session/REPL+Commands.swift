@@ -62,15 +62,19 @@ extension REPL {
             let padding = String(repeating: " ", count: max(2, width + 4 - usage.count))
             text += "  \(usage)\(padding)\(command.documentation)\n"
         }
-        text += "\n  ?name, name?   what is known of a name       ??name   the source of a function\n"
+        text += "\n  ?name, name?   what is known of a name\n"
+        text += "  ??name         the source of a function, or all help that speaks of a word\n"
         text += "  _  _3  _err    the last result, that of entry 3, the last error\n"
         text += "  full(x)        a value whole, however long\n"
         text += "\nhelp() lists what scripts can use.\n"
-        page(text)
+        _ = show(help: text)
     }
 
     func answer(_ question: HelpQuestion?) {
-        guard let question, !question.subject.isEmpty else { return page(host.helpOverview) }
+        guard let question, !question.subject.isEmpty else {
+            _ = show(help: host.helpOverview)
+            return
+        }
         let texts = HelpText(host, functions)
         let subject = question.subject
         if question.wantsSource {
@@ -83,7 +87,15 @@ extension REPL {
                 return page(source)
             }
         }
-        if let found = texts.text(subject, locals: evaluator.scope.locals) { return page(found) }
+        // Two marks: its source, or else everything that speaks of it.
+        if question.wantsSource, let found = texts.search(subject) {
+            _ = show(help: found)
+            return
+        }
+        if let found = texts.text(subject, locals: evaluator.scope.locals) ?? texts.search(subject) {
+            _ = show(help: found)
+            return
+        }
         let names = host.state.declarations.all.flatMap { [$0.name] + $0.memberNames } + ErrorCodes.all
         complain("nothing is known of \(subject)\(NearestNames.hint(for: subject, among: names))")
     }
@@ -152,7 +164,9 @@ extension REPL {
         // The line stays, so that line numbers are the file's.
         if text.hasPrefix("#") { text = "--" + text.dropFirst() }
         let start = MonotonicTime.now()
-        let result = evaluator.evaluate(text, name: name, number: nil)
+        var running = evaluator
+        let result = running.evaluate(text, name: name, number: nil)
+        evaluator = running
         guard host.exitCode == nil else { return }
         switch result {
         case .success(let values):

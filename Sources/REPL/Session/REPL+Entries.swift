@@ -17,7 +17,10 @@ extension REPL {
     func run(_ text: String, timed: Bool) {
         let before = host.items.count
         let start = MonotonicTime.now()
-        let result = evaluator.evaluate(text)
+        // A copy runs: what is run may ask for help, which looks at the session's names.
+        var running = evaluator
+        let result = running.evaluate(text)
+        evaluator = running
         let seconds = MonotonicTime.now().seconds(since: start)
         guard host.exitCode == nil else { return }
         switch result {
@@ -79,8 +82,11 @@ extension REPL {
 
     /// Prints a text, a screen at a time where it is longer than the screen.
     func page(_ text: String) {
-        guard isEditing, Pager.isNeeded(text, rows: printer.rows) else { return print(text) }
-        var pager = Pager(text, rows: printer.rows)
+        // While somebody types, nothing but the line waits for keys.
+        guard isEditing, isRunningEntry, Pager.isNeeded(text, rows: printer.rows, columns: printer.columns) else {
+            return print(text)
+        }
+        var pager = Pager(text, rows: printer.rows, columns: printer.columns)
         // What is written now must not go through the line editor: no line is shown.
         do { try mode.enter() } catch { return print(text) }
         defer { waitWithKeys() }
@@ -97,6 +103,12 @@ extension REPL {
 
     // MARK: What entries can call
 
+    /// Shows what `help` has found.
+    public func show(help text: String) -> Bool {
+        page(WrappedText.wrapped(text, to: printer.columns))
+        return true
+    }
+
     /// `full(x)`, and help for functions that scripts define.
     func installFunctions() {
         let declaration = LuaFunctionDeclaration(
@@ -109,7 +121,12 @@ extension REPL {
             page(whole.text(call.allValues, seconds: 0))
             return call.returnsNothing()
         }
-        host.describeUnknown = { [unowned self] value in HelpText(self.host, functions).ofFunction(value) }
+        let scope = evaluator.scope
+        host.describeUnknown = { [unowned self] value in
+            let texts = HelpText(self.host, functions)
+            guard let name = value.textValue else { return texts.ofFunction(value) }
+            return texts.ofName(name, locals: scope.locals)
+        }
         guard isEditing else { return }
         TypedInput.install(
             in: host,

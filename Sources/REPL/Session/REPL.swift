@@ -33,7 +33,7 @@ public final class REPL: HostFrontEnd {
     /// One return, one take-up: what a former return left over must not read in a background that followed.
     private var takeUpTimer: LoopTimer?
     /// An entry runs: keys wait, and Ctrl-C is a signal.
-    private var isRunningEntry = false
+    private(set) var isRunningEntry = false
     /// Ctrl-C came while an entry ran that no code of a script's belongs to: a pager, a question.
     private var isInterrupted = false
     private var hasAskedTerminal = false
@@ -89,6 +89,7 @@ public final class REPL: HostFrontEnd {
         host.onOtherSignal = { [unowned self] signal in if signal == .windowChange { resized() } }
         seenFailures = host.handlerFailureCount
         installFunctions()
+        if isEditing { Terminal.restoreAfterCrash(sequences: mode.restoringSequences) }
         if isInputTerminal {
             waitWithKeys()
             put(Array(Banner.text(host).utf8))

@@ -22,13 +22,64 @@ struct SessionRecord {
 
     /// The entries that worked as a script: values are printed, what they were stands below as a comment.
     func script() -> String {
+        let worked = entries.filter(\.hasWorked)
+        let needsResults = worked.contains { Self.asksForResults($0.text) }
         var text = "-- Saved from a session at the prompt.\n"
-        for entry in entries where entry.hasWorked {
-            let source = entry.text.trimmed
-            let statement = source.hasPrefix("=") ? String(source.dropFirst()).trimmed : source
-            text += "\n" + (entry.isExpression ? "print(\(statement))" : statement) + "\n"
+        if needsResults { text += Self.resultKeeper }
+        if worked.contains(where: { Self.names(in: $0.text).contains("full") }) { text += Self.full }
+        for entry in worked {
+            guard let source = Self.source(of: entry, keepingResults: needsResults) else { continue }
+            text += "\n" + source + "\n"
             for line in entry.result.split(separator: "\n").prefix(20) { text += "--> \(line)\n" }
         }
         return text
+    }
+
+    /// Prints values, and keeps the first as the prompt does.
+    private static let resultKeeper = """
+
+        -- As at the prompt: _ is the last value, _3 that of entry 3.
+        local function show(number, ...)
+          if ... ~= nil then
+            _ = ...
+            _G["_" .. number] = _
+          end
+          print(...)
+        end
+
+        """
+
+    /// What the prompt alone has.
+    private static let full = "\nlocal full = rawget(_G, \"full\") or print\n"
+
+    private static func source(of entry: Entry, keepingResults: Bool) -> String? {
+        var source = entry.text.trimmed
+        var isExpression = entry.isExpression
+        if source.hasPrefix("=") {
+            source = String(source.dropFirst()).trimmed
+        } else if let first = LuaLexer.tokens(source).first, LuaText(source).text(first) == "return" {
+            // It would end the script.
+            source = String(source.dropFirst("return".count)).trimmed
+            isExpression = true
+            if source.isEmpty { return nil }
+        }
+        guard isExpression else {
+            // What begins so would go on from the line before.
+            return source.hasPrefix("(") ? ";" + source : source
+        }
+        while source.hasSuffix(";") { source = String(source.dropLast()).trimmed }
+        // A comment at the end would take the bracket along.
+        let end = LuaLexer.tokens(source).contains(where: \.isComment) ? "\n)" : ")"
+        return (keepingResults ? "show(\(entry.number), " : "print(") + source + end
+    }
+
+    /// Whether an entry speaks of `_`, or of `_3`.
+    private static func asksForResults(_ entry: String) -> Bool {
+        names(in: entry).contains { $0.first == "_" && $0.dropFirst().allSatisfy(\.isNumber) }
+    }
+
+    private static func names(in entry: String) -> Set<String> {
+        let lua = LuaText(entry)
+        return Set(lua.tokens.filter { $0.kind == .name }.map(lua.text))
     }
 }

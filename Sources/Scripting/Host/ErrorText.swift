@@ -42,9 +42,12 @@ public enum ErrorText {
     /// The traceback's frames without the host's own.
     static func frames(of error: LuaError) -> [String]? {
         guard let traceback = error.traceback else { return nil }
-        return traceback.split(separator: "\n").dropFirst().map { $0.drop { $0 == "\t" } }
+        var shown = traceback.split(separator: "\n").dropFirst().map { $0.drop { $0 == "\t" } }
             .filter { !$0.hasPrefix("[C]: in ?") }
             .drop { $0.hasPrefix("[C]: in ") }.map(String.init)
+        // An expression at a prompt is called in place of the chunk that gives its value.
+        if shown.last == "(...tail calls...)" { shown.removeLast() }
+        return shown
     }
 }
 

@@ -12,6 +12,8 @@ public protocol HostFrontEnd: AnyObject {
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool
     /// Draws a picture where the user looks.
     func show(_ image: Image)
+    /// Shows what `help` has found; true when the front end has done it.
+    func show(help text: String) -> Bool
     /// Asks whether scripts may read or write a path outside the container.
     func consent(to access: PathConsent.Access, path: String) -> PathConsent
 }
@@ -22,6 +24,7 @@ extension HostFrontEnd {
     public func applicationWillEnterBackground() {}
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
     public func show(_ image: Image) {}
+    public func show(help text: String) -> Bool { false }
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
 }
 

@@ -292,11 +292,21 @@ public final class ScriptHost {
         output.writeError("error in the handler \(failure.title): \(text)\n")
     }
 
+    /// Whether what a person typed at a prompt runs now: names that nothing assigned are a warning there.
+    public var isRunningEntry = false {
+        didSet { warnedNames.removeAll() }
+    }
+    /// The names that were warned about since the entry began: a loop tells once.
+    var warnedNames: Set<String> = []
+
     /// What a front end knows of a value that no declaration describes: a script's own function. Asked by `help` first.
     public var describeUnknown: ((LuaValue) -> String?)?
 
     /// What `help` says of a declared name, an event, or a member (`items.createItem`); nil when nothing is known.
     public func helpText(on subject: String) -> String? { HelpModule.lookUp(subject, state.declarations) }
+
+    /// Names and descriptions of all that is declared, for a search.
+    public var helpIndex: [(name: String, text: String)] { HelpModule.index(state.declarations) }
 
     /// What `help()` says.
     public var helpOverview: String { HelpModule.overview(state.declarations) }

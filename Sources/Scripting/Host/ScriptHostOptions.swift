@@ -23,7 +23,7 @@ public struct ScriptHostOptions: Sendable {
     /// Files and folders that scripts may read, and folders that they may write, beside the container.
     public var readable: [String] = []
     public var writable: [String] = []
-    /// Whether a person types: reading an undefined global warns instead of raising.
+    /// Whether a person types, who can be asked.
     public var isInteractive = false
     /// Whether signals drive the life cycle; false in a host application that handles its own.
     public var handlesSignals = true

@@ -65,22 +65,28 @@ enum BaseModule {
                 return call.returns(failure: error)
             }
         }
+        let table = io.table
         io.function(
-            "lines", [path, LuaParameter("…", .variadic(.any), "formats, as for file:read")],
+            "lines",
+            [
+                LuaParameter("path", .optional(.text), "the file's; standard input, if not given"),
+                LuaParameter("…", .variadic(.any), "formats, as for file:read"),
+            ],
             returns: [.callback("() → string")],
-            "An iterator over a file's lines; raises when the file can't be opened.",
+            "An iterator over the lines of a file, or of standard input; raises when the file can't be opened.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"a\\nb\\n\") for line in io.lines(app.container.tmp .. \"/a.txt\") do print(line) end"
         ) { [unowned host] call in
             let formats = call.values(from: 1)
-            let file: LuaValue
-            do { file = try open(call, try call.text(0), .read, "r", host) } catch let error as FileError {
-                throw LuaError(.runtime, error.message)
+            var file = table.rawGet("stdin")
+            if let path = try call.optional(0, call.text) {
+                do { file = try open(call, path, .read, "r", host) } catch let error as FileError {
+                    throw LuaError(.runtime, error.message)
+                }
             }
             guard case .function(let lines) = try call.state.field("lines", of: file) else { return 0 }
             return try call.returns(values: lines.call(arguments: [file] + formats))
         }
-        let table = io.table
         io.function(
             "write", [LuaParameter("…", .variadic(.any), "strings and numbers")], returns: [.object("file*")],
             "Writes to standard output; gives that file.", example: "io.write(\"a\", 1, \"\\n\")"

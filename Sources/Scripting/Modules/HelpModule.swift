@@ -20,7 +20,7 @@ enum HelpModule {
                 text =
                     "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name) + EventDeclaration.all.map(\.name)))\n"
             }
-            host.output.write(Array(text.utf8))
+            if !(host.frontEnd?.show(help: text) ?? false) { host.output.write(Array(text.utf8)) }
             return call.returnsNothing()
         }
     }
@@ -69,6 +69,30 @@ enum HelpModule {
             }
         }
         return nil
+    }
+
+    /// All that has a description: its name as it is written, and the first sentence or two about it.
+    static func index(_ declarations: LuaDeclarations) -> [(name: String, text: String)] {
+        var entries: [(name: String, text: String)] = []
+        for owner in declarations.all where !owner.isPartOfLua {
+            entries.append((owner.name, owner.documentation))
+            for function in owner.functions + owner.statics where !function.name.isEmpty {
+                // Without the results, which would fill the line.
+                let signature = owner.signature(of: function)
+                entries.append(
+                    (
+                        String(signature.prefix(through: signature.firstIndex(of: ")") ?? signature.startIndex)),
+                        function.documentation
+                    ))
+            }
+            for property in owner.properties {
+                entries.append(("\(owner.name).\(property.name)", property.documentation))
+            }
+        }
+        for event in EventDeclaration.all {
+            entries.append(("\(event.owner.rawValue):on(\"\(event.name)\")", event.documentation))
+        }
+        return entries
     }
 
     /// `items`, `items.createItem`, `items:createItem`, or just `createItem`.

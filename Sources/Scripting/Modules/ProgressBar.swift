@@ -5,6 +5,7 @@ import Glibc
 final class ProgressBar {
     let total: Int64
     let label: String
+    let unit: Unit
     var done: Int64 = 0
     private let start = MonotonicTime.now()
     private var nextDrawing = MonotonicTime.now().advanced(by: 0.2)
@@ -12,9 +13,15 @@ final class ProgressBar {
     /// How many steps go by before the clock is asked again.
     private var countdown = 0
 
-    init(total: Int64, label: String) {
+    /// What is counted.
+    enum Unit {
+        case steps, bytes
+    }
+
+    init(total: Int64, label: String, unit: Unit = .steps) {
         self.total = total
         self.label = label
+        self.unit = unit
     }
 
     func advance(_ steps: Int64, _ output: ScriptOutput) {
@@ -44,7 +51,18 @@ final class ProgressBar {
         let filled = Int((share * 30).rounded())
         let left = share > 0.01 ? now.seconds(since: start) * (1 - share) / share : 0
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 30 - filled)
-        output.writeError("\r\(label) \(bar) \(done)/\(total) · \(Int(left.rounded(.up))) s left \u{1b}[K")
+        output.writeError("\r\(label) \(bar) \(amount) · \(Int(left.rounded(.up))) s left \u{1b}[K")
+    }
+
+    /// How much of how much, in words that can be read while they change.
+    private var amount: String {
+        guard unit == .bytes, total >= 1000 else { return "\(done)/\(total)" }
+        let (size, name) = total >= 1_000_000 ? (1_000_000.0, "MB") : (1000.0, "kB")
+        func tenths(_ bytes: Int64) -> String {
+            let tenths = Int64((Double(bytes) / size * 10).rounded())
+            return "\(tenths / 10).\(tenths % 10)"
+        }
+        return "\(tenths(done)) of \(tenths(total)) \(name)"
     }
 
     func finish(_ output: ScriptOutput) {

@@ -1,22 +1,22 @@
 import Application
 import Lua
 
-/// Reading a global that nothing assigned is an error with the nearest names; at a prompt it is a warning, and nil. Modules
-/// of the LuaRocks trees look for what other versions of Lua have (`unpack or table.unpack`): there it is nil, as it is
-/// in Lua.
+/// Reading a global that nothing assigned is an error with the nearest names; in what is typed at a prompt it is a
+/// warning, and nil. Modules of the LuaRocks trees look for what other versions of Lua have (`unpack or table.unpack`):
+/// there it is nil, as it is in Lua.
 enum StrictGlobals {
     static func install(in host: ScriptHost) {
         let state = host.state
         let globals = state.globals
         let metatable = state.makeTable(fields: 2)
         let declaration = LuaFunctionDeclaration("global", [LuaParameter("…", .variadic(.any))])
-        let isInteractive = host.options.isInteractive
         let trees = host.options.usesLuaTrees ? LuaTrees.folders.map { "@\(DisplayPath.abbreviate($0))/" } : []
         let index = state.makeFunction(declaration) { [unowned host] call in
             guard let name = call.value(1).textValue else { return call.returns(LuaValue.nil) }
+            let isTyped = host.isRunningEntry && isEntry(call)
             // What the prompt sets by and by: no result yet is no mistake.
-            if isInteractive, isOfPrompt(name) { return call.returns(LuaValue.nil) }
-            if let source = call.callerSource, trees.contains(where: source.hasPrefix) {
+            if isTyped, isOfPrompt(name) || host.warnedNames.contains(name) { return call.returns(LuaValue.nil) }
+            if let source = call.chunkName(ofLevel: 1), trees.contains(where: source.hasPrefix) {
                 return call.returns(LuaValue.nil)
             }
             var known: [String] = []
@@ -25,13 +25,28 @@ enum StrictGlobals {
                 return true
             }
             let message = "undefined global '\(name)'\(NearestNames.hint(for: name, among: known))"
-            guard isInteractive else { throw LuaError(.runtime, message) }
+            guard isTyped else { throw LuaError(.runtime, message) }
+            host.warnedNames.insert(name)
             host.output.writeError("warning: \(message)\n")
             return call.returns(LuaValue.nil)
         }
         metatable.rawSet("__index", .function(index))
         metatable.rawSet("__metatable", false)
         globals.setMetatable(metatable)
+    }
+
+    /// Whether the code that reads was typed at the prompt: a module that an entry calls is as strict as ever. Entries
+    /// are called by their numbers, `[3]`.
+    private static func isEntry(_ call: LuaCall) -> Bool {
+        // The prompt's own table of locals may stand in between.
+        for level in 1...2 {
+            guard let source = call.chunkName(ofLevel: level) else { return false }
+            if source.hasPrefix("=["), source.dropFirst(2).prefix(while: \.isNumber).count + 3 == source.count {
+                return true
+            }
+            guard source == "=scope" else { return false }
+        }
+        return false
     }
 
     /// `_`, `_1`, `_err`, `_PROMPT`.

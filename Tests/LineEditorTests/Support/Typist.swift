@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import LineEditor
 
 /// A person at a terminal: types at an editor and looks at the screen.
@@ -81,5 +83,12 @@ final class Typist {
 
     private static func depth(_ text: String) -> Int {
         text.split(whereSeparator: \.isWhitespace).reduce(0) { $0 + ($1 == "do" ? 1 : $1 == "end" ? -1 : 0) }
+    }
+}
+
+extension Screen {
+    /// Applies what an editor wants written.
+    mutating func apply(_ outcomes: [Outcome]) {
+        for case .write(let bytes) in outcomes { apply(bytes) }
     }
 }

@@ -16,11 +16,66 @@ import Testing
         #expect(throws: Never.self) { try LuaState().load(Array(script.utf8), name: "=saved") }
     }
 
+    @Test(
+        "a session saved runs as a script, whatever was typed",
+        arguments: [
+            (["6 * 7", "_ + _1"], "42\n84\n"), (["6 * 7 -- the answer", "1, 'a'"], "42\n1\ta\n"),
+            (["return 5", "return"], "5\n"), (["x = 1", "(function() x = x + 1 end)()", "x;"], "2\n"),
+            (["t = { 1 }", "full(t[1])"], "1\n"), (["local a <const> = 2", "a * 2", "local a = a + 1", "a"], "4\n3\n"),
+            (["nope.x()", "'text' .. 1"], "text1\n"),
+        ])
+    func savedRuns(entries: [String], printed: String) throws {
+        let test = try TestHost()
+        var record = SessionRecord()
+        for (index, entry) in entries.enumerated() {
+            let worked = (try? test.evaluator.evaluate(entry).get()) != nil || entry.hasPrefix("full")
+            let isStatement = (try? test.host.state.load(Array(entry.utf8), name: "=entry")) != nil
+            record.add(
+                .init(number: index + 1, text: entry, hasWorked: worked, result: "", isExpression: !isStatement))
+        }
+        let other = try TestHost()
+        let capture =
+            "local lines = {} print = function(...) lines[#lines + 1] = table.concat({ ... }, '\\t') .. '\\n' end "
+        let script = Array((capture + record.script() + "\nreturn table.concat(lines)").utf8)
+        let values = try other.host.run(script, name: "@saved.lua").get()
+        #expect(values.first?.textValue == printed, "\(record.script())")
+    }
+
+    @Test("prose is broken at blanks, under the description; columns and short lines stay")
+    func wrapping() {
+        let text = "short\n  name   one two three four five six\n    deeper prose that is far too long for it\n"
+        #expect(
+            WrappedText.wrapped(text, to: 24)
+                == "short\n  name   one two three\n         four five six\n    deeper prose that is\n    far too long for it\n"
+        )
+        #expect(WrappedText.wrapped(text, to: 80) == text)
+    }
+
+    @Test("control characters in a cell are written out")
+    func cells() {
+        #expect(TextTable.cut("a\u{1B}[31mb\nc\td\u{9B}", to: 40) == "a\\27[31mb c d\\155")
+    }
+
+    @Test("a search finds what is named so before what speaks of it")
+    func search() throws {
+        let test = try TestHost()
+        let texts = HelpText(test.host, FunctionTexts(test.host))
+        let found = try #require(texts.search("thumbnail"))
+        #expect(found.hasPrefix("  images:thumbnail("))
+        #expect(try #require(texts.search("memory WARNING")).contains("didReceiveMemoryWarning"))
+        #expect(texts.search("nothing speaks of this") == nil && texts.search(" ") == nil)
+    }
+
     @Test("the pager shows a screen, a line, the rest")
     func pager() {
         let text = (1...100).map { "\($0)\n" }.joined()
-        #expect(Pager.isNeeded(text, rows: 24) && !Pager.isNeeded("1\n2\n", rows: 24))
-        var pager = Pager(text, rows: 11)
+        #expect(Pager.isNeeded(text, rows: 24, columns: 80) && !Pager.isNeeded("1\n2\n", rows: 24, columns: 80))
+        // A line that is broken takes its rows; pictures take one a line.
+        let wide = String(repeating: "x", count: 1000)
+        #expect(Pager.isNeeded(wide, rows: 10, columns: 80) && !Pager.isNeeded("\u{1B}" + wide, rows: 10, columns: 80))
+        var broken = Pager("\(wide)\n\(wide)\nend\n", rows: 20, columns: 80)
+        #expect(broken.page() == "\(wide)\n" && broken.page() == "\(wide)\nend\n")
+        var pager = Pager(text, rows: 11, columns: 80)
         #expect(pager.page() == (1...10).map { "\($0)\n" }.joined())
         #expect(pager.take(.line) == "11\n")
         #expect(pager.take(.page) == (12...21).map { "\($0)\n" }.joined())

@@ -69,13 +69,15 @@ enum ItemFilesBinding {
     ) throws -> Result {
         let checkpoint = try host.state.load(Array("".utf8), name: "=checkpoint")
         let showsBar = options.progress != nil
+        // What is read of a CSV file is counted in bytes; everything else in items.
+        let unit = verb == "Importing" && options.format == .csv ? ProgressBar.Unit.bytes : .steps
         var bar: ProgressBar?
         defer { bar?.finish(host.output) }
         options.progress = { done, total in
             // The VM looks for what is pending as it enters a function.
             _ = try checkpoint.call()
             guard showsBar else { return }
-            let shown = bar ?? ProgressBar(total: Int64(total), label: verb)
+            let shown = bar ?? ProgressBar(total: Int64(total), label: verb, unit: unit)
             bar = shown
             shown.show(Int64(done), host.output)
         }

@@ -7,6 +7,10 @@ enum TimerModule {
     private final class ScriptTimer {
         var timer: LoopTimer?
         var isCancelled = false
+        /// What it was asked to do: `every 2.0 s, chunk:3`.
+        let text: String
+
+        init(_ text: String) { self.text = text }
     }
 
     static func install(in host: ScriptHost) -> LuaModule {
@@ -20,6 +24,9 @@ enum TimerModule {
             timer.isCancelled = true
             timer.timer?.cancel()
             return call.returnsNothing()
+        }
+        cls.metamethod("__tostring") { timer, call in
+            call.returns("Timer(\(timer.text)\(timer.isCancelled ? ", cancelled" : ""))")
         }
         cls.property("isCancelled", .boolean, "Whether it was called off.") { timer, call in
             call.returns(timer.isCancelled)
@@ -42,7 +49,9 @@ enum TimerModule {
                     throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)")
                 }
                 let function = try call.function(1)
-                let timer = ScriptTimer()
+                let place = function.place
+                let written = place.isNative ? "" : ", \(place.source):\(place.line)"
+                let timer = ScriptTimer("\(name) \(seconds) s\(written)")
                 let fire = { [unowned host] in host.runTimer(function) }
                 timer.timer =
                     repeats ? host.loop.every(seconds, handler: fire) : host.loop.after(seconds, handler: fire)

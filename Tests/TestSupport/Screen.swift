@@ -1,20 +1,20 @@
 import LineEditor
 
-/// A small terminal: applies what the editor writes to a grid, as xterm would.
-struct Screen {
-    let columns: Int
-    let rows: Int
-    private(set) var grid: [[String]]
-    private(set) var scrolledOff: [String] = []
-    private(set) var row = 0
-    private(set) var column = 0
-    private(set) var unknown: [String] = []
+/// A small terminal: applies what is written to a grid, as xterm would.
+public struct Screen {
+    public let columns: Int
+    public let rows: Int
+    public private(set) var grid: [[String]]
+    public private(set) var scrolledOff: [String] = []
+    public private(set) var row = 0
+    public private(set) var column = 0
+    public private(set) var unknown: [String] = []
     /// The SGR parameters in force where each cell was written.
-    private(set) var styles: [[String]]
+    public private(set) var styles: [[String]]
     private var style = ""
     private var waitsAtMargin = false
 
-    init(columns: Int, rows: Int) {
+    public init(columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows
         grid = Array(repeating: Array(repeating: " ", count: columns), count: rows)
@@ -22,7 +22,7 @@ struct Screen {
     }
 
     /// The rows without blanks at their ends, up to the last that has text.
-    var lines: [String] {
+    public var lines: [String] {
         var lines = grid.map { row -> String in
             var text = row.joined()
             while text.hasSuffix(" ") { text.removeLast() }
@@ -32,11 +32,7 @@ struct Screen {
         return lines
     }
 
-    mutating func apply(_ outcomes: [Outcome]) {
-        for case .write(let bytes) in outcomes { apply(bytes) }
-    }
-
-    mutating func apply(_ bytes: [UInt8]) {
+    public mutating func apply(_ bytes: [UInt8]) {
         var scalars = Array(String(decoding: bytes, as: UTF8.self).unicodeScalars)[...]
         var run = ""
         func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 }
@@ -54,6 +50,9 @@ struct Screen {
             case "\n": lineFeed()
             case "\u{8}":
                 column = max(0, column - 1)
+                waitsAtMargin = false
+            case "\t":
+                column = min(columns - 1, (column / 8 + 1) * 8)
                 waitsAtMargin = false
             case "\u{1B}": control(&scalars)
             default: unknown.append("\\u\(scalar.value)")
@@ -99,7 +98,18 @@ struct Screen {
     }
 
     private mutating func control(_ scalars: inout ArraySlice<Unicode.Scalar>) {
-        guard scalars.popFirst() == "[" else {
+        switch scalars.popFirst() {
+        case "["?: break
+        case "]"?, "_"?, "P"?:
+            // A text for the terminal itself, up to a bell or ESC \.
+            while let scalar = scalars.popFirst(), scalar != "\u{7}" {
+                if scalar == "\u{1B}" {
+                    _ = scalars.popFirst()
+                    return
+                }
+            }
+            return
+        default:
             unknown.append("ESC")
             return
         }

@@ -1,0 +1,53 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Work that takes a while, at the prompt: a bar that can be read, and Ctrl-C that leaves nothing half.
+@Suite(
+    "Long work at the prompt", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"),
+    .enabled(if: Project.shared != nil, "\(Project.sharedIsAbsent)"))
+struct LongWorkPtyTests {
+    @Test("an import of the museum shows how far it is; Ctrl-C takes it back, and the next one is whole")
+    func importing() throws {
+        let program = try Program()
+        let csv = try #require(Project.sharedData("carnegie.csv"))
+        let terminal = try program.terminal("--allow-read", csv)
+        try terminal.waitForPrompt()
+        let entry = "items:import('\(csv)', { map = { title = 'name' }, progress = true })"
+        try terminal.enter("items:createItem{ name = 'Lamp' } print('rea' .. 'dy')", andExpect: "ready")
+        try terminal.sendLine(entry)
+        // Bytes are told as people read them, and the bar goes on.
+        try terminal.expect(matching: #"Importing █*░+ \d\.\d of 10\.5 MB · \d+ s left"#, timeout: 60)
+        try terminal.send(control: "c")
+        try terminal.expect("interrupted")
+        try terminal.expect("> ")
+        try terminal.enter("print('ite' .. 'ms', #items, items[1].name, items.hasChanges)", andExpect: "items\t1\tLamp")
+        #expect(try program.itemCount() == "1", "the journal has nothing of it")
+
+        try terminal.sendLine(entry)
+        try terminal.expect("28143\n", timeout: 120)
+        try terminal.expect("> ")
+        try terminal.enter("print('ite' .. 'ms', #items)", andExpect: "items\t28144")
+        // Taken back as one step.
+        try terminal.sendLine(":undo")
+        try terminal.expect("undone: 28,143 items fewer")
+    }
+
+    @Test("Ctrl-C in a loop over the museum's rows: the transaction is taken back, without one the rows stay")
+    func loop() throws {
+        let program = try Program()
+        let csv = try #require(Project.sharedData("carnegie.csv"))
+        let terminal = try program.terminal("--allow-read", csv)
+        try terminal.waitForPrompt()
+        let body =
+            "local n = 0 for row in csv.rows('\(csv)') do items:createItem{ name = row.title } n = n + 1 if n == 500 then print('fi' .. 've hundred') while true do end end end"
+        try terminal.begin("items:transaction(function() \(body) end)", andExpect: "five hundred")
+        try terminal.send(control: "c")
+        try terminal.expect("interrupted")
+        try terminal.enter("print('ite' .. 'ms', #items)", andExpect: "items\t0")
+        try terminal.begin(body, andExpect: "five hundred")
+        try terminal.send(control: "c")
+        try terminal.expect("interrupted")
+        try terminal.enter("print('ite' .. 'ms', #items)", andExpect: "items\t500")
+    }
+}
