@@ -47,6 +47,10 @@ extension KeyedArchiver {
             head.setReference(topFields.count + index, in: topReferences, to: object)
         }
         entries.withUnsafeBufferPointer { head.setReferences($0, shift: shift, in: references) }
+        // What only encoding needs goes before the file is made.
+        entries = []
+        elementUIDs = []
+        dateUIDs.removeAll()
         return try table.finish(behind: head)
     }
 }

@@ -132,13 +132,13 @@ extension KeyedArchiver {
         object == entries[0] ? uidOfLiteralNull() : uid(ofLeaf: object)
     }
 
+    /// The UID of the leaf that was just added to the table.
     @inline(__always)
     func uid(ofLeaf object: UInt32) -> UInt32 {
-        let index = Int(object &- Self.usualHeadCount)
-        let known = leafUIDs[index]
+        let known = table.leafTag
         if known != 0 { return known }
         let uid = newUID(object)
-        leafUIDs[index] = uid
+        table.leafTag = uid
         return uid
     }
 

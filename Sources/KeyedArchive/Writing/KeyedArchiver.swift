@@ -42,8 +42,6 @@ public final class KeyedArchiver {
     var topUnkeyedCount = 0
 
     // Identity and uniquing.
-    /// By number in the table, the UID of the leaf that is this object; 0 for none.
-    let leafUIDs: LeafUIDs
     let dateUIDs = DateTable()
     var identities: [ObjectIdentifier: UInt32] = [:]
     /// Keeps encoded objects alive, so that no other takes their address.
@@ -89,7 +87,6 @@ public final class KeyedArchiver {
         table = BinaryPropertyListWriter(
             firstNumber: Self.usualHeadCount, expectedObjects: expected * 5 / 2, expectedBytes: expected * 50,
             expectedLeaves: expected * 4 / 5)
-        leafUIDs = LeafUIDs(capacity: expected * 5 / 2)
         escapedKeys = KeyCache()
         classKey = table.key("$class")
         timeKey = table.key("NS.time")

@@ -1,7 +1,7 @@
 /// Writes a binary property list straight into its object table, without a tree of values.
 ///
 /// Objects are numbered in the order in which they are added. Leaves are kept once each, by kind and exact content:
-/// adding a string twice gives the same number. Containers are added before or after their contents, as the caller
+/// adding a string twice gives the same number, unless hundreds of thousands of others came between. Containers are added before or after their contents, as the caller
 /// likes; `references` are filled in later. Nothing is written about an object but its bytes, so the result depends on
 /// the calls alone.
 ///
@@ -13,13 +13,18 @@ public final class BinaryPropertyListWriter {
     public typealias KeyNumber = UInt32
 
     let body: GrowableBuffer<UInt8>
-    let offsets: GrowableBuffer<UInt64>
+    let places: ObjectPlaces
     private let leaves: LeafTable
+    /// The slot of the leaf that was added last; below 0 the small integer of that number, counted from -1 down.
+    @exclusivity(unchecked) private var lastLeaf = 0
+    /// The tag of that leaf: looking it up again would wait for memory.
+    @exclusivity(unchecked) private var lastTag: UInt32 = 0
+    private let smallIntegerTags = GrowableBuffer<UInt32>(capacity: 1024)
     private let uidObjects: GrowableBuffer<UInt32>
     private let staging = GrowableBuffer<UInt8>(capacity: 256)
     private let staged = GrowableBuffer<StagedLeaf>(capacity: 16)
     /// Where looked-at slots go, so that looking at them is not optimised away.
-    @exclusivity(unchecked) private var peeked: UInt64 = 0
+    @exclusivity(unchecked) private var peeked: UInt32 = 0
     private var keyTexts: [String] = []
     /// The objects of the registered keys' strings; no access overlaps another.
     @exclusivity(unchecked) private var keyObjects: [UInt32] = []
@@ -48,14 +53,17 @@ public final class BinaryPropertyListWriter {
     ) {
         self.firstNumber = firstNumber
         body = GrowableBuffer(capacity: expectedBytes)
-        offsets = GrowableBuffer(capacity: expectedObjects)
-        leaves = LeafTable(capacity: expectedLeaves)
+        places = ObjectPlaces(capacity: expectedObjects)
+        leaves = LeafTable(capacity: expectedLeaves, firstNumber: firstNumber)
         uidObjects = GrowableBuffer(capacity: expectedObjects / 2)
-        for _ in 0..<1024 { smallIntegers.append(Self.none) }
+        for _ in 0..<1024 {
+            smallIntegers.append(Self.none)
+            smallIntegerTags.append(0)
+        }
     }
 
     /// How many objects have been added.
-    public var objectCount: Int { offsets.count }
+    public var objectCount: Int { places.count }
 
     // MARK: - Leaves
 
@@ -107,9 +115,15 @@ public final class BinaryPropertyListWriter {
         if UInt64(bitPattern: value) < 1024 {
             let index = Int(truncatingIfNeeded: value)
             let known = smallIntegers[index]
-            if known != Self.none { return known }
+            if known != Self.none {
+                lastLeaf = -1 - index
+                lastTag = smallIntegerTags[index]
+                return known
+            }
             let number = sharedInteger(value)
             smallIntegers[index] = number
+            lastLeaf = -1 - index
+            lastTag = 0
             return number
         }
         return sharedInteger(value)
@@ -316,6 +330,13 @@ public final class BinaryPropertyListWriter {
         }
     }
 
+    /// Gives back the tables that only adding needs.
+    func endAdding() {
+        leaves.removeAll()
+        uidObjects.removeAll()
+        isFull = true
+    }
+
     // MARK: - Bytes
 
     private func sparseUID(_ value: UInt32) -> ObjectNumber {
@@ -391,24 +412,36 @@ public final class BinaryPropertyListWriter {
     private func commitLeaf(from start: Int, hash: UInt32) -> ObjectNumber {
         let base = body.base
         let length = body.count - start
-        let newNumber = UInt32(truncatingIfNeeded: offsets.count) &+ firstNumber
-        let known = leaves.find(hash: hash, newNumber: newNumber) { number in
-            let other = Int(truncatingIfNeeded: offsets[Int(number &- firstNumber)])
+        let newNumber = UInt32(truncatingIfNeeded: places.count) &+ firstNumber
+        let (known, slot) = leaves.find(hash: hash, newNumber: newNumber) { number in
+            let other = places.start(of: Int(number &- firstNumber), in: base)
             // A leaf's bytes tell its length, so that equal bytes are an equal leaf even if `other` is a shorter one.
             return other + length <= start && Self.areEqual(base + start, base + other, length)
         }
+        lastLeaf = slot
         if let known {
+            lastTag = leaves.tag(at: slot)
             body.truncate(to: start)
             return known
         }
+        lastTag = 0
         return appendObject(at: start)
+    }
+
+    /// What the owner notes with the leaf that was added last: in an archive, its UID. 0 for nothing.
+    package var leafTag: UInt32 {
+        @inline(__always) get { lastTag }
+        @inline(__always) set {
+            lastTag = newValue
+            if lastLeaf >= 0 { leaves.setTag(newValue, at: lastLeaf) } else { smallIntegerTags[-1 - lastLeaf] = newValue }
+        }
     }
 
     @inline(__always)
     private func appendObject(at start: Int) -> ObjectNumber {
-        let number = UInt32(truncatingIfNeeded: offsets.count) &+ firstNumber
-        if offsets.count >= Int(UInt32.max) - 256 - Int(firstNumber) { isFull = true }
-        offsets.append(UInt64(truncatingIfNeeded: start))
+        let number = UInt32(truncatingIfNeeded: places.count) &+ firstNumber
+        if places.count >= Int(UInt32.max) - 256 - Int(firstNumber) { isFull = true }
+        places.append(start)
         return number
     }
 

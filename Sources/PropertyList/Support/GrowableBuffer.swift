@@ -29,7 +29,8 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     private func grow(_ extra: Int) {
         let wanted = max(capacity * 2, count + extra)
         let larger = Self.memory(wanted)
-        larger.update(from: base, count: count)
+        let stride = MemoryLayout<Element>.stride
+        PageMemory.move(base, to: larger, count: count * stride, of: capacity * stride)
         PageMemory.free(base, capacity * MemoryLayout<Element>.stride)
         base = larger
         capacity = wanted
@@ -51,6 +52,20 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     @inline(__always)
     func truncate(to newCount: Int) {
         count = newCount
+    }
+
+    /// Gives back what lies before an index, whole pages of it: it is not read again.
+    func discard(upTo index: Int, from start: Int) {
+        let stride = MemoryLayout<Element>.stride
+        PageMemory.discard(base, upTo: index * stride, from: start * stride, of: capacity * stride)
+    }
+
+    /// Gives everything back.
+    func removeAll() {
+        PageMemory.free(base, capacity * MemoryLayout<Element>.stride)
+        capacity = 8
+        count = 0
+        base = Self.memory(capacity)
     }
 
     @inline(__always)
