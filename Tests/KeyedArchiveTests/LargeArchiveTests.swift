@@ -26,7 +26,8 @@ struct LargeArchiveTests {
         let bytes = try Self.archive()
         #expect(try Self.archive() == bytes)
         let reader = try KeyedArchiveReader(bytes)
-        let elements = try #require(try reader.record(at: try #require(try reader.rootUID()))?.elements())
+        let root = try #require(try reader.rootUID())
+        let elements = try #require(try reader.record(at: root)?.elements())
         #expect(elements.count == Self.count)
         var rooms: Set<UInt32> = []
         var differing = 0
