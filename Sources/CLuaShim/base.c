@@ -1,6 +1,8 @@
 /* The base library, narrowed: what would let a script corrupt the VM, run inside the collector, or escape an interrupt. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "host.h"
@@ -341,6 +343,42 @@ int clua_narrow(lua_State *L) {
 static int close_file(lua_State *L) {
     luaL_Stream *stream = luaL_checkudata(L, 1, LUA_FILEHANDLE);
     return luaL_fileresult(L, fclose(stream->f) == 0, NULL);
+}
+
+/* A file object whose other end is a program: Lua's functions see the stream at its head. */
+typedef struct {
+    luaL_Stream stream;
+    pid_t process;
+} program_stream;
+
+static int close_program(lua_State *L) {
+    program_stream *program = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+    fclose(program->stream.f);
+    int status = 0;
+    pid_t result;
+    do result = waitpid(program->process, &status, 0);
+    while (result < 0 && errno == EINTR);
+    if (result >= 0) errno = 0; /* or a status other than 0 would be taken for an error of the system's */
+    return luaL_execresult(L, result < 0 ? -1 : status);
+}
+
+int clua_pushprogram(lua_State *L, int fd, const char *mode, int process) {
+    program_stream *program = lua_newuserdatauv(L, sizeof *program, 0);
+    program->stream.closef = NULL; /* closed, should anything below fail */
+    program->stream.f = NULL;
+    program->process = process;
+    if (luaL_getmetatable(L, LUA_FILEHANDLE) != LUA_TTABLE) {
+        lua_pop(L, 2);
+        return 0;
+    }
+    lua_setmetatable(L, -2);
+    program->stream.f = fdopen(fd, mode);
+    if (!program->stream.f) {
+        lua_pop(L, 1);
+        return 0;
+    }
+    program->stream.closef = close_program;
+    return 1;
 }
 
 int clua_pushfile(lua_State *L, int fd, const char *mode) {

@@ -5,6 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Tells the host on the way up, at three quarters and at seven eighths, so that it may collect garbage at the next
+ * instruction, and let go what can be made again, before a script is refused. */
+static void watch_limit(clua_host *host) {
+    size_t eighth = host->limit / 8;
+    int level = host->used > eighth * 7 ? 2 : host->used > eighth * 6 ? 1 : 0;
+    if (level > host->pressed) {
+        host->pressed = level;
+        clua_interrupt(host, CLUA_INTERRUPT_MEMORY);
+    } else if (level == 0 && host->pressed) {
+        host->pressed = host->used < eighth * 5 ? 0 : 1;
+    }
+}
+
 /* Growth is refused only while `enforce` is on: then no Swift frame stands between the VM and the protected call that
  * catches the error. Otherwise the debt is counted, and the VM's own next allocation fails. */
 static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
@@ -31,6 +44,7 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
     }
     host->used += nsize - old;
     if (host->used > host->peak) host->peak = host->used;
+    if (host->limit) watch_limit(host);
     return result;
 }
 

@@ -28,6 +28,7 @@ struct clua_host {
     /* Memory. `enforce` is on exactly while the innermost boundary is the VM or a C-level protected call. */
     size_t used, peak, limit;
     int enforce;
+    int pressed; /* how much of the limit is used, as the host was told: 1 three quarters, 2 seven eighths */
     unsigned long allocations, failAt, failures;
 
     /* Interrupts. */

@@ -13,7 +13,7 @@ struct CubbyCommand: ParsableCommand {
             cubby run [<options>] FILE [ARGS …]
             cubby gallery [<options>] [PREDICATE] DIR
             cubby inspect | convert | check FILE … [<options>]
-            cubby api | init [<options>]
+            cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
             Without arguments: a prompt, or the script on standard input when that is no terminal.
@@ -22,8 +22,9 @@ struct CubbyCommand: ParsableCommand {
             """,
         version: "1.0",
         subcommands: [
-            StartCommand.self, RunCommand.self, InspectCommand.self, ConvertCommand.self, CheckCommand.self,
-            GalleryCommand.self, APICommand.self, InitCommand.self,
+            StartCommand.self, RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
+            InspectCommand.self, ConvertCommand.self, CheckCommand.self, GalleryCommand.self, DoctorCommand.self,
+            APICommand.self, InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
 
@@ -36,7 +37,8 @@ struct CubbyCommand: ParsableCommand {
     /// `cubby --read-only run FILE` as well as `cubby run --read-only FILE`: the options mean the same before the word.
     static func subcommandFirst(_ words: [String]) -> [String] {
         guard let start = try? StartCommand.parse(words), start.code == nil, let word = start.arguments.first,
-            word == RunCommand.configuration.commandName
+            [RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self]
+                .contains(where: { (command: any ParsableCommand.Type) in command.configuration.commandName == word })
         else { return words }
         let position = words.count - start.arguments.count
         return [word] + words[..<position] + words[(position + 1)...]

@@ -1,4 +1,4 @@
-import Application
+public import Application
 public import ArgumentParser
 public import Logging
 import Scripting
@@ -22,6 +22,35 @@ struct HostOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Let scripts read and write a folder.", valueName: "path"))
     var allowWrite: [String] = []
 
+    @Flag(help: "Let scripts start programs (os.execute, io.popen).")
+    var allowRun = false
+
+    @Flag(help: "End unless the kernel's fence (Landlock) can be closed, and close it at the prompt, too.")
+    var requireSandbox = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Read-only resources for `bundle`; CUBBY_BUNDLE, or the folder beside the container with .bundle at its end.",
+            valueName: "dir"))
+    var bundle: String?
+
+    @Flag(help: "Run Library/Scripts/init.lua again whenever it changes.")
+    var watch = false
+
+    @Flag(help: "Write each callback of the life cycle to standard error.")
+    var traceLifecycle = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Seconds for the handlers of didEnterBackground, or of willTerminate, and the save; 5 if not given.",
+            valueName: "s"))
+    var callbackTime: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Seconds for background tasks before the process stops; 10 if not given.", valueName: "s"))
+    var backgroundTime: Double?
+
     @Flag(
         name: .customLong("allow-ffi"),
         help: "Let require load C modules: they run outside of the sandbox and of all limits.")
@@ -40,6 +69,21 @@ struct HostOptions: ParsableArguments {
         help: ArgumentHelp("The least important messages shown: debug, info, warning or error.", valueName: "level"))
     var logLevel: Logger.Level = .info
 
+    @Option(
+        help: ArgumentHelp(
+            "How the log is written: bare, nslog, json or journal; what fits standard error, if not given.",
+            valueName: "form"))
+    var logFormat: StandardErrorLogHandler.Form?
+
+    /// Tests take one of the sandbox's fences down to see that the other holds.
+    @Option(help: ArgumentHelp(visibility: .hidden))
+    var fences: Fences = .both
+
+    enum Fences: String, ExpressibleByArgument, CaseIterable { case both, paths, kernel }
+
+    @Flag(help: "At the prompt: a window that loses the focus makes the application inactive.")
+    var focusEvents = false
+
     @Flag(name: .customLong("no-color"), help: "No colours.")
     var noColor = false
 
@@ -50,13 +94,24 @@ struct HostOptions: ParsableArguments {
         if let timeLimit, !(timeLimit > 0 && timeLimit.isFinite) {
             throw ValidationError("--time-limit takes seconds above 0.")
         }
+        for (name, given) in [("--callback-time", callbackTime), ("--background-time", backgroundTime)] {
+            if let given, !(given > 0 && given <= 3600) {
+                throw ValidationError("\(name) takes seconds above 0, at most 3600.")
+            }
+        }
     }
 
-    func scriptHostOptions() throws -> ScriptHostOptions {
+    func located() throws -> Container {
         guard let located = Container.locate(container) else {
             throw ValidationError(
                 "There is no home folder: say with --container or CUBBY_CONTAINER where the data lives.")
         }
+        return located
+    }
+
+    /// What the options say; `asks`: a person can be asked at a prompt, and the kernel's fence would have to stand before.
+    func scriptHostOptions(asks: Bool) throws -> ScriptHostOptions {
+        let located = try located()
         var options = ScriptHostOptions(container: located)
         options.isReadOnly = readOnly
         options.runsInitScript = !noInit
@@ -67,9 +122,40 @@ struct HostOptions: ParsableArguments {
         options.readable = allowRead
         options.writable = allowWrite
         options.logLevel = logLevel
+        options.logForm = logFormat
+        options.bundles = bundles(of: located)
+        options.watchesInitScript = watch
+        options.tracesLifeCycle = traceLifecycle
+        options.callbackLimit = callbackTime ?? options.callbackLimit
+        options.backgroundLimit = backgroundTime ?? options.backgroundLimit
+        options.allowsRunning = allowRun
+        options.acceptsAttachments = true
+        options.kernelFence = requireSandbox ? .required : asks || fences == .paths ? .off : .ifAvailable
+        options.setPathFence(fences != .kernel)
         return options
     }
 }
 
+extension HostOptions {
+    /// The user's own folder of resources, then the one that was installed with the program.
+    func bundles(of container: Container) -> [String] {
+        let own = bundle ?? Environment.value("CUBBY_BUNDLE").flatMap { $0.isEmpty ? nil : $0 }
+        let program = ProgramPath.current.map(PathText.parent(of:))
+        return [own ?? container.path + ".bundle"]
+            + (program.map { [PathText.join($0, "../share/cubby/bundle")] } ?? [])
+    }
+}
+
+extension StandardErrorLogHandler.Form: ExpressibleByArgument {
+    public init?(argument: String) {
+        switch argument {
+        case "bare": self = .bare
+        case "nslog": self = .nsLog
+        case "json": self = .json
+        case "journal": self = .journal
+        default: return nil
+        }
+    }
+}
 extension Durability: ExpressibleByArgument {}
 extension Logger.Level: @retroactive ExpressibleByArgument {}

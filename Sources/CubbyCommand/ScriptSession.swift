@@ -19,6 +19,7 @@ struct ScriptSession {
         static let scriptError: Int32 = 1
         static let usage: Int32 = 64
         static let badData: Int32 = 65
+        static let unavailable: Int32 = 69
         static let inputOutput: Int32 = 74
         static let containerInUse: Int32 = 75
         static let interrupted: Int32 = 130
@@ -37,7 +38,7 @@ struct ScriptSession {
     }
 
     func run() throws {
-        var options = try hostOptions.scriptHostOptions()
+        var options = try hostOptions.scriptHostOptions(asks: isPrompt)
         var chunk: (bytes: [UInt8], name: String)?
         switch source {
         case .prompt: options.isInteractive = true
@@ -55,6 +56,8 @@ struct ScriptSession {
         options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
 
         let host = try open(options)
+        let attachments = AttachServer(host)
+        defer { attachments?.stop() }
         let pictures = ScriptPictures(host, usesColor: !hostOptions.noColor)
         host.frontEnd = pictures
         // The host does not own it.
@@ -63,7 +66,7 @@ struct ScriptSession {
         var status: Int32 = 0
         if let chunk, host.exitCode == nil { status = run(chunk.bytes, chunk.name, on: host) }
         if host.exitCode == nil, isPrompt || (staysAtPrompt && status != Status.interrupted) {
-            REPL(host, usesColor: !hostOptions.noColor).run()
+            REPL(host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents).run()
             status = 0
         }
         host.terminate(status, cause: .eof, explicitly: false)
@@ -104,6 +107,8 @@ struct ScriptSession {
             return try ScriptHost(options)
         } catch let error as ContainerLockError {
             throw exit(Status.containerInUse, error.message)
+        } catch let error as LandlockError {
+            throw exit(Status.unavailable, "--require-sandbox: \(error.message)")
         } catch let error as FileError {
             throw exit(Status.inputOutput, error.message)
         } catch let error as StoreError {

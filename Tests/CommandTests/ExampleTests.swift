@@ -46,6 +46,16 @@ struct ExampleTests {
         #expect(!FileManager.default.fileExists(atPath: "\(program.container)/Documents/Backups"))
     }
 
+    @Test("seed.lua fills an empty store from the bundle on the first run, and on no other")
+    func seed() throws {
+        let script = "\(Project.root)/examples/seed.lua"
+        let first = try program("--bundle", "\(Project.root)/examples/data", "run", script)
+        #expect(first.stdout.hasPrefix("seeded "), "\(first.stderr)")
+        let count = try program.itemCount()
+        #expect(first.stdout == "seeded \(count) items\n")
+        #expect(try program("run", script).stdout == "\(count) items are here already\n")
+    }
+
     @Test("museum.lua takes any CSV with its columns, and says what it wants without one")
     func museum() throws {
         let csv = try program.scratch.write(

@@ -89,5 +89,5 @@ local s = ('9'):rep(50000000) while true do local _ = pcall(function() return s 
 local t = {} for i = 1, 400000 do t[i] = { i } end while true do collectgarbage() end
 while true do pcall(string.byte, ('x'):rep(1000000), 1, -1) end
 local s = ('x'):rep(900000) while true do utf8.codepoint(s, 1, -1) end
-local s = ('x'):rep(20000000) while true do local _ = s .. s end
+local s = ('x'):rep(10000000) while true do local _ = s .. s end
 local t = {} while true do for i = 1, 2000000 do t[i] = i end t = {} end

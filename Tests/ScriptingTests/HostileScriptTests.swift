@@ -17,6 +17,7 @@ struct HostileScriptTests {
         "(('a'):gsub('a', function() while true do end end))",
         "local _ = ('a'):rep(40):find(('a?'):rep(40) .. ('a'):rep(40))", "table.move({}, 1, 1 << 50, 2)",
         "while true do pcall(timer.after, -1, print) end",
+        "while true do items:query([[name MATCHES '(.*f)+(i|r|s|t)*(.*)+x']]):count() end",
     ]
 
     let scratch: TemporaryDirectory

@@ -26,6 +26,7 @@ struct ScriptTests {
         let embedding = try Embedding(scratch.file("container")) { options in
             options.modulePaths = ["\(Self.folder)/modules"]
             options.readable = [Self.folder, "\(Project.root)/examples"]
+            options.bundles = ["\(Project.root)/examples/data"]
         }
         embedding.host.launch()
         embedding.host.sources.remember(source, as: name)

@@ -124,3 +124,57 @@ print(own.event, app:off("host.save"), #app:hooks{ id = "host.save" })
 -- expect: willSave	0	1
 print(pcall(app.emit, app, "mine"))
 -- expect: false	bad argument #1 'event' to 'app:emit' (a script's own events begin with 'user.', got 'mine')
+print(pcall(app.on, app, "user.", print))
+-- expect: false	bad argument #1 'event' to 'app:on' (unknown event 'user.')
+print(pcall(app.on, app, "user.x", { budget = -1 }, print))
+-- expect: false	bad argument #2 'options' to 'app:on' (option 'budget': seconds from 0 expected, got -1.0)
+
+-- Its place in the order, and what it counts: those of a higher priority come after the save.
+app:on("willSave", { group = "save", priority = 95 }, function() print("after") end)
+app:on("willSave", { group = "save" }, function() print("before", items.hasChanges) end)
+items:createItem()
+assert(items:saveChanges())
+-- expect: before	true
+-- expect: after
+-- expect log: Saved all of the Items
+print(own.stats.calls, own.stats.errors, own.stats.total_ms > 0)
+-- expect: 1	0	true
+app:on("willSave", { id = "late", priority = 99 }, function(event) event:veto("too late") end)
+items:createItem()
+print(items:saveChanges())
+-- expect: before	true
+-- expect: after
+-- expect log: willSave cannot be refused
+-- expect: true
+app:off{ group = "save" } app:off("late")
+
+-- A group that fails half-way leaves the one that was there.
+app:group("half", function(on) on("user.test", say("whole")) end)
+print((pcall(app.group, app, "half", function(on) on("user.test", say("half")) error("half-way") end)))
+-- expect: false
+emit() print()
+-- expect: whole 
+app:off{ group = "half" }
+
+-- A handler that removes others, and itself, while the event is delivered.
+local victims = {}
+app:on("user.test", { priority = 1 }, function() for _, each in ipairs(victims) do each:off() end io.write("killer ") end)
+for i = 1, 3 do victims[i] = app:on("user.test", say("victim" .. i)) end
+victims[4] = app:on("user.test", { id = "self" }, say("self"))
+app:on("user.test", say("survivor"))
+emit() print()
+-- expect: killer survivor 
+app:hooks{ event = "user.test" }[1]:off() app:hooks{ event = "user.test" }[1]:off()
+
+-- A handler of an item's `will…` event that fails takes back what it did.
+items:on("willUpdate", { id = "refuse" }, function() items:createItem{ name = "side effect" } error("no") end)
+local count = #items
+print((pcall(function() items[1].name = "changed" end)), #items == count, items[1].name ~= "changed")
+-- expect: false	true	true
+app:off("refuse")
+
+-- A handler may wait; the others follow when it has ended.
+app:on("user.test", function() timer.sleep(0.01) io.write("slept ") end)
+app:on("user.test", say("after it"))
+emit() print()
+-- expect: slept after it 

@@ -42,3 +42,10 @@ print(pcall(timer.after, 1))
 -- expect: false	bad argument #2 'handler' to 'timer.after' (function expected, got no value)
 print(pcall(timer.sleep, "soon"))
 -- expect: false	bad argument #1 'seconds' to 'timer.sleep' (number expected, got string)
+
+-- A timer's function may wait; it goes on although nothing of the script refers to it.
+local ended = 0
+timer.after(0, function() timer.sleep(0.001) collectgarbage() ended = ended + 1 end)
+timer.after(0, function() timer.sleep(0.002) ended = ended + 1 end)
+while ended < 2 do timer.sleep(0.001) end
+print(ended)  -- expect: 2

@@ -7,17 +7,20 @@ public final class OwnThread: Sendable {
 
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// Runs a closure on a thread that ends with it, and waits.
-    public static func run(_ body: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(OwnThread(body))
-        pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<OwnThread>.fromOpaque(argument).takeRetainedValue().body()
-                return nil
-            }, box.toOpaque())
-        pthread_join(thread, nil)
+    /// Runs a closure on a thread that ends with it, or on some at once, and waits.
+    public static func run(times count: Int = 1, _ body: @escaping @Sendable () -> Void) {
+        let threads = (0..<count).map { _ in
+            var thread = pthread_t()
+            let box = Unmanaged.passRetained(OwnThread(body))
+            pthread_create(
+                &thread, nil,
+                { argument in
+                    guard let argument else { return nil }
+                    Unmanaged<OwnThread>.fromOpaque(argument).takeRetainedValue().body()
+                    return nil
+                }, box.toOpaque())
+            return thread
+        }
+        for thread in threads { pthread_join(thread, nil) }
     }
 }

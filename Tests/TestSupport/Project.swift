@@ -35,6 +35,9 @@ public enum Project {
         shared.map { "\($0)/data/\(name)" }
     }
 
+    /// By how much all waits of the tests' helpers are longer: `CUBBY_PATIENCE`, for programs that a sanitizer slows down.
+    public static let patience = environment("CUBBY_PATIENCE").flatMap(Double.init) ?? 1
+
     /// An environment variable that is set and not empty.
     public static func environment(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }

@@ -164,7 +164,7 @@ public final class PseudoTerminal {
     }
 
     private func expect(_ what: String, timeout: Double?, find: (ArraySlice<UInt8>) -> Int?) throws -> String {
-        let seconds = timeout ?? self.timeout
+        let seconds = (timeout ?? self.timeout) * Project.patience
         let deadline = Date(timeIntervalSinceNow: seconds)
         while true {
             if let end = find(plain[matched...]) {
@@ -219,7 +219,7 @@ public final class PseudoTerminal {
     /// - Throws: `TestFailure` with the transcript when there is none in time.
     @discardableResult
     public func waitForProcess(named name: String, states: String = "", timeout: Double? = nil) throws -> pid_t {
-        let deadline = Date(timeIntervalSinceNow: timeout ?? self.timeout)
+        let deadline = Date(timeIntervalSinceNow: (timeout ?? self.timeout) * Project.patience)
         repeat {
             for process in processes(named: name) where states.isEmpty || states.contains(process.state) {
                 return process.pid
@@ -235,7 +235,7 @@ public final class PseudoTerminal {
     /// - Throws: `TestFailure` with the transcript when it does not end in time.
     @discardableResult
     public func waitForExit(timeout: Double? = nil) throws -> ExitStatus {
-        let deadline = Date(timeIntervalSinceNow: timeout ?? self.timeout)
+        let deadline = Date(timeIntervalSinceNow: (timeout ?? self.timeout) * Project.patience)
         repeat {
             if let ended { return ended }
             var status: Int32 = 0

@@ -53,14 +53,15 @@ public func run(
 
     var exchange = Exchange(
         input: Array(input), inputEnd: toChild.writeEnd, outputEnd: output.readEnd, errorEnd: error.readEnd)
-    let ended = exchange.run(until: Date(timeIntervalSinceNow: timeout))
+    let ended = exchange.run(until: Date(timeIntervalSinceNow: timeout * Project.patience))
     if !ended { kill(pid, SIGKILL) }
     var status: Int32 = 0
     while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
     let result = ProcessOutput(
         status: ExitStatus(waitStatus: status), standardOutput: exchange.output, standardError: exchange.error)
     guard ended else {
-        throw TestFailure("\(command) did not end in \(timeout) s; it wrote:\n\(result.stdout)\n\(result.stderr)")
+        throw TestFailure(
+            "\(command) did not end in \(timeout * Project.patience) s; it wrote:\n\(result.stdout)\n\(result.stderr)")
     }
     return result
 }

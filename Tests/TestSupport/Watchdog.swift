@@ -7,6 +7,7 @@ public final class Watchdog: Sendable {
     private let isDone = Mutex(false)
 
     public init(_ name: String, seconds: Double = 120) {
+        let seconds = seconds * Project.patience
         let end = Date().addingTimeInterval(seconds)
         Thread.detachNewThread { [weak self] in
             while Date() < end {

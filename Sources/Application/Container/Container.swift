@@ -24,6 +24,9 @@ public struct Container: Sendable, Hashable {
     /// The file whose lock makes one process the container's owner.
     public var lockFile: String { path + "/.lock" }
 
+    /// The socket by which a prompt reaches the host that runs here.
+    public var socketFile: String { path + "/.socket" }
+
     /// Every folder, parents first.
     public var folders: [String] {
         [path, documents, library, applicationSupport, caches, preferences, scripts, tmp]

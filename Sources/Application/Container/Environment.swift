@@ -9,4 +9,11 @@ public enum Environment {
     public static func value(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }
+
+    /// Sets a variable, for this process and those that it starts.
+    ///
+    /// - Parameters:
+    ///   - name: which one.
+    ///   - value: its new value.
+    public static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
 }

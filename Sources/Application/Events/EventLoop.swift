@@ -10,9 +10,13 @@ public final class EventLoop {
     /// Called with each signal that was posted.
     public var onSignal: ((UnixSignal) -> Void)?
 
+    /// Called after a wait that was much longer than asked for: the process was frozen, or the machine asleep.
+    public var onGap: ((LoopGap) -> Void)?
+
     private var watches: [LoopWatch] = []
     private var timers = TimerQueue()
     private var replies: [UInt64: (any Sendable) -> Void] = [:]
+    private var notices: [UInt64: (notifier: EventNotifier, handler: () -> Void)] = [:]
     private var lastReply: UInt64 = 0
     /// Kept between turns, so that a turn allocates nothing.
     private var polled: [pollfd] = []
@@ -78,6 +82,22 @@ public final class EventLoop {
         return EventReply(poster: poster, number: lastReply)
     }
 
+    /// Makes what another thread calls a handler with, again and again, until `forget(_:)`.
+    ///
+    /// - Parameter handler: called on this thread, possibly between two steps of a running script.
+    /// - Returns: what to hand to the other thread.
+    public func notifier(_ handler: @escaping () -> Void) -> EventNotifier {
+        lastReply &+= 1
+        let notifier = EventNotifier(poster: poster, number: lastReply)
+        notices[lastReply] = (notifier, handler)
+        return notifier
+    }
+
+    /// The notifier's handler is called no more.
+    public func forget(_ notifier: EventNotifier) {
+        notices = notices.filter { $0.value.notifier !== notifier }
+    }
+
     /// Whether a timer or a reply is outstanding: something will happen without anybody's doing.
     public var hasWork: Bool { !timers.isEmpty || !replies.isEmpty }
 
@@ -112,6 +132,10 @@ public final class EventLoop {
             switch entry {
             case .signal(let signal): onSignal?(signal)
             case .reply(let number, let value): replies.removeValue(forKey: number)?(value)
+            case .notice(let number):
+                guard let notice = notices[number] else { continue }
+                notice.notifier.acknowledge()
+                notice.handler()
             case .wake: break
             }
         }
@@ -126,7 +150,10 @@ public final class EventLoop {
             waiting.append(watch)
             polled.append(pollfd(fd: watch.descriptor, events: watch.events.pollEvents, revents: 0))
         }
-        let count = poll(&polled, nfds_t(polled.count), milliseconds(timeout))
+        let limit = milliseconds(timeout)
+        let start = ClockPair.now()
+        let count = poll(&polled, nfds_t(polled.count), limit)
+        if let onGap, let gap = start.gap(until: .now(), waited: limit) { onGap(gap) }
         guard count > 0 else { return [] }
         if polled[0].revents != 0 { poster.acknowledge() }
         var ready: [(LoopWatch, ReadyEvents)] = []

@@ -9,6 +9,7 @@ public final class EventPoster: Sendable {
     enum Posted: Sendable {
         case signal(UnixSignal)
         case reply(UInt64, any Sendable)
+        case notice(UInt64)
         case wake
     }
 

@@ -30,5 +30,18 @@ public enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// The delegate's methods as Swift's `#function` prints them, the application's before the scene's.
+    ///
+    /// - Parameter isLaunch: at a launch, scenes are told that they enter the foreground, and the application is not.
+    /// - Returns: their names.
+    public func functionNames(isLaunch: Bool = false) -> [String] {
+        switch self {
+        case .willFinishLaunching, .didFinishLaunching: ["application(_:\(rawValue)WithOptions:)"]
+        case .didBecomeActive where isLaunch:
+            ["sceneWillEnterForeground(_:)", "\(applicationSelector)(_:)", "sceneDidBecomeActive(_:)"]
+        default: [applicationSelector, sceneSelector].compactMap { $0.map { $0 + "(_:)" } }
+        }
+    }
+
     private var capitalized: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }

@@ -20,4 +20,6 @@ public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
     /// The journal has grown so long that the archive is written anew.
     case journal
     case idle
+    /// Clocks that went on while the process did not.
+    case clock
 }

@@ -18,6 +18,15 @@ enum LocalTime {
         return day(parts) + " +0000"
     }
 
+    /// `yyyy-MM-ddTHH:mm:ss.SSSZ` in UTC, as programs like it.
+    static func isoText(_ moment: timespec) -> String {
+        var seconds = moment.tv_sec
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let text = day(parts).split(separator: " ").joined(separator: "T")
+        return text + "." + padded(Int32(truncatingIfNeeded: moment.tv_nsec / 1_000_000), 3) + "Z"
+    }
+
     private static func day(_ parts: tm) -> String {
         let year = padded(parts.tm_year &+ 1900, 4)
         let date = year + "-" + padded(parts.tm_mon &+ 1, 2) + "-" + padded(parts.tm_mday, 2)

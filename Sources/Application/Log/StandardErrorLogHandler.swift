@@ -16,6 +16,10 @@ public struct StandardErrorLogHandler: LogHandler {
         case bare
         /// As NSLog writes it.
         case nsLog
+        /// An object of JSON a line: time, level, process, pid, message, and the fields that came with it.
+        case json
+        /// As systemd's journal reads it: the priority in angle brackets, and the message.
+        case journal
     }
 
     public var logLevel: Logger.Level
@@ -37,9 +41,17 @@ public struct StandardErrorLogHandler: LogHandler {
         sink: @escaping Sink = Self.writeToStandardError
     ) {
         logLevel = level
-        self.form = form ?? (isatty(STDERR_FILENO) == 1 ? .bare : .nsLog)
+        self.form = form ?? Self.fittingForm
         self.processName = processName
         self.sink = sink
+    }
+
+    /// The form that standard error asks for: bare on a terminal, priorities for the journal, else NSLog's.
+    private static var fittingForm: Form {
+        if isatty(STDERR_FILENO) == 1 { return .bare }
+        var raw = stat()
+        guard let journal = Environment.value("JOURNAL_STREAM"), fstat(STDERR_FILENO, &raw) == 0 else { return .nsLog }
+        return journal == "\(raw.st_dev):\(raw.st_ino)" ? .journal : .nsLog
     }
 
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -48,18 +60,35 @@ public struct StandardErrorLogHandler: LogHandler {
     }
 
     public func log(event: LogEvent) {
+        var all = metadata
+        if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
+        if let own = event.metadata { all.merge(own) { _, new in new } }
+        let fields = all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+        if form == .json {
+            return sink(JSONLine.text(event.level, "\(event.message)", fields, processName: processName) + "\n")
+        }
         var line = ""
         if form == .nsLog {
             var now = timespec()
             clock_gettime(CLOCK_REALTIME, &now)
             line = "\(LocalTime.logText(now)) \(processName)[\(getpid()):\(String(cubby_thread_id(), radix: 16))] "
         }
+        if form == .journal { line = "<\(Self.priority(event.level))>" }
         line += "\(event.message)"
-        var all = metadata
-        if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
-        if let own = event.metadata { all.merge(own) { _, new in new } }
-        for (key, value) in all.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(value)" }
+        for (key, value) in fields { line += " \(key)=\(value)" }
         sink(line + "\n")
+    }
+
+    /// The journal's priority of a level, as syslog numbers them.
+    private static func priority(_ level: Logger.Level) -> Int {
+        switch level {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
     }
 
     /// Writes text to standard error; what cannot be written is lost.

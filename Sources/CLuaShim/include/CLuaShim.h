@@ -30,6 +30,7 @@ typedef struct clua_class clua_class;
 #define CLUA_INTERRUPT_EVENTS 1   /* the host has events to look at */
 #define CLUA_INTERRUPT_CANCEL 2   /* stop the running chunk */
 #define CLUA_INTERRUPT_DEADLINE 4 /* its time is up */
+#define CLUA_INTERRUPT_MEMORY 8   /* scripts are close to their memory limit */
 
 /* The Swift side, all of it nonisolated @convention(c) functions without captures. */
 typedef struct {
@@ -219,6 +220,8 @@ clua_class *clua_classof(lua_State *L, int index, void **object);
 int clua_narrow(lua_State *L);
 /* Pushes one of Lua's own file objects on a descriptor, which it then owns; 0 (and nothing pushed) when it cannot. */
 int clua_pushfile(lua_State *L, int fd, const char *mode);
+/* The same for a pipe to or from a program; closing it waits for the program's end and gives what os.execute does. */
+int clua_pushprogram(lua_State *L, int fd, const char *mode, int process);
 
 /* ---- C modules (native.c) ---- */
 /* Pushes a function of a shared library, `luaopen_…`; 0, with the reason in `message`, when it can't be had. */

@@ -57,7 +57,6 @@ int cubby_flush_output(void);
 void cubby_write_output(const void *bytes, size_t count);
 void cubby_write_error(const void *bytes, size_t count);
 
-/* files.c: openat2 has no wrapper in the C library. */
 /* files.c: openat2 has no wrapper in the C library, and some flags are for GNU sources only. */
 
 /* O_PATH and AT_EMPTY_PATH. */
@@ -76,6 +75,19 @@ int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uin
 
 /* A new event descriptor, non-blocking, closed on exec. */
 int cubby_eventfd(void);
+
+/* processes.c: pidfd_open has no wrapper in older C libraries, and waiting's results are macros. */
+
+/* A descriptor that is readable when a process has ended. */
+int cubby_pidfd_open(int32_t process);
+
+/* Takes a child's end: 1 when it has ended, 0 while it runs (never when `waits`). */
+int cubby_reap(int32_t process, int waits, int *code, int *is_signal);
+
+/* sockets.c: the structure of SO_PEERCRED is for GNU sources only. */
+
+/* The user of the process at the other end of a Unix socket. */
+int64_t cubby_peer_user(int fd);
 
 /* memory.c: malloc.h is not among the headers that Swift's Glibc shows. */
 

@@ -68,7 +68,7 @@ extension KeyedUnarchiver {
 
     private func instance(_ record: ArchiveRecord, _ archived: ArchivedClass) throws(ArchiveError) -> ArchiveValue {
         for name in [archived.name] + archived.hints {
-            if let binding = binding(forClassName: name) { return try decode(record, with: binding) }
+            if !keepsForm, let binding = binding(forClassName: name) { return try decode(record, with: binding) }
             if let builtin = FoundationClass(name: name), !keepsForm || holdsItsForm(record, archived, builtin) {
                 try check(builtin.archivedClass)
                 if let value = try decode(record, as: builtin) { return value }

@@ -4,6 +4,7 @@ extension ArchiveGraph {
     /// The graph as `TreeDrawing` draws it: as it would be archived now.
     ///
     /// - Parameter leafText: how leaves are shown.
+    /// - Returns: lines, each ended; the last says why when the graph can't be archived as it is.
     public func dump(_ leafText: LeafText = LeafText()) -> String {
         var text = ""
         do throws(ArchiveError) {

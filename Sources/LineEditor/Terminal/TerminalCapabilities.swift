@@ -20,9 +20,10 @@ public struct TerminalCapabilities: Hashable, Sendable {
 
     public init() {}
 
-    /// The questions to write to a terminal; empty for one that would show them.
+    /// The questions to write to a terminal.
     ///
     /// - Parameter environment: looks up a variable.
+    /// - Returns: control sequences; nothing for a terminal that would show them.
     public static func questions(environment: (String) -> String?) -> [UInt8] {
         let term = environment("TERM") ?? ""
         // The Linux console and old multiplexers draw what they don't know.

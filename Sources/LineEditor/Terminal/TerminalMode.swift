@@ -3,13 +3,17 @@ internal import Glibc
 /// The mode of a terminal while a line is edited: every key at once, no echo, pastes marked, and all of it taken back.
 ///
 /// Between ``enter()`` and ``leave()`` the kernel makes no signals of keys, unless the options ask for it; Control-C and
-/// Control-Z are outcomes of the editor. Outside of that the terminal is as it was found, so that Control-C reaches a
-/// running script as SIGINT. One thread at a time uses it.
+/// Control-Z are outcomes of the editor. Between ``run()`` and ``leave()`` they reach the running script as signals, and
+/// all other keys wait as they were typed for the next line: neither echoed nor taken for the kernel's own editing.
+/// Outside of both the terminal is as it was found. One thread at a time uses it.
 public final class TerminalMode {
     /// What is asked of the terminal.
     public struct Options: Sendable {
         /// Whether Control-C, Control-Z and Control-\ go on raising signals.
         public var keepsSignals = false
+        /// Whether Control-C raises its signal while a line is edited, too: then it can't come too early for what runs
+        /// next, and the host passes it on to the editor.
+        public var interruptsBySignal = false
         /// Whether pastes are marked (`ESC [ ? 2004 h`).
         public var marksPastes = true
         /// Whether changes of focus are reported (`ESC [ ? 1004 h`).
@@ -24,8 +28,8 @@ public final class TerminalMode {
     private let output: Int32
     private let options: Options
     private var original: termios?
-    /// Whether the mode is in force.
-    public var isEntered: Bool { original != nil }
+    /// Whether a line is edited: the mode is in force.
+    public private(set) var isEntered = false
 
     /// - Parameters:
     ///   - input: the descriptor that keys are read from.
@@ -57,33 +61,58 @@ public final class TerminalMode {
 
     /// Puts the mode in force. The state found is kept for ``leave()``; entering twice changes nothing.
     public func enter() throws(TerminalError) {
-        guard original == nil else { return }
-        var found = termios()
-        guard tcgetattr(input, &found) == 0 else { throw TerminalError("asked for its mode", errno) }
-        let raw = Self.raw(from: found, keepsSignals: options.keepsSignals)
-        guard Self.set(raw, on: input) else { throw TerminalError("set to editing", errno) }
-        original = found
+        guard !isEntered else { return }
+        try set(options.keepsSignals ? .all : options.interruptsBySignal ? .interrupt : .none)
+        isEntered = true
         write(sequences(entering: true))
+    }
+
+    /// Puts the mode in force in which something runs between two lines: keys wait, only their signals are made.
+    public func run() throws(TerminalError) {
+        if isEntered { write(sequences(entering: false)) }
+        isEntered = false
+        try set(.all)
     }
 
     /// Takes the mode back. Does nothing if it isn't in force. Safe to call on every way out.
     public func leave() {
         guard let found = original else { return }
         original = nil
-        write(sequences(entering: false))
+        if isEntered { write(sequences(entering: false)) }
+        isEntered = false
         _ = Self.set(found, on: input)
     }
 
+    /// The keys that go on raising signals.
+    enum Signals { case none, interrupt, all }
+
+    private func set(_ signals: Signals) throws(TerminalError) {
+        var found = original ?? termios()
+        if original == nil {
+            guard tcgetattr(input, &found) == 0 else { throw TerminalError("asked for its mode", errno) }
+        }
+        guard Self.set(Self.raw(from: found, signals), on: input) else {
+            throw TerminalError("set to editing", errno)
+        }
+        original = found
+    }
+
     /// The mode for editing made from the mode found: bytes as they come, one at a time, output as before.
-    static func raw(from found: termios, keepsSignals: Bool) -> termios {
+    ///
+    /// Return stays a line break, so that keys that were typed ahead are lines to whoever reads them.
+    static func raw(from found: termios, _ signals: Signals = .none) -> termios {
         var raw = found
-        raw.c_iflag &= ~tcflag_t(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON)
+        raw.c_iflag &= ~tcflag_t(BRKINT | INLCR | IGNCR | INPCK | ISTRIP | IXON)
         raw.c_cflag |= tcflag_t(CS8)
         raw.c_lflag &= ~tcflag_t(ECHO | ICANON | IEXTEN)
-        if !keepsSignals { raw.c_lflag &= ~tcflag_t(ISIG) }
+        if signals == .none { raw.c_lflag &= ~tcflag_t(ISIG) }
         withUnsafeMutableBytes(of: &raw.c_cc) { bytes in
             bytes[Int(VMIN)] = 1
             bytes[Int(VTIME)] = 0
+            if signals == .interrupt {
+                bytes[Int(VQUIT)] = 0
+                bytes[Int(VSUSP)] = 0
+            }
         }
         return raw
     }

@@ -14,6 +14,8 @@ public final class LuaInterrupter: Sendable {
         public static let cancel = Reason(rawValue: CLUA_INTERRUPT_CANCEL)
         /// The chunk's time is up.
         public static let deadline = Reason(rawValue: CLUA_INTERRUPT_DEADLINE)
+        /// Scripts use more than three quarters, or seven eighths, of `LuaLimits.memory`: garbage may be among it.
+        public static let memory = Reason(rawValue: CLUA_INTERRUPT_MEMORY)
     }
 
     // Guarded by the mutex: the host's address while it is open. An address in a word is Sendable, the pointer is not.

@@ -210,11 +210,20 @@ public final class LuaState {
         return value(at: -1, on: L)
     }
 
+    /// The same for a pipe to or from a program; closing it waits for the program's end and gives what `os.execute` does.
+    public func makeFile(_ descriptor: Int32, mode: String, process: Int32) -> LuaValue? {
+        let L = current
+        guard clua_checkstack(L, 6) != 0, clua_pushprogram(L, descriptor, mode, process) != 0 else { return nil }
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
+    }
+
     /// The function that opens a C module. Its code is as free as the host's own: it knows no fence and no limit.
     ///
     /// - Parameters:
     ///   - path: of the shared library.
     ///   - symbol: of the function, `luaopen_lfs`.
+    /// - Returns: the function, not called yet.
     /// - Throws: an error of kind `runtime` with the system's words.
     public func loadNative(_ path: String, symbol: String) throws(LuaError) -> LuaFunction {
         let L = try enter(room: 4)

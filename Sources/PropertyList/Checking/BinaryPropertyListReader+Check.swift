@@ -4,6 +4,7 @@ extension BinaryPropertyListReader {
     /// O(n log n) in the number of objects; nothing is decoded but leaves that can be wrong in themselves.
     ///
     /// - Parameter limit: how many findings to report; the last one says how many more there are.
+    /// - Returns: what is wrong, in the order of the bytes' objects.
     public func check(limit: Int = 20) -> [PropertyListFinding] {
         var check = TableCheck(reader: self, limit: limit)
         check.run()

@@ -15,6 +15,7 @@ struct FileCompletion {
     ///   - path: what is typed.
     ///   - granted: whether only what scripts may read is shown; else what the person may.
     ///   - closing: what follows a file.
+    /// - Returns: both, the entries in the folder's order.
     func candidates(_ path: String, granted: Bool, closing: String) -> (candidates: [Candidate], length: Int) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[..<path.utf8.index(after: $0)]) } ?? ""

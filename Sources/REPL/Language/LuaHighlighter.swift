@@ -7,6 +7,7 @@ enum LuaHighlighter {
     /// - Parameters:
     ///   - text: what is typed: Lua, or a command of the prompt's.
     ///   - isKnown: whether a name is a global; those look like what they are.
+    /// - Returns: the styles, in the order of the text; what is nested comes later.
     static func spans(_ text: String, isKnown: (String) -> Bool = { _ in false }) -> [Span] {
         if let command = CommandLine.parse(text) {
             var spans = [Span(command.nameRange, .keyword)]

@@ -1,4 +1,3 @@
-import LineEditor
 import PropertyList
 import Stores
 
@@ -32,13 +31,11 @@ struct ItemTable {
     func text(seconds: Double) -> String {
         let time = Self.duration(seconds)
         guard !items.isEmpty else { return "no items · \(time)" }
-        let shown = Array(items.prefix(max(5, min(rows - 5, 40))))
-        var table: [(title: String, cells: [String], isNumber: Bool)] = [
-            ("#", (1...shown.count).map(String.init), true)
-        ]
+        let shown = Array(items.prefix(rows))
         let thumbnails = shown.map(thumbnail)
         let hasThumbnails = thumbnails.contains { $0 != nil }
-        var width = 2 + String(shown.count).count + (hasThumbnails ? Self.thumbnailColumns + 1 : 0)
+        var table = TextTable(columns: columns - (hasThumbnails ? Self.thumbnailColumns + 1 : 0))
+        table.add(TextTable.Column(title: "#", cells: (1...shown.count).map(String.init), isNumber: true))
         for title in titles(shown) {
             let values = shown.map { (try? $0.value(forField: title)) ?? nil }
             guard values.contains(where: { $0 != nil && $0 != .string("") }) || title == "name" else { continue }
@@ -46,26 +43,17 @@ struct ItemTable {
                 if case .integer = $0 { true } else if case .real = $0 { true } else { $0 == nil }
             }
             let limit = title == "name" ? 48 : 30
-            let cells = values.map { Self.cut(Self.cell($0, isMoney: title == "valueInDollars"), to: limit) }
-            let needed = max(DisplayWidth.of(title), cells.map { DisplayWidth.of($0) }.max() ?? 0) + 2
+            let cells = values.map { TextTable.cut(Self.cell($0, isMoney: title == "valueInDollars"), to: limit) }
             // The fields asked about are shown even where the rest of the line has to go.
-            guard width + needed <= columns || table.count < 2 else { continue }
-            width += needed
-            table.append((title, cells, isNumber))
-        }
-        let widths = table.map { column in
-            max(DisplayWidth.of(column.title), column.cells.map { DisplayWidth.of($0) }.max() ?? 0)
+            table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
         }
         let blank = String(repeating: " ", count: Self.thumbnailColumns)
-        func margin(_ thumbnail: String?) -> String { hasThumbnails ? " " + (thumbnail ?? blank) : "" }
-        var lines = [margin(nil) + line(table.enumerated().map { ($1.title, $1.isNumber, widths[$0]) })]
-        for row in shown.indices {
-            let cells = table.enumerated().map { ($1.cells[row], $1.isNumber, widths[$0]) }
-            lines.append(margin(thumbnails[row]) + line(cells))
+        var lines = table.lines
+        if hasThumbnails {
+            lines = zip([nil] + thumbnails, lines).map { " " + ($0 ?? blank) + $1 }
         }
-        let total = ValuePrinter.grouped(items.count)
         if shown.count < items.count { lines.append(" …") }
-        lines.append("\(total) \(items.count == 1 ? "row" : "rows") · \(time)")
+        lines.append("\(ValuePrinter.grouped(items.count)) \(items.count == 1 ? "row" : "rows") · \(time)")
         return lines.joined(separator: "\n")
     }
 
@@ -78,16 +66,6 @@ struct ItemTable {
         for item in shown { custom.formUnion((try? item.customFieldNames) ?? []) }
         let asked = fields.filter { custom.contains($0) }
         return titles + asked + custom.subtracting(asked).sorted()
-    }
-
-    private func line(_ cells: [(String, Bool, Int)]) -> String {
-        var text = ""
-        for (cell, isNumber, width) in cells {
-            let padding = String(repeating: " ", count: max(0, width - DisplayWidth.of(cell)))
-            text += (text.isEmpty ? " " : "  ") + (isNumber ? padding + cell : cell + padding)
-        }
-        while text.last == " " { text.removeLast() }
-        return text
     }
 
     private static func cell(_ value: PropertyListValue?, isMoney: Bool) -> String {
@@ -106,23 +84,9 @@ struct ItemTable {
     }
 
     /// A day without its time when that is midnight.
-    private static func short(_ date: PropertyListDate) -> String {
+    static func short(_ date: PropertyListDate) -> String {
         let text = date.text
         return text.hasSuffix(" 00:00:00 +0000") ? String(text.prefix(10)) : String(text.prefix(16))
-    }
-
-    private static func cut(_ text: String, to width: Int) -> String {
-        let line = text.contains(where: \.isNewline) ? String(text.map { $0.isNewline ? " " : $0 }) : text
-        guard DisplayWidth.of(line) > width else { return line }
-        var result = ""
-        var used = 0
-        for character in line {
-            let next = DisplayWidth.of(character)
-            guard used + next < width else { break }
-            result.append(character)
-            used += next
-        }
-        return result + "…"
     }
 
     /// Seconds as people say them.

@@ -1,3 +1,4 @@
+import Application
 import LineEditor
 public import Lua
 import PropertyList
@@ -10,36 +11,69 @@ public struct ValuePrinter {
     public var rows = 24
     /// Draws pictures; nil where none are drawn.
     var pictures: TerminalPictures?
+    /// How results are shown.
+    var format = OutputFormat.table
+    /// Whether everything is shown, however long: `full(x)`.
+    var isUnlimited = false
     private let host: ScriptHost
 
     /// Elements of a table, levels, and characters of a string that are shown.
-    private static let countLimit = 50
-    private static let depthLimit = 4
-    private static let stringLimit = 2000
+    private var countLimit: Int { isUnlimited ? .max : 50 }
+    private var depthLimit: Int { isUnlimited ? 100 : 4 }
+    private var stringLimit: Int { isUnlimited ? .max : 2000 }
+    /// Characters of a whole value; where they are used up the rest is left out.
+    private var textLimit: Int { isUnlimited ? .max : 20_000 }
+    /// Rows of a table that leave the prompt and the entry on the screen.
+    var rowLimit: Int { isUnlimited ? 100_000 : max(5, min(rows - 5, 40)) }
 
+    /// A printer of a host's values.
     public init(_ host: ScriptHost) { self.host = host }
 
     /// The text of an entry's results, with a line break at its end; empty when there are none.
     public func text(_ values: [LuaValue], seconds: Double) -> String {
-        // A single nil says nothing that an empty answer does not.
+        guard format == .table else { return formatted(values) }
+        // An error beside nil is what a function of the host gives when the world refused.
         var lines: [String] = []
         for value in values {
             switch host.inspect(value) {
             case .items(let items) where items.count > 1 || values.count == 1:
                 lines.append(table(items, fields: []).text(seconds: seconds))
             case .query(let query):
+                let start = MonotonicTime.now()
                 do {
-                    lines.append(table(try query.all(), fields: query.fields).text(seconds: seconds))
+                    let items = try query.all()
+                    let whole = seconds + MonotonicTime.now().seconds(since: start)
+                    lines.append(table(items, fields: query.fields).text(seconds: whole))
                 } catch { lines.append("query: \(error)") }
             case .image(let image): lines.append(picture(image, value))
-            default: lines.append(describe(value))
+            default:
+                if values.count == 1, case .table(let table) = value,
+                    let records = RecordTable(self, host).text(table, seconds: seconds)
+                {
+                    lines.append(records)
+                } else {
+                    lines.append(describe(value))
+                }
             }
         }
         return lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
     }
 
+    /// The results in a format for other programs.
+    private func formatted(_ values: [LuaValue]) -> String {
+        let converter = PlainValues(host: host)
+        return values.map { value in
+            let plain = converter.plain(value)
+            switch format {
+            case .json: return JSONText.text(plain) + "\n"
+            case .csv: return CSVText.text(plain) + "\n"
+            default: return LuaLiteral.text(plain) + "\n"
+            }
+        }.joined()
+    }
+
     private func table(_ items: [Item], fields: [String]) -> ItemTable {
-        ItemTable(items, fields: fields, columns: columns, rows: rows) { item in
+        ItemTable(items, fields: fields, columns: columns, rows: rowLimit) { item in
             guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
                 host.images.hasImage(forKey: key),
                 let picture = try? host.images.thumbnail(forKey: key, size: 40)
@@ -59,75 +93,107 @@ public struct ValuePrinter {
     /// One value, strings quoted, tables unfolded.
     public func describe(_ value: LuaValue) -> String {
         var seen: Set<UnsafeRawPointer> = []
-        return describe(value, depth: 0, indent: "", seen: &seen)
+        var left = textLimit
+        return describe(value, depth: 0, indent: "", seen: &seen, left: &left)
     }
 
+    /// A float as Lua writes it: 1e+15, 2.0.
+    func number(_ number: Double) -> String { host.state.describe(.number(number)).description }
+
     private func describe(
-        _ value: LuaValue, depth: Int, indent: String, seen: inout Set<UnsafeRawPointer>
+        _ value: LuaValue, depth: Int, indent: String, seen: inout Set<UnsafeRawPointer>, left: inout Int
     ) -> String {
         switch value {
-        case .string(let string): return Self.quoted(string)
+        case .string(let string):
+            let text = Self.quoted(string, limit: stringLimit)
+            left -= text.utf8.count
+            return text
         case .function(let function):
             let place = function.place
             return place.isNative ? "function: native" : "function: \(place.source):\(place.line)"
         case .table(let table):
             if case .contents(let contents) = host.inspect(value) {
-                return unfold(contents, depth: depth, indent: indent, seen: &seen)
+                return unfold(contents, depth: depth, indent: indent, seen: &seen, left: &left)
             }
             if let metatable = table.metatable, !metatable.rawGet("__tostring").isNil {
                 return host.state.describe(value).description
             }
-            return unfold(table, depth: depth, indent: indent, seen: &seen)
+            return unfold(table, depth: depth, indent: indent, seen: &seen, left: &left)
         default: return host.state.describe(value).description
         }
     }
 
     private func unfold(
-        _ table: LuaTable, depth: Int, indent: String, seen: inout Set<UnsafeRawPointer>
+        _ table: LuaTable, depth: Int, indent: String, seen: inout Set<UnsafeRawPointer>, left: inout Int
     ) -> String {
         guard let identity = table.identity else { return "{}" }
         guard seen.insert(identity).inserted else { return "{ … (contains itself) }" }
         defer { seen.remove(identity) }
-        guard depth < Self.depthLimit else { return "{ … }" }
+        guard depth < depthLimit, left > 0 else { return "{ … }" }
         let inner = indent + "  "
         var parts: [String] = []
         let count = table.rawCount
-        for index in 1..<(min(count, Self.countLimit) + 1) {
-            parts.append(describe(table.rawGet(.integer(Int64(index))), depth: depth + 1, indent: inner, seen: &seen))
+        for index in 1..<(min(count, countLimit) + 1) where left > 0 {
+            left -= 4
+            parts.append(
+                describe(
+                    table.rawGet(.integer(Int64(index))), depth: depth + 1, indent: inner, seen: &seen, left: &left))
         }
-        if count > Self.countLimit { parts.append("… (\(Self.grouped(count)) elements)") }
+        let positional = parts.count
+        if count > parts.count { parts.append("… (\(Self.grouped(count)) elements)") }
         var named: [(String, LuaValue)] = []
-        var left = 0
+        var more = 0
         try? table.forEach { key, value in
             if case .integer(let index) = key, (1...Int64(max(count, 1))).contains(index), count > 0 { return true }
-            if named.count < Self.countLimit { named.append((label(key), value)) } else { left += 1 }
+            if named.count < countLimit { named.append((label(key), value)) } else { more += 1 }
             return true
         }
         for (name, value) in named.sorted(by: { $0.0 < $1.0 }) {
-            parts.append("\(name) = \(describe(value, depth: depth + 1, indent: inner, seen: &seen))")
+            left -= name.utf8.count + 4
+            parts.append("\(name) = \(describe(value, depth: depth + 1, indent: inner, seen: &seen, left: &left))")
         }
-        if left > 0 { parts.append("… (\(Self.grouped(left)) more fields)") }
+        if more > 0 { parts.append("… (\(Self.grouped(more)) more fields)") }
         guard !parts.isEmpty else { return "{}" }
         let line = "{ \(parts.joined(separator: ", ")) }"
         let fits = !line.contains("\n") && DisplayWidth.of(line) + indent.count <= columns
-        return fits ? line : "{\n" + parts.map { inner + $0 }.joined(separator: ",\n") + "\n\(indent)}"
+        if fits { return line }
+        let lines = filled(Array(parts[..<positional]), indent: inner) + parts[positional...]
+        return "{\n" + lines.map { inner + $0 }.joined(separator: ",\n") + "\n\(indent)}"
+    }
+
+    /// Short elements several to a line.
+    private func filled(_ parts: [String], indent: String) -> [String] {
+        var lines: [String] = []
+        var width = 0
+        for part in parts {
+            let own = part.contains("\n") ? columns : DisplayWidth.of(part)
+            if !lines.isEmpty, width + own + 2 + indent.count < columns, own <= 24 {
+                lines[lines.count - 1] += ", " + part
+                width += own + 2
+            } else {
+                lines.append(part)
+                // What is long stands by itself.
+                width = own <= 24 ? own : columns
+            }
+        }
+        return lines
     }
 
     private func label(_ key: LuaValue) -> String {
         guard let text = key.textValue else { return "[\(host.state.describe(key))]" }
-        let isName = text.first.map { $0.isASCII && ($0.isLetter || $0 == "_") } ?? false
-        return isName && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-            ? text : "[\(Self.quoted(LuaString(text)))]"
+        return LuaLexer.isName(text) ? text : "[\(Self.quoted(LuaString(text)))]"
     }
 
     /// A string as Lua would write it; text stays text.
-    static func quoted(_ string: LuaString) -> String {
+    static func quoted(_ string: LuaString, limit stringLimit: Int = 2000) -> String {
         guard let text = string.text else {
-            let shown = string.bytes.prefix(64).map { byte in
+            let limit = stringLimit == .max ? Int.max : 64
+            let shown = string.bytes.prefix(limit).map { byte in
                 (0x20...0x7e).contains(byte) && byte != 0x22 && byte != 0x5c
                     ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
             }
-            return "\"\(shown.joined())\"\(string.bytes.count > 64 ? "… (\(grouped(string.bytes.count)) bytes)" : "")"
+            return
+                "\"\(shown.joined())\"\(string.bytes.count > limit ? "… (\(grouped(string.bytes.count)) bytes)" : "")"
         }
         var result = "\""
         for scalar in text.unicodeScalars.prefix(stringLimit) {

@@ -1,4 +1,5 @@
 import Application
+import Glibc
 import Scripting
 import Stores
 
@@ -12,5 +13,14 @@ enum Banner {
             Type help() for help, Ctrl-Z to go to the background, Ctrl-D to leave.
 
             """
+    }
+
+    /// What greets a prompt that is attached to a running host.
+    static func attached(_ host: ScriptHost) -> String {
+        """
+        Attached to \(host.options.applicationName), process \(getpid()), in \(host.container.displayPath) · \(ValuePrinter.grouped(host.items.count)) items · \(host.applicationState.rawValue) · sandbox: \(host.sandboxDescription)
+        Ctrl-D leaves; the host goes on.
+
+        """
     }
 }

@@ -7,31 +7,50 @@ public import Stores
 
 /// A prompt on a host: reads entries, runs them, prints what they give, until the application ends.
 public final class REPL: HostFrontEnd {
-    private let host: ScriptHost
-    private var evaluator: Evaluator
-    private var printer: ValuePrinter
-    private let editor: LineEditor
+    let host: ScriptHost
+    var evaluator: Evaluator
+    var printer: ValuePrinter
+    let editor: LineEditor
+    let palette: Palette
+    let mode: TerminalMode
+    /// Whether lines are edited; else the terminal, or a pipe, gives whole ones.
+    let isEditing: Bool
+    let historyFile: HistoryFile
+    let functions: FunctionTexts
+    var record = SessionRecord()
+    var tutorial: Tutorial?
+    /// Whether every entry's time is shown.
+    var showsTime = false
+    /// The text that the next line begins with: what came from an editor.
+    var nextText = ""
+    /// Errors of handlers and timers that have been looked at.
+    var seenFailures = 0
     private var plain = PlainLineReader()
-    private let mode = TerminalMode()
-    private let isEditing: Bool
-    private let historyFile: HistoryFile
+    private let showsErrors = isatty(STDERR_FILENO) == 1
     private var watch: LoopWatch?
     private var escapeTimer: LoopTimer?
-    /// An entry runs: the terminal is the script's.
+    private var focusTimer: LoopTimer?
+    /// An entry runs: keys wait, and Ctrl-C is a signal.
     private var isRunningEntry = false
+    /// Ctrl-C came while an entry ran that no code of a script's belongs to: a pager, a question.
+    private var isInterrupted = false
     private var hasAskedTerminal = false
     private let terminal = Terminal()
-    private let palette: Palette
-    private static let prompt: StyledText = StyledText("> ", .prompt)
-    private static let continuation: StyledText = StyledText("… ", .continuationPrompt)
+    private let isInputTerminal = isatty(STDIN_FILENO) == 1
 
     /// - Parameters:
     ///   - host: launched already; its front end is this from now on.
     ///   - usesColor: false for none.
-    public init(_ host: ScriptHost, usesColor: Bool = true) {
+    ///   - reportsFocus: whether a window that loses the focus makes the application inactive.
+    public init(_ host: ScriptHost, usesColor: Bool = true, reportsFocus: Bool = false) {
         self.host = host
         evaluator = Evaluator(host)
         printer = ValuePrinter(host)
+        functions = FunctionTexts(host)
+        var options = TerminalMode.Options()
+        options.interruptsBySignal = true
+        options.reportsFocus = reportsFocus
+        mode = TerminalMode(options: options)
         isEditing = TerminalMode.supportsEditing(environment: Environment.value)
         palette = Palette.appropriate(
             isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: !usesColor, environment: Environment.value)
@@ -39,22 +58,26 @@ public final class REPL: HostFrontEnd {
         let size = TerminalSize(descriptor: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
         var renderer = Renderer(columns: size.columns, rows: size.rows, palette: palette)
         renderer.reflows = TerminalMode.reflows(environment: Environment.value)
+        editor = LineEditor(renderer: renderer, history: (try? historyFile.load()) ?? History())
+        printer.columns = size.columns
+        printer.rows = size.rows
+        printer.pictures = TerminalPictures(size: size, hasColors: !palette.isEmpty, environment: Environment.value)
+        editor.services = services
+        plain.services = services
+    }
+
+    private var services: EditorServices {
         var services = EditorServices()
-        let state = host.state
-        services.completeness = { Evaluator.completeness(of: $0, in: state) }
+        let completer = Completer(host: host, locals: evaluator.scope.locals, functions: functions)
+        services.completeness = { [unowned host] in Evaluator.completeness(of: $0, in: host.state) }
+        services.complete = { completer.complete($0, $1) }
+        services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
+        guard !palette.isEmpty else { return services }
         services.highlight = { [unowned host] text in
             let globals = host.state.globals
             return LuaHighlighter.spans(text) { !globals.rawGet(.text($0)).isNil }
         }
-        let completer = Completer(host: host, locals: evaluator.scope.locals, functions: FunctionTexts(host))
-        services.complete = { completer.complete($0, $1) }
-        services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
-        editor = LineEditor(
-            renderer: renderer, services: services, history: (try? historyFile.load()) ?? History())
-        plain.services = services
-        printer.columns = size.columns
-        printer.rows = size.rows
-        printer.pictures = TerminalPictures(size: size, hasColors: !palette.isEmpty, environment: Environment.value)
+        return services
     }
 
     /// Shows the banner and serves the prompt until the application has ended.
@@ -62,24 +85,37 @@ public final class REPL: HostFrontEnd {
         host.frontEnd = self
         host.onInterrupt = { [unowned self] in interrupted() }
         host.onOtherSignal = { [unowned self] signal in if signal == .windowChange { resized() } }
-        put(Array(Banner.text(host).utf8))
+        seenFailures = host.handlerFailureCount
+        installFunctions()
+        if isInputTerminal {
+            waitWithKeys()
+            put(Array(Banner.text(host).utf8))
+        }
         watch = host.loop.watch(STDIN_FILENO) { [unowned self] ready in readable(ready) }
         beginEntry()
         host.runUntilTerminated()
         leaveEditing()
         watch?.cancel()
         host.frontEnd = nil
+        host.describeUnknown = nil
     }
 
     // MARK: Reading
 
     private func beginEntry() {
         guard host.exitCode == nil else { return }
-        guard isEditing else { return perform(plain.begin(prompt: Self.prompt, continuation: Self.continuation)) }
+        let prompts = PromptText(host: host)
+        let prompt = isInputTerminal ? prompts.prompt(errors: host.handlerFailureCount - seenFailures) : ""
+        let continuation = isInputTerminal ? prompts.continuation() : ""
+        // A prompt of the user's own may have ended everything.
+        guard host.exitCode == nil else { return }
+        guard isEditing else { return perform(plain.begin(prompt: prompt, continuation: continuation)) }
         guard terminal.presence != .background else { return pause() }
-        do { try mode.enter() } catch { host.terminate(cause: .sighup, explicitly: false) }
+        do { try mode.enter() } catch { return host.terminate(cause: .sighup, explicitly: false) }
         askTerminal()
-        perform(editor.begin(prompt: Self.prompt, continuation: Self.continuation))
+        let text = nextText
+        nextText = ""
+        perform(editor.begin(prompt: prompt, continuation: continuation, text: text))
     }
 
     /// Once, at the first prompt: the answers come among the keys, long before the first picture is drawn.
@@ -89,8 +125,17 @@ public final class REPL: HostFrontEnd {
         put(TerminalCapabilities.questions(environment: Environment.value))
     }
 
+    /// Keys wait from now on; Ctrl-C and Ctrl-Z are signals.
+    func waitWithKeys() {
+        escapeTimer?.cancel()
+        guard isEditing, terminal.presence != .background else { return }
+        try? mode.run()
+    }
+
+    /// The terminal as it was found.
     private func leaveEditing() {
         escapeTimer?.cancel()
+        focusTimer?.cancel()
         mode.leave()
     }
 
@@ -123,18 +168,28 @@ public final class REPL: HostFrontEnd {
             case .interrupt: break
             case .endOfInput:
                 if isEditing { put(Array("\n".utf8)) }
+                leaveEditing()
                 host.terminate(cause: .eof, explicitly: true)
             case .suspend:
                 leaveEditing()
                 host.handle(.suspend, cause: .sigtstp)
+            case .focus(let hasFocus):
+                // Terminals repeat themselves, and tmux says both at once when panes change.
+                focusTimer?.cancel()
+                focusTimer = host.loop.after(0.15) { [unowned self] in
+                    host.handle(hasFocus ? .focusIn : .focusOut, cause: .focus)
+                }
             case .report(let report): printer.pictures?.capabilities.take(report)
-            case .focus: break
             }
         }
     }
 
     private func interrupted() {
-        if !isEditing { perform(plain.interrupt()) }
+        if isRunningEntry {
+            isInterrupted = true
+        } else {
+            perform(isEditing ? editor.press(.control("c")) : plain.interrupt())
+        }
     }
 
     private func resized() {
@@ -145,60 +200,27 @@ public final class REPL: HostFrontEnd {
         if isEditing { perform(editor.resize(columns: size.columns, rows: size.rows)) }
     }
 
-    // MARK: Running
-
     private func submitted(_ text: String) {
-        leaveEditing()
-        let trimmed = text.trimmed
-        if trimmed.isEmpty { return beginEntry() }
+        waitWithKeys()
+        if text.trimmed.isEmpty { return beginEntry() }
         if isEditing, editor.history.accepts(text) { try? historyFile.append(text) }
-        if [":quit", ":q", ":exit"].contains(trimmed) {
-            return host.terminate(cause: .script, explicitly: true)
-        }
         pause()
         isRunningEntry = true
-        evaluate(trimmed == ":help" ? "help()" : text)
+        isInterrupted = false
+        perform(entry: text)
         isRunningEntry = false
         watch?.events = .readable
         beginEntry()
     }
 
-    private func evaluate(_ text: String) {
-        let before = host.items.count
-        let start = MonotonicTime.now()
-        let result = evaluator.evaluate(text)
-        let seconds = MonotonicTime.now().seconds(since: start)
-        guard host.exitCode == nil else { return }
-        switch result {
-        case .success(let values):
-            if values.isEmpty {
-                let change = host.items.count - before
-                guard abs(change) > 1 else { return }
-                let verb = change > 0 ? "created" : "removed"
-                print("\(ValuePrinter.grouped(abs(change))) items \(verb) · \(ItemTable.duration(seconds))\n")
-            } else {
-                print(printer.text(values, seconds: seconds))
-            }
-        case .failure(let error): report(error)
-        }
-    }
+    // MARK: Writing
 
-    private func report(_ error: LuaError) {
-        if error.kind == .cancelled { return print("interrupted\n", toStandardError: true) }
-        let isSyntax = if case .syntax = error.kind { true } else { false }
-        let text = ErrorText.describe(error, sources: host.sources, traceback: !isSyntax)
-        let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-        let head = palette.apply(.error, to: String(lines.first ?? ""))
-        let rest = lines.count > 1 ? "\n" + palette.apply(.dimmed, to: String(lines[1])) : ""
-        print(head + rest + "\n", toStandardError: true)
-    }
-
-    private func print(_ text: String, toStandardError: Bool = false) {
+    func print(_ text: String, toStandardError: Bool = false) {
         host.write(Array(text.utf8), toStandardError: toStandardError)
     }
 
     /// Past the host's streams, in their order: what they hold goes first.
-    private func put(_ bytes: [UInt8]) {
+    func put(_ bytes: [UInt8]) {
         host.flushOutput()
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -216,11 +238,17 @@ public final class REPL: HostFrontEnd {
     }
 
     public func applicationDidEnterForeground() {
-        guard !isRunningEntry else { return }
+        guard !isRunningEntry else { return waitWithKeys() }
+        // A signal that came while the process was stopped is served first: it may be the end.
+        host.loop.after(0.01) { [weak self] in self?.takeUp() }
+    }
+
+    private func takeUp() {
+        guard host.exitCode == nil, !isRunningEntry, terminal.presence != .background else { return }
         watch?.events = .readable
         guard isEditing else { return perform(plain.resume()) }
         resized()
-        guard editor.isActive else { return }
+        guard editor.isActive else { return beginEntry() }
         try? mode.enter()
         perform(editor.resumeDisplay())
     }
@@ -233,39 +261,46 @@ public final class REPL: HostFrontEnd {
 
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
         guard isEditing, editor.isActive, mode.isEntered else { return false }
+        // Standard error that was sent elsewhere is not for the terminal.
+        if toStandardError, !showsErrors { return false }
         perform(editor.interruptedBy(output: bytes))
         return true
     }
 
     public func show(_ image: Image) { print(printer.picture(image) + "\n") }
 
-    /// Asks on the terminal, as it is while a script runs; events are served meanwhile.
+    /// Asks on the terminal; events are served meanwhile.
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent {
+        guard isInputTerminal else { return .no }
         let verb = access == .reading ? "Allow reading" : "Allow writing"
+        // The answer is edited by the kernel, and is no key that was typed before the question.
+        mode.leave()
+        tcflush(STDIN_FILENO, TCIFLUSH)
+        defer { waitWithKeys() }
         put(Array("\(verb) \(DisplayPath.abbreviate(path))? [y]es, its whole [f]older, [n]o: ".utf8))
-        var reply: String?
-        // The prompt's own watch is in the middle of the entry that asks.
-        let question = host.loop.watch(STDIN_FILENO) { _ in
-            var buffer = [UInt8](repeating: 0, count: 1024)
-            let count = read(STDIN_FILENO, &buffer, buffer.count)
-            reply = count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
-        }
-        defer { question.cancel() }
-        while reply == nil, host.exitCode == nil, !host.isCancelRequested { host.loop.runOnce() }
-        switch reply?.trimmed.lowercased().first {
+        let reply = nextInput { !$0.isEmpty }
+        switch String(decoding: reply, as: UTF8.self).trimmed.lowercased().first {
         case "y": return .yes
         case "f": return .folder
         default: return .no
         }
     }
-}
 
-extension String {
-    /// Without blanks and line breaks at both ends.
-    fileprivate var trimmed: String {
-        var rest = self[...]
-        while rest.first?.isWhitespace == true { rest.removeFirst() }
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return String(rest)
+    /// Waits for input while an entry runs, serving events; nothing when it was interrupted or the application ended.
+    func nextInput(until isEnough: ([UInt8]) -> Bool) -> [UInt8] {
+        var input: [UInt8] = []
+        var hasEnded = false
+        // The prompt's own watch is in the middle of the entry that asks.
+        let question = host.loop.watch(STDIN_FILENO) { _ in
+            var buffer = [UInt8](repeating: 0, count: 1024)
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count > 0 { input += buffer[..<count] } else { hasEnded = true }
+        }
+        defer { question.cancel() }
+        isInterrupted = false
+        while !hasEnded, !isEnough(input), !isInterrupted, host.exitCode == nil, !host.isCancelRequested {
+            host.loop.runOnce()
+        }
+        return isInterrupted ? [] : input
     }
 }

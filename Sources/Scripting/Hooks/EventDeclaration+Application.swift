@@ -6,9 +6,15 @@ extension EventDeclaration {
     static let applicationEvents: [EventDeclaration] =
         LifeCycleCallback.allCases.map { callback in
             EventDeclaration(
-                .app, callback.rawValue, documentation(of: callback),
+                .app, callback.rawValue, documentation(of: callback), payload(of: callback),
                 isNeverPaused: callback == .didEnterBackground || callback == .willTerminate)
         } + [
+            EventDeclaration(
+                .app, "wasSuspended", "The process was frozen or stopped from outside, and goes on.",
+                [LuaParameter("seconds", .number, "how long")]),
+            EventDeclaration(
+                .app, "systemDidWake", "The machine slept, and goes on.",
+                [LuaParameter("seconds", .number, "how long")]),
             EventDeclaration(
                 .app, "willSave",
                 "The items are about to be saved; a save that a script asked for can be refused.",
@@ -23,6 +29,15 @@ extension EventDeclaration {
                 ], isNeverPaused: true),
         ]
 
+    private static func payload(of callback: LifeCycleCallback) -> [LuaParameter] {
+        guard callback == .didReceiveMemoryWarning else { return [] }
+        return [
+            LuaParameter(
+                "source", .choice(["service manager", "control group", "system", "scripts", "script"]),
+                "who said so: `scripts` when they are close to --memory-limit, `script` when one simulated it")
+        ]
+    }
+
     private static func documentation(of callback: LifeCycleCallback) -> String {
         switch callback {
         case .willFinishLaunching: "The application is starting: the items are there, the script has not run."
@@ -30,11 +45,11 @@ extension EventDeclaration {
         case .didBecomeActive: "The application is in front, and nothing lies over it."
         case .willResignActive: "The application is about to be inactive: an interruption, the lock, or Home."
         case .didEnterBackground:
-            "The application is in the background. The items are saved after the handlers, which have 4 s together."
+            "The application is in the background. The items are saved after the handlers, which have 4 s together unless a limit says otherwise."
         case .willEnterForeground: "The application is about to come back from the background."
         case .didResumeInBackground: "The process was continued without the terminal: SIGCONT after bg."
         case .willTerminate:
-            "The application is about to end. The items are saved after the handlers, which have 4 s together."
+            "The application is about to end. The items are saved after the handlers, which have 4 s together unless a limit says otherwise."
         case .didReceiveMemoryWarning: "Memory is short: let go what can be made again. The image cache is flushed."
         }
     }

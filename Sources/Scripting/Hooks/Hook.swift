@@ -20,6 +20,20 @@ final class Hook {
         var seconds = 0.0
         var longest = 0.0
         var lastError: String?
+
+        /// Counts a call.
+        mutating func add(_ duration: Double, failure: String?) {
+            calls += 1
+            seconds += duration
+            longest = max(longest, duration)
+            if let failure {
+                failures += 1
+                consecutiveFailures += 1
+                lastError = failure
+            } else {
+                consecutiveFailures = 0
+            }
+        }
     }
 
     let event: String

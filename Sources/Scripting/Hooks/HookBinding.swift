@@ -99,10 +99,13 @@ struct HookBinding {
         ]
     }
 
+    /// Whether a name is one that scripts give their own events: `user.` and something behind it.
+    private static func isUserEvent(_ name: String) -> Bool { name.hasPrefix("user.") && name.utf8.count > 5 }
+
     /// Registers from a call's arguments.
     func register(_ call: LuaCall, events: [String], allowsUserEvents: Bool, once: Bool = false) throws -> Int32 {
         let event = try call.text(0)
-        guard events.contains(event) || (allowsUserEvents && event.hasPrefix("user.")) else {
+        guard events.contains(event) || (allowsUserEvents && Self.isUserEvent(event)) else {
             throw call.refuse(0, "unknown event '\(event)'\(NearestNames.hint(for: event, among: events))")
         }
         var options = Hook.Options()
@@ -114,7 +117,12 @@ struct HookBinding {
             options.group = try call.option("group", of: 1).textValue
             options.description = try call.option("desc", of: 1).textValue
             options.once = try options.once || call.option("once", of: 1).isTruthy
-            if let budget = try call.option("budget", of: 1).numberValue { options.budget = budget }
+            if let budget = try call.option("budget", of: 1).numberValue {
+                guard budget >= 0 else {
+                    throw call.refuse(1, "option 'budget': seconds from 0 expected, got \(budget)")
+                }
+                options.budget = budget
+            }
             if let priority = try call.option("priority", of: 1).integerValue {
                 guard (0...100).contains(priority) else {
                     throw call.refuse(1, "option 'priority': 0 to 100 expected, got \(priority)")
@@ -244,10 +252,10 @@ struct HookBinding {
                 "app:on(\"user.ready\", function(event) print(event.info.answer) end) app:emit(\"user.ready\", { answer = 42 })"
         ) { app, call in
             let name = try call.text(0)
-            guard name.hasPrefix("user.") else {
+            guard Self.isUserEvent(name) else {
                 throw call.refuse(0, "a script's own events begin with 'user.', got '\(name)'")
             }
-            app.host.emit(name, info: call.value(1))
+            try app.host.emit(name, info: call.value(1))
             return call.returnsNothing()
         }
     }

@@ -14,11 +14,22 @@ final class HookCenter {
     /// The events that are being delivered now, outermost first.
     private var chain: [String] = []
     private(set) var failures: [HookFailure] = []
+    private var failureCounts: [String: Int] = [:]
+    /// All that ever were, those that are no longer kept among them.
+    private(set) var failureCount = 0
     /// Called for each failure, where the user looks.
     var report: (HookFailure) -> Void = { _ in }
     var warn: (String) -> Void = { _ in }
     /// Called when a handler has ended, by an error too: its changes are committed.
     var handlerEnded: () -> Void = {}
+    /// Whether handlers are passed over: a second SIGTERM wants the way out, and nothing but the save.
+    var isHurried: () -> Bool = { false }
+    /// Seconds for an observer, or a method of the delegate.
+    var observerLimit = Hook.Options().budget
+    /// When the observers of what is being posted must have ended.
+    var observersDeadline: MonotonicTime?
+    /// What was registered since init.lua began; nil outside of it. A newer init.lua takes its place.
+    private(set) var recorded: [Hook]?
     /// The group whose function runs now.
     private var openGroup: String?
 
@@ -45,7 +56,23 @@ final class HookCenter {
         return hook
     }
 
+    /// Puts back what `remove` took away, in its old place.
+    func restore(_ hook: Hook) {
+        guard hook.isRemoved else { return }
+        hook.isRemoved = false
+        insert(hook)
+    }
+
+    /// Collects what `body` registers.
+    func recording(_ body: () -> Void) -> [Hook] {
+        recorded = []
+        body()
+        defer { recorded = nil }
+        return recorded ?? []
+    }
+
     private func insert(_ hook: Hook) {
+        recorded?.append(hook)
         var list = hooks[hook.event] ?? []
         let position = list.firstIndex { ($0.options.priority, $0.order) > (hook.options.priority, hook.order) }
         list.insert(hook, at: position ?? list.count)
@@ -65,13 +92,19 @@ final class HookCenter {
         return found.count
     }
 
-    /// Runs a function whose registrations belong to a group; those of an earlier run are replaced by it.
+    /// Runs a function whose registrations belong to a group; those of an earlier run are replaced by it, or stay when it
+    /// fails.
     func group(_ name: String, _ body: () throws -> Void) rethrows {
-        _ = remove { $0.options.group == name }
+        let former = all.filter { $0.function != nil && $0.options.group == name }
+        former.forEach(remove)
         let outer = openGroup
         openGroup = name
         defer { openGroup = outer }
-        try body()
+        do { try body() } catch {
+            _ = remove { $0.options.group == name }
+            former.forEach(restore)
+            throw error
+        }
     }
 
     /// All hooks, by event and in the order of their calls.
@@ -82,42 +115,46 @@ final class HookCenter {
 
     // MARK: Delivery
 
+    /// The error of an event that is raised too deep within others; nil when there is room.
+    func nestingError(for name: String) -> LuaError? {
+        guard chain.count >= Self.nestingLimit else { return nil }
+        return LuaError(
+            .runtime,
+            "events are nested more than \(Self.nestingLimit) deep: \((chain + [name]).joined(separator: " → "))")
+    }
+
     /// Calls the handlers of an event, in order, each protected on its own; the others run whatever one does.
     ///
     /// - Parameters:
     ///   - event: what they are given.
-    ///   - seconds: for all of them together; nil for no limit.
+    ///   - deadline: when the time of all of them together is up; nil for no limit.
     ///   - stopsAtFailure: whether the first failure ends the delivery, for changes that it refuses.
-    ///   - own: the host's part, called in its place among the hooks.
+    ///   - own: the host's part, called in its place among the hooks unless it was refused.
     /// - Returns: the first failure.
     @discardableResult
     func deliver(
-        _ event: ScriptEvent, seconds: Double? = nil, stopsAtFailure: Bool = false, own: (() -> Void)? = nil
+        _ event: ScriptEvent, until deadline: MonotonicTime? = nil, stopsAtFailure: Bool = false,
+        own: (() -> Void)? = nil
     ) -> LuaError? {
         let name = event.event.name
         let snapshot = hooks[name] ?? []
-        guard !snapshot.isEmpty else {
-            own?()
-            return nil
-        }
-        guard chain.count < Self.nestingLimit else {
-            let error = LuaError(
-                .runtime,
-                "events are nested more than \(Self.nestingLimit) deep: \((chain + [name]).joined(separator: " → "))")
+        if snapshot.isEmpty { return nil }
+        if let error = nestingError(for: name) {
             record(HookFailure(title: name, event: name, error: error, time: event.event.time))
+            if snapshot.contains(where: { $0.function == nil }) { callOwn(event, own) }
             return error
         }
         chain.append(name)
         defer { chain.removeLast() }
-        event.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
+        event.deadline = deadline
         let value = eventClass.value(event)
         var first: LuaError?
         for hook in snapshot where !hook.isRemoved {
             guard let function = hook.function else {
-                own?()
+                callOwn(event, own)
                 continue
             }
-            guard !hook.isPaused, !hook.isRunning else { continue }
+            guard !hook.isPaused, !hook.isRunning, !isHurried() else { continue }
             if hook.options.once { remove(hook) }
             if let error = call(hook, function, value, event) {
                 first = first ?? error
@@ -126,6 +163,43 @@ final class HookCenter {
             if stopsAtFailure, event.veto != nil { break }
         }
         return first
+    }
+
+    /// The host's own part of an event; it is counted when it has ended.
+    private func callOwn(_ event: ScriptEvent, _ own: (() -> Void)?) {
+        guard let own, event.veto == nil else { return }
+        own()
+        // It is done: nobody refuses it any more.
+        event.close()
+    }
+
+    /// Counts the host's own part of an event as any handler's.
+    func countOwn(_ event: String, _ seconds: Double, failure: String?) {
+        for hook in hooks[event] ?? [] where hook.function == nil { hook.statistics.add(seconds, failure: failure) }
+    }
+
+    /// Calls a function that is no hook, an observer or a delegate's method, under the same protection and time limit.
+    func callObserver(
+        _ function: LuaFunction, _ arguments: [LuaValue], title: String, event: String,
+        until deadline: MonotonicTime? = nil
+    ) {
+        let deadline = deadline ?? observersDeadline
+        guard !isHurried() else { return }
+        if let error = nestingError(for: event) {
+            return record(HookFailure(title: title, event: event, error: error, time: LifeCycleEvent.now()))
+        }
+        chain.append(event)
+        defer { chain.removeLast() }
+        let left = deadline.map { $0.seconds(since: .now()) } ?? .infinity
+        var error: LuaError?
+        if left > 0 {
+            let task = scheduler.start(function, arguments, seconds: min(observerLimit, left))
+            if case .failure(let failure) = scheduler.finish(task) { error = failure }
+        } else {
+            error = LuaError(.deadline, "not run: the time for \(event) was used up before it")
+        }
+        handlerEnded()
+        if let error { record(HookFailure(title: title, event: event, error: error, time: LifeCycleEvent.now())) }
     }
 
     private func call(_ hook: Hook, _ function: LuaFunction, _ value: LuaValue, _ event: ScriptEvent) -> LuaError? {
@@ -144,27 +218,22 @@ final class HookCenter {
         let seconds = MonotonicTime.now().seconds(since: start)
         hook.isRunning = false
         handlerEnded()
-        hook.statistics.calls += 1
-        hook.statistics.seconds += seconds
-        hook.statistics.longest = max(hook.statistics.longest, seconds)
         switch result {
         case .success:
-            hook.statistics.consecutiveFailures = 0
+            hook.statistics.add(seconds, failure: nil)
             if seconds > Self.warningSeconds {
                 warn("the handler \(hook.title) took \(Int(seconds * 1000)) ms")
             }
             return nil
         case .failure(var error):
             if error.kind == .deadline { error.message = "stopped after \(Int(seconds * 1000)) ms: its time was up" }
+            hook.statistics.add(seconds, failure: error.message)
             failed(hook, error, event)
             return error
         }
     }
 
     private func failed(_ hook: Hook, _ error: LuaError, _ event: ScriptEvent) {
-        hook.statistics.failures += 1
-        hook.statistics.consecutiveFailures += 1
-        hook.statistics.lastError = error.message
         record(HookFailure(title: hook.title, event: hook.event, error: error, time: event.event.time))
         if hook.statistics.consecutiveFailures >= Self.failuresBeforePause,
             !EventDeclaration.neverPaused.contains(hook.event),
@@ -177,7 +246,12 @@ final class HookCenter {
         }
     }
 
+    /// How many failures there were of an event's handlers.
+    func failureCount(of event: String) -> Int { failureCounts[event] ?? 0 }
+
     func record(_ failure: HookFailure) {
+        failureCounts[failure.event, default: 0] += 1
+        failureCount += 1
         failures.insert(failure, at: 0)
         if failures.count > 50 { failures.removeLast() }
         report(failure)

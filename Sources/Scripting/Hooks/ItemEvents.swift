@@ -86,7 +86,10 @@ final class ItemEvents: ItemStoreObserver {
 
 extension ScriptHost {
     /// Delivers a script's own event.
-    func emit(_ name: String, info: LuaValue) {
+    ///
+    /// - Throws: `LuaError` when events are nested too deep, with their chain.
+    func emit(_ name: String, info: LuaValue) throws(LuaError) {
+        if let error = hooks.nestingError(for: name) { throw error }
         hooks.deliver(
             ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: true), details: ["info": info]))
     }

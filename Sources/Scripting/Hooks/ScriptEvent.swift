@@ -7,7 +7,7 @@ final class ScriptEvent {
     /// What belongs to this event beside its name and cause: `item`, `field`, `old`, `new`; `ok`, `error`, `items`, `seconds`.
     var details: [String: LuaValue]
     /// Whether a handler may refuse.
-    let allowsVeto: Bool
+    private(set) var allowsVeto: Bool
     private(set) var veto: String?
     /// When the time for all handlers is up.
     var deadline: MonotonicTime?
@@ -17,6 +17,9 @@ final class ScriptEvent {
         self.details = details
         self.allowsVeto = allowsVeto
     }
+
+    /// From here on nobody can refuse.
+    func close() { allowsVeto = false }
 
     func refuse(_ reason: String) { veto = veto ?? reason }
 

@@ -3,9 +3,20 @@ import Lua
 
 /// What the life cycle needs to remember between two events.
 struct LifeCycleContext {
-    /// Seconds for all handlers of `didEnterBackground` or `willTerminate`, and what of it is the host's own.
-    var callbackLimit = 5.0
-    var reservedForSave = 1.0
+    /// What of the time for `didEnterBackground` or `willTerminate` is the host's own, for the save; seconds.
+    static let reservedForSave = 1.0
+    /// When the time for the callback that is under way, and the save after it, is up.
+    var phaseDeadline: MonotonicTime?
+    /// A second SIGTERM came on the way out: handlers are passed over, the save is not.
+    var isHurried = false
+    /// What the next launch finds in `app.restoration`.
+    var restoration: LuaTable?
+    /// Whether the state of the last run was handed back in this launch.
+    var hasRestored = false
+    /// Scripts were told that they are close to their own limit, and still are.
+    var hasWarnedScripts = false
+    /// Who said that memory is short.
+    var memorySource = "script"
     /// Ctrl-C came while a script ran.
     var cancelRequested = false
     /// The way out that waits until a transaction has been rolled back: half of one is never saved.
@@ -15,8 +26,6 @@ struct LifeCycleContext {
     var isHandling = false
     /// The status that `terminate` was asked for.
     var requestedExitCode: Int32 = 0
-    /// Seconds that background tasks get before they expire: as the chapters say, about ten.
-    var backgroundTaskLimit = 10.0
     var backgroundDeadline: MonotonicTime?
     /// The script's table of Cocoa's delegate methods, and `app` for their argument.
     var delegate: LuaTable?

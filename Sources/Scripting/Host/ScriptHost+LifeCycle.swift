@@ -6,48 +6,6 @@ import Stores
 
 /// The life of the application: signals and scripts put events in, the machine says what is to be done, this does it.
 extension ScriptHost {
-    // MARK: Launch and end
-
-    /// Launches the application: handlers registered so far, then `init.lua`, then the foreground (or the background).
-    public func launch() {
-        let inBackground = options.handlesSignals && lifeCycle.terminal.presence == .background
-        if options.runsInitScript { runInitScript() }
-        handle(.launch(inBackground: inBackground), cause: .launch)
-        guard options.handlesSignals else { return }
-        let terminal = lifeCycle.terminal
-        let poller = PresencePoller(look: { terminal.presence }) { [unowned self] presence in presenceChanged(presence)
-        }
-        poller.start(on: loop)
-        lifeCycle.poller = poller
-    }
-
-    /// A broken script is reported and skipped: it must not lock its owner out.
-    private func runInitScript() {
-        let path = PathText.join(container.scripts, "init.lua")
-        guard let source = try? PosixFileLayer().contents(of: path, limit: 16 << 20) else { return }
-        let name = DisplayPath.abbreviate(path)
-        sources.remember(String(decoding: source, as: UTF8.self), as: name)
-        if case .failure(let error) = run(source, name: "@" + name) {
-            output.writeError(
-                "\(ErrorText.describe(error, sources: sources))\n(init.lua was skipped; the rest goes on)\n")
-        }
-    }
-
-    /// The orderly way out: the handlers run, the items are saved. The host is of no use afterwards.
-    public func terminate(_ code: Int32 = 0, cause: LifeCycleCause, explicitly: Bool) {
-        guard exitCode == nil else { return }
-        lifeCycle.requestedExitCode = code
-        handle(.terminate(explicitly: explicitly), cause: cause)
-        // Running code is to end at its next instruction.
-        if exitCode != nil, state.depth > 0 { state.interrupter.interrupt(.events) }
-    }
-
-    /// Serves events and timers until the application has ended.
-    public func runUntilTerminated() {
-        output.flush()
-        loop.run(until: { exitCode != nil })
-    }
-
     // MARK: Signals
 
     func received(_ signal: UnixSignal) {
@@ -63,6 +21,8 @@ extension ScriptHost {
 
     /// Ends at once or, inside a transaction, when the running code has been unwound and the transaction rolled back.
     private func endAfterTransaction(_ cause: LifeCycleCause) {
+        // The way out is under way already, and whoever asks again is in a hurry.
+        if lifeCycle.isHandling, machine.state == .notRunning, cause == .sigterm { lifeCycle.isHurried = true }
         guard items.isInTransaction, state.depth > 0 else { return terminate(cause: cause, explicitly: false) }
         lifeCycle.deferredTermination = cause
     }
@@ -80,12 +40,12 @@ extension ScriptHost {
         cancelForeground()
     }
 
-    private var isInForeground: Bool {
+    var isInForeground: Bool {
         let presence = lifeCycle.terminal.presence
         return presence == .foreground || presence == .headless
     }
 
-    private func presenceChanged(_ presence: Terminal.Presence) {
+    func presenceChanged(_ presence: Terminal.Presence) {
         switch presence {
         case .foreground: handle(.resume(inForeground: true), cause: .terminal)
         case .background: handle(.resume(inForeground: false), cause: .terminal)
@@ -104,6 +64,7 @@ extension ScriptHost {
         defer { lifeCycle.isHandling = false }
         while !lifeCycle.queue.isEmpty {
             let next = lifeCycle.queue.removeFirst()
+            if next.event == .suspend { machine.exitsOnSuspend = exitsOnSuspend }
             // What can't happen in this state, an event that came late, changes nothing.
             guard let actions = try? machine.handle(next.event) else { continue }
             for action in actions { perform(action, next.cause, next.simulated) }
@@ -128,6 +89,7 @@ extension ScriptHost {
             _ = try trial.handle(event)
         }
         commit()
+        if event == .memoryWarning { lifeCycle.memorySource = "script" }
         handle(event, cause: .script, simulated: true)
     }
 
@@ -136,40 +98,71 @@ extension ScriptHost {
         case .enter(let state): applicationState = state
         case .deliver(let callback): deliver(callback, cause, simulated)
         case .syncJournal, .commit: syncCommitted()
-        case .save: saveNow(cause, simulated)
-        case .restore, .saveRestoration, .dropRestoration: break
+        case .save:
+            saveNow(cause, simulated)
+            lifeCycle.phaseDeadline = nil
+        case .restore: restoreState()
+        case .saveRestoration: saveRestorationState()
+        case .dropRestoration: restoration.drop()
         case .runBackgroundTasks: runBackgroundTasks()
         case .stopProcess: stopProcess()
         case .exit: exitCode = lifeCycle.requestedExitCode
         }
     }
 
+    // MARK: Callbacks
+
     private func deliver(_ callback: LifeCycleCallback, _ cause: LifeCycleCause, _ simulated: Bool) {
+        let isLaunch = applicationState == .active && cause == .launch
+        var event = LifeCycleEvent(callback, cause: cause, simulated: simulated)
         let isLimited = callback == .didEnterBackground || callback == .willTerminate
-        let event = ScriptEvent(LifeCycleEvent(callback, cause: cause, simulated: simulated))
-        let limit = isLimited ? lifeCycle.callbackLimit - lifeCycle.reservedForSave : nil
-        callDelegate(callback, event)
+        if isLimited {
+            lifeCycle.phaseDeadline = MonotonicTime.now().advanced(by: options.callbackLimit)
+            service.notify("EXTEND_TIMEOUT_USEC=\(Int((options.callbackLimit + 1) * 1_000_000))")
+        }
+        let deadline = isLimited ? handlersDeadline : nil
+        trace(callback, event, isLaunch: isLaunch)
+
+        var details: [String: LuaValue] = [:]
         if callback == .didReceiveMemoryWarning {
             logger.info("Received memory warning.")
-            images.clearCache()
+            details["source"] = .text(lifeCycle.memorySource)
         }
-        hooks.deliver(event, seconds: limit)
-        if callback == .didReceiveMemoryWarning { state.collectGarbage() }
+        event.name = callback.rawValue
+        let scriptEvent = ScriptEvent(event, details: details)
+        callDelegate(callback, event, isLaunch: isLaunch, until: deadline)
+        if callback == .didReceiveMemoryWarning { images.clearCache() }
+        hooks.deliver(scriptEvent, until: deadline)
+        if let name = callback.notificationName { post(name, until: deadline) }
+        if callback == .didReceiveMemoryWarning { returnMemory() }
+    }
+
+    /// When handlers must have ended, so that the save has its time.
+    var handlersDeadline: MonotonicTime? {
+        lifeCycle.phaseDeadline.map {
+            $0.advanced(by: -min(LifeCycleContext.reservedForSave, options.callbackLimit / 2))
+        }
+    }
+
+    private func post(_ name: String, until deadline: MonotonicTime?) {
+        guard notifications.observerCount > 0 else { return }
+        hooks.observersDeadline = deadline
+        defer { hooks.observersDeadline = nil }
+        notifications.post(name)
     }
 
     /// Cocoa's own spellings, application and scene, before the `on` handlers.
-    private func callDelegate(_ callback: LifeCycleCallback, _ event: ScriptEvent) {
+    private func callDelegate(
+        _ callback: LifeCycleCallback, _ event: LifeCycleEvent, isLaunch: Bool, until deadline: MonotonicTime?
+    ) {
         guard let delegate = lifeCycle.delegate else { return }
-        for selector in [callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
+        // A scene's first appearance is told as a return; the application's is not.
+        let first = isLaunch && callback == .didBecomeActive ? LifeCycleCallback.willEnterForeground.sceneSelector : nil
+        for selector in [first, callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
             guard case .function(let function) = method(selector, of: delegate) else { continue }
-            let seconds = min(options.timeLimit ?? 2, 2)
-            let task = scheduler.start(function, [lifeCycle.applicationValue], seconds: seconds)
-            if case .failure(let error) = scheduler.finish(task) {
-                hooks.record(
-                    HookFailure(
-                        title: "delegate.\(selector)", event: event.event.name, error: error, time: event.event.time))
-            }
-            commit()
+            hooks.callObserver(
+                function, [lifeCycle.applicationValue], title: "delegate.\(selector)", event: event.name,
+                until: deadline)
         }
     }
 
@@ -185,44 +178,20 @@ extension ScriptHost {
         return .nil
     }
 
-    private func syncCommitted() {
+    /// As the classroom experiment prints `#function` in every method of the delegate.
+    private func trace(_ callback: LifeCycleCallback, _ event: LifeCycleEvent, isLaunch: Bool) {
+        guard options.tracesLifeCycle else { return }
+        let names = callback.functionNames(isLaunch: isLaunch)
+        let origin = event.simulated ? "\(event.cause.rawValue), simulated" : event.cause.rawValue
+        for name in names {
+            let gap = String(repeating: " ", count: max(1, 54 - name.utf8.count))
+            output.writeError("\(name)\(gap)\(applicationState.rawValue), \(origin)\n")
+        }
+    }
+
+    func syncCommitted() {
         if case .failure(let error) = commit() { logger.error("\(error.message)") }
         guard !items.isReadOnly else { return }
         do { try items.synchronize() } catch { logger.error("\(error.message)") }
-    }
-
-    // MARK: Background and stop
-
-    private func runBackgroundTasks() {
-        guard !lifeCycle.backgroundTasks.isEmpty else { return }
-        let deadline = MonotonicTime.now().advanced(by: lifeCycle.backgroundTaskLimit)
-        lifeCycle.backgroundDeadline = deadline
-        defer { lifeCycle.backgroundDeadline = nil }
-        while !lifeCycle.backgroundTasks.isEmpty {
-            let left = deadline.seconds(since: .now())
-            // A second Ctrl-Z, or a way out, expires all tasks at once.
-            if left <= 0 || !lifeCycle.queue.isEmpty { break }
-            loop.runOnce(timeout: left)
-        }
-        for (number, task) in lifeCycle.backgroundTasks.sorted(by: { $0.key < $1.key }) {
-            lifeCycle.backgroundTasks[number] = nil
-            guard let function = task.onExpire else { continue }
-            let run = scheduler.start(function, [], seconds: 1)
-            if case .failure(let error) = scheduler.finish(run) {
-                hooks.record(
-                    HookFailure(title: task.name, event: "expiration", error: error, time: LifeCycleEvent.now()))
-            }
-        }
-        lifeCycle.queue.removeAll { $0.event == .suspend }
-        syncCommitted()
-    }
-
-    private func stopProcess() {
-        output.flush()
-        frontEnd?.applicationWillStop()
-        ProcessStopper.stopUntilContinued()
-        _ = lifeCycle.poller?.refresh()
-        // First of what is queued: whatever came while the process was stopped finds it awake.
-        lifeCycle.queue.insert((.resume(inForeground: isInForeground), .sigcont, false), at: 0)
     }
 }

@@ -3,29 +3,14 @@ import Logging
 import Lua
 import Stores
 
-/// A save whose archive another thread writes.
-final class SaveUnderWay {
-    let cause: LifeCycleCause
-    let isSimulated: Bool
-    let start = MonotonicTime.now()
-    fileprivate let save: ItemStoreSave
-    fileprivate var worker: WorkerThread<Result<Void, StoreError>>?
-    /// Who waits for the end.
-    fileprivate var waiters: [((any Error)?) -> Void] = []
-
-    fileprivate init(_ save: ItemStoreSave, _ cause: LifeCycleCause, _ isSimulated: Bool) {
-        self.save = save
-        self.cause = cause
-        self.isSimulated = isSimulated
-    }
-}
-
 /// Saving: a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread puts it in
 /// place. Who asked waits and serves timers and signals; nobody else does.
 extension ScriptHost {
     /// Saves the items, with `willSave` and `didSave` around it; nothing happens when there is nothing to save.
     ///
     /// - Parameters:
+    ///   - cause: what made the application save.
+    ///   - simulated: whether a script only pretends that cause.
     ///   - canBeRefused: whether a `willSave` handler may veto.
     ///   - completion: called with the error, or nil; before this returns, when nothing had to be written.
     func save(
@@ -93,10 +78,23 @@ extension ScriptHost {
         }
         let will = ScriptEvent(
             LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeRefused)
-        hooks.deliver(will)
+        var snapshot: Result<ItemStoreSave?, StoreError> = .success(nil)
+        hooks.deliver(
+            will, until: atLeastAMoment(handlersDeadline),
+            own: { [unowned self] in
+                commit()
+                service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
+                snapshot = Result { () throws(StoreError) in try items.beginSave() }
+            })
         if let reason = will.veto { throw ScriptError("vetoed", "a willSave handler refused: \(reason)") }
+        // What handlers behind the save changed is the next one's.
         commit()
-        return try items.beginSave()
+        return try snapshot.get()
+    }
+
+    /// However long the handlers before took, those of the save get a quarter of what is kept for it.
+    private func atLeastAMoment(_ deadline: MonotonicTime?) -> MonotonicTime? {
+        deadline.map { max($0, MonotonicTime.now().advanced(by: LifeCycleContext.reservedForSave / 4)) }
     }
 
     /// Puts the archive in place, and tells.
@@ -118,6 +116,8 @@ extension ScriptHost {
     private func tellEnd(
         _ cause: LifeCycleCause, _ simulated: Bool, _ count: Int, _ start: MonotonicTime, _ failure: StoreError?
     ) {
+        hooks.countOwn("willSave", MonotonicTime.now().seconds(since: start), failure: failure?.message)
+        service.notify("STATUS=\(applicationState.rawValue)")
         if let failure {
             logger.error("Could not save any of the Items: \(failure.message)")
         } else {
@@ -129,7 +129,8 @@ extension ScriptHost {
             "error": failure.map { .text("\($0)") } ?? .nil,
         ]
         hooks.deliver(
-            ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details))
+            ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details),
+            until: atLeastAMoment(lifeCycle.phaseDeadline))
         commit()
     }
 }

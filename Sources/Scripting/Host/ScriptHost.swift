@@ -16,6 +16,22 @@ public final class ScriptHost {
     public let logger: Logger
     public let items: ItemStore
     public let images: ImageStore
+    /// Settings that outlive the run.
+    public let defaults: Defaults
+    /// Messages between scripts, the host and the program around it.
+    public let notifications = NotificationCenter()
+    /// The folders of read-only resources.
+    public let bundles: [Bundle]
+    /// Which fences stand around scripts.
+    public let fences: FenceReport
+    /// Where `cubby attach` connects; nil when it may not.
+    public let socket: ContainerSocket?
+
+    let restoration: RestorationArchive
+    let service: ServiceManager
+    let memoryPressure: MemoryPressureSource?
+    let modules = LoadedModules()
+    var initScript = InitScript()
 
     /// What the container remembers of how its items are kept: the fields with an index.
     let itemPreferences: Defaults
@@ -70,15 +86,18 @@ public final class ScriptHost {
         let output = self.output
         logger = Logger(label: options.applicationName) { label in
             StandardErrorLogHandler(
-                label: label, level: options.logLevel, processName: options.applicationName,
+                label: label, level: options.logLevel, form: options.logForm, processName: options.applicationName,
                 sink: { text in output.writeError(text) })
         }
         if !options.isReadOnly {
             try container.emptyTemporaryFolder()
             _ = container.removeLeftovers()
         }
+        bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { Bundle(path: $0) }
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
-        for path in options.readable { try fence.grant(path, .read) }
+        if !options.hasPathFence { try fence.grant("/", .readWrite) }
+        fence.close(container.socketFile)
+        for path in options.readable + bundles.map(\.path) { try fence.grant(path, .read) }
         for path in options.writable { try fence.grant(path, .readWrite) }
         for folder in options.modulePaths + [container.scripts] { try moduleFence.grant(folder, .read) }
         if options.usesLuaTrees {
@@ -90,6 +109,16 @@ public final class ScriptHost {
             folder: container.documents, isReadOnly: options.isReadOnly, indexFolder: container.caches)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
+        socket = options.acceptsAttachments && !options.isReadOnly ? try ContainerSocket(listeningIn: container) : nil
+        service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
+        memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
+        // Everything that lies outside and is needed is open: from here on the kernel sees to it.
+        fences = try FenceReport.closing(options, bundles: bundles, fence: fence)
+        defaults = Defaults(
+            folder: container.preferences, domain: options.applicationName, using: fence.layer)
+        restoration = RestorationArchive(
+            folder: container.applicationSupport, version: options.applicationVersion,
+            isReadOnly: options.isReadOnly, using: fence.layer)
         if let path = persistence.indexPath { fence.close(path) }
         items = try ItemStore.open(persistence, durability: options.durability)
         itemPreferences = Defaults(folder: container.preferences, domain: "items")
@@ -103,6 +132,7 @@ public final class ScriptHost {
 
         restoreIndexes()
         for notice in items.loadReport.notices { logger.warning("\(notice)") }
+        if let problem = defaults.problem { logger.warning("\(problem.message)") }
         items.onDamage = { [logger] notice in logger.warning("\(notice)") }
         wire()
         let classes = ItemClasses(self, HookBinding(self))
@@ -118,7 +148,9 @@ public final class ScriptHost {
     }
 
     private func wire() {
-        scheduler.isEnding = { [unowned self] in exitCode != nil }
+        scheduler.isEnding = { [unowned self] in exitCode != nil || lifeCycle.isHurried }
+        hooks.observerLimit = min(options.timeLimit ?? hooks.observerLimit, hooks.observerLimit)
+        hooks.isHurried = { [unowned self] in lifeCycle.isHurried }
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }
         // A handler that runs within other code shares its sync: a loop that a handler watches waits for the disk once.
@@ -185,8 +217,14 @@ public final class ScriptHost {
     /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
     ///
     /// - Parameter inGroup: whether an outer commit follows that waits for the disk for both.
+    /// - Returns: the failure, as Lua has it.
     @discardableResult
     func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
+        if defaults.hasChanges {
+            do { try defaults.synchronize(durable: options.durability == .power) } catch {
+                logger.error("\(error.message)")
+            }
+        }
         guard !items.isInTransaction else { return .success(()) }
         do {
             if items.hasUncommittedChanges {
@@ -207,9 +245,13 @@ public final class ScriptHost {
     // MARK: What happens meanwhile
 
     private func interrupted(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
+        if reasons.contains(.memory) { scriptMemoryIsShort() }
         if reasons.contains(.events) {
             lifeCycle.cancelRequested = false
             loop.drainPending()
+            if lifeCycle.isHurried, exitCode == nil, lifeCycle.isHandling {
+                return scheduler.stopCurrent(LuaError(.cancelled, "stopped: a second SIGTERM came"))
+            }
             if exitCode != nil || lifeCycle.deferredTermination != nil {
                 return .stop(LuaError(.cancelled, "the application has ended"), depth: 1)
             }
@@ -241,12 +283,32 @@ public final class ScriptHost {
     public func flushOutput() { output.flush() }
 
     /// Which fences stand, for people.
-    public var sandboxDescription: String { "paths" }
+    public var sandboxDescription: String { fences.text }
 
     private func report(_ failure: HookFailure) {
         let text = ErrorText.describe(failure.error, sources: sources)
         output.writeError("error in the handler \(failure.title): \(text)\n")
     }
+
+    /// What a front end knows of a value that no declaration describes: a script's own function. Asked by `help` first.
+    public var describeUnknown: ((LuaValue) -> String?)?
+
+    /// What `help` says of a declared name, an event, or a member (`items.createItem`); nil when nothing is known.
+    public func helpText(on subject: String) -> String? { HelpModule.lookUp(subject, state.declarations) }
+
+    /// What `help()` says.
+    public var helpOverview: String { HelpModule.overview(state.declarations) }
+
+    /// The latest errors of handlers and timers, newest first: which one, and what happened.
+    public var handlerFailures: [(title: String, message: String, time: Double)] {
+        hooks.failures.map { ($0.title, $0.error.message, $0.time) }
+    }
+
+    /// How many errors of handlers and timers there were since the launch.
+    public var handlerFailureCount: Int { hooks.failureCount }
+
+    /// The handlers as a table shows them: the registration, and what came of its calls.
+    public var handlerStatistics: [HandlerStatistics] { hooks.all.map(HandlerStatistics.init) }
 
     /// The texts of chunks by name, for excerpts in error messages.
     public var sources = SourceTexts()

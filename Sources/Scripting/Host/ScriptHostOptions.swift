@@ -34,8 +34,43 @@ public struct ScriptHostOptions: Sendable {
     /// Whether `require` loads C modules, from the same trees. They run outside of the sandbox and of all limits.
     public var allowsNativeModules = false
 
+    /// Folders of read-only resources, first to last; those that do not exist are passed over.
+    public var bundles: [String] = []
+    /// Whether Home ends the application (`UIApplicationExitsOnSuspend`); if nil, the preference of that name says.
+    public var exitsOnSuspend: Bool?
+    /// Seconds for all handlers of `didEnterBackground`, or of `willTerminate`, and the save that follows them.
+    public var callbackLimit = 5.0
+    /// Seconds that background tasks get before they expire and the process stops.
+    public var backgroundLimit = 10.0
+    /// Whether each callback of the life cycle is written to standard error.
+    public var tracesLifeCycle = false
+    /// Whether `init.lua` runs again when it changes.
+    public var watchesInitScript = false
+    /// Whether the kernel, too, holds the process to what is granted. Only before a second thread exists.
+    public var kernelFence = KernelFence.off
+    /// Whether the host's own fence stands; without it, the kernel's alone holds scripts back. For tests of either.
+    private(set) var hasPathFence = true
+    /// Whether scripts may start programs.
+    public var allowsRunning = false
+    /// Whether `cubby attach` may open a prompt on this host.
+    public var acceptsAttachments = false
+    /// How lines of the log are written; if nil, bare on a terminal, and in NSLog's form elsewhere.
+    public var logForm: StandardErrorLogHandler.Form?
+
     /// Messages below this level are dropped.
     public var logLevel = Logger.Level.info
 
     public init(container: Container) { self.container = container }
+
+    /// Takes the host's own fence down; for tests of the kernel's.
+    package mutating func setPathFence(_ stands: Bool) { hasPathFence = stands }
+}
+
+/// What is asked of Landlock.
+public enum KernelFence: Sendable {
+    case off
+    /// Stands where the kernel has it.
+    case ifAvailable
+    /// The host is not opened without it.
+    case required
 }

@@ -11,6 +11,8 @@ final class TaskScheduler {
     let loop: EventLoop
     /// The tasks whose code is on the stack now, outermost first.
     private var stack: [ScriptTask] = []
+    /// The tasks that wait: nobody else may hold a timer's task meanwhile.
+    private var waiting: [ObjectIdentifier: ScriptTask] = [:]
     /// Set by a waiting function just before it yields.
     private var pendingWait: ((@escaping ([LuaValue]) -> Void) -> () -> Void)?
     /// Why waiting in place must end now.
@@ -55,6 +57,7 @@ final class TaskScheduler {
     static let timeIsUp = LuaError(.deadline, "time is up")
 
     private func step(_ task: ScriptTask, _ arguments: [LuaValue]) {
+        waiting[ObjectIdentifier(task)] = nil
         task.progress = .running
         task.depth = state.depth + 1
         stack.append(task)
@@ -79,10 +82,12 @@ final class TaskScheduler {
                 self.step(task, values)
             }
             task.progress = .waiting(cancel: forget)
+            waiting[ObjectIdentifier(task)] = task
         }
     }
 
     private func end(_ task: ScriptTask, _ result: Result<[LuaValue], LuaError>) {
+        waiting[ObjectIdentifier(task)] = nil
         task.progress = .finished(result)
         let onFinish = task.onFinish
         task.onFinish = nil

@@ -24,8 +24,9 @@ enum BaseModule {
         }
 
         RequireModule.install(in: host, modules: modules)
-        installIO(in: host)
-        installOS(in: host)
+        if let io = installIO(in: host), let os = installOS(in: host) {
+            ProgramModule.install(os: os, io: io, in: host)
+        }
     }
 
     /// As `tostring` shows a value; what its `__tostring` raises is raised.
@@ -43,12 +44,12 @@ enum BaseModule {
 
     // MARK: io
 
-    private static func installIO(in host: ScriptHost) {
+    private static func installIO(in host: ScriptHost) -> LuaModule? {
         guard
             let io = LuaModule(
                 extending: "io", "Files and standard streams; open and lines take what the sandbox grants.",
                 in: host.state)
-        else { return }
+        else { return nil }
         let path = LuaParameter("path", .text, "a path that the sandbox grants")
         io.function(
             "open", [path, LuaParameter("mode", .optional(.text), "as C's fopen; \"r\" if not given")],
@@ -94,6 +95,7 @@ enum BaseModule {
             }
             return call.returns(table.rawGet("stdout"))
         }
+        return io
     }
 
     /// What a mode of fopen's asks for.
@@ -124,7 +126,9 @@ enum BaseModule {
         try host.askConsent(path, mode == .read ? .read : .readWrite)
         let layer = host.fence.layer
         if text.hasPrefix("r+"), try layer.status(path) == nil { throw FileError(.open, path, code: ENOENT) }
-        let file = try layer.open(path, access, permissions: 0o644)
+        let file = try host.survivingVanishedFolders(path, mode == .read ? .read : .readWrite) {
+            try layer.open(path, access, permissions: 0o644)
+        }
         if text.hasPrefix("w") { try layer.truncate(file, to: 0) }
         guard let value = call.state.makeFile(file.descriptor, mode: text) else {
             layer.close(file)
@@ -135,11 +139,11 @@ enum BaseModule {
 
     // MARK: os
 
-    private static func installOS(in host: ScriptHost) {
+    private static func installOS(in host: ScriptHost) -> LuaModule? {
         guard
             let os = LuaModule(
                 extending: "os", "The system; remove and rename take what the sandbox grants.", in: host.state)
-        else { return }
+        else { return nil }
         os.function(
             "exit",
             [
@@ -192,5 +196,6 @@ enum BaseModule {
         ) { [unowned host] call in
             call.returns(PathText.join(host.container.tmp, UUIDModule.make()))
         }
+        return os
     }
 }

@@ -11,6 +11,8 @@ enum HelpModule {
             let text: String
             if call.count == 0 {
                 text = overview(declarations)
+            } else if let described = host.describeUnknown?(call.value(0)) {
+                text = described
             } else if let subject = name(of: call.value(0), host), let found = lookUp(subject, declarations) {
                 text = found
             } else {
@@ -23,7 +25,8 @@ enum HelpModule {
         }
     }
 
-    private static func overview(_ declarations: LuaDeclarations) -> String {
+    /// What `help()` shows.
+    static func overview(_ declarations: LuaDeclarations) -> String {
         var seen: Set<String> = []
         // A module and the class of its values may have the same name: the module stands for both.
         let shown = declarations.all.sorted { $0.kind == .module && $1.kind != .module }

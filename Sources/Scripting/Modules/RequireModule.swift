@@ -13,6 +13,7 @@ enum RequireModule {
         let all = state.makeTable(fields: modules.count)
         for (name, value) in modules { all.rawSet(.text(name), value) }
         loaded.rawSet("cubby", .table(all))
+        host.modules.table = loaded
         for name in ["_G", "coroutine", "table", "string", "math", "utf8", "os", "io", "debug"] {
             loaded.rawSet(.text(name), state.globals.rawGet(.text(name)))
         }
@@ -76,6 +77,7 @@ enum RequireModule {
                 do {
                     let source = try host.moduleFence.layer.contents(of: path, limit: 64 << 20)
                     host.sources.remember(String(decoding: source, as: UTF8.self), as: shown)
+                    host.modules.note(name, path)
                     return (try host.state.load(ScriptHost.withoutShebang(source), name: "@" + shown), shown)
                 } catch let error as FileError {
                     let isThere = PosixFileLayer().exists(path)

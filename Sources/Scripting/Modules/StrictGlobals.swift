@@ -10,6 +10,8 @@ enum StrictGlobals {
         let isInteractive = host.options.isInteractive
         let index = state.makeFunction(declaration) { [unowned host] call in
             guard let name = call.value(1).textValue else { return call.returns(LuaValue.nil) }
+            // What the prompt sets by and by: no result yet is no mistake.
+            if isInteractive, isOfPrompt(name) { return call.returns(LuaValue.nil) }
             var known: [String] = []
             try globals.forEach { key, _ in
                 if let text = key.textValue { known.append(text) }
@@ -23,5 +25,12 @@ enum StrictGlobals {
         metatable.rawSet("__index", .function(index))
         metatable.rawSet("__metatable", false)
         globals.setMetatable(metatable)
+    }
+
+    /// `_`, `_1`, `_err`, `_PROMPT`.
+    private static func isOfPrompt(_ name: String) -> Bool {
+        guard name.first == "_" else { return false }
+        let rest = name.dropFirst()
+        return ["", "err", "PROMPT", "PROMPT2"].contains(rest) || rest.allSatisfy(\.isNumber)
     }
 }

@@ -73,3 +73,13 @@ extension PredicateError: LuaErrorDetails {
     public var luaPath: String? { nil }
     public var isScriptsFault: Bool { true }
 }
+
+extension DefaultsError: LuaErrorDetails {
+    public var luaDomain: String { "NSCocoaErrorDomain" }
+    public var luaCode: LuaErrorCode {
+        if case .file(let error) = self { return error.luaCode }
+        return .word("invalidPreferences")
+    }
+    public var luaMessage: String { message }
+    public var luaPath: String? { if case .file(let error) = self { error.path } else { nil } }
+}

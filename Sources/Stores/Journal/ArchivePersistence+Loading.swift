@@ -22,6 +22,7 @@ extension ArchivePersistence {
         // An empty file is a first run, as none is.
         if let archive = files.archive, archive.bytes.count > 0, !mapArchive(archive, loader, &report) {
             try readArchive(archive, loader, &report)
+            if report.archivedItems >= mappedFrom { makeIndex(archive, loader, report) }
         }
         try readJournal(files.journal, loader, &report)
         return report
@@ -80,6 +81,20 @@ extension ArchivePersistence {
             schema = index.schema
             report.archivedItems = index.count
             return true
+        }
+    }
+
+    /// Gives an archive that came without its index one for the next opening, on a thread of its own.
+    private func makeIndex(_ storage: PropertyListStorage, _ loader: ItemLoader, _ report: ItemLoadReport) {
+        // What the archive has beyond the items would go unnoticed in a mapped one.
+        guard let indexPath, !isReadOnly, !keepsOriginal, report.notices.isEmpty else { return }
+        let snapshot = ItemSnapshot(loader.store)
+        let (schema, identity, layer) = (schema, identity, layer)
+        _ = WorkerThread {
+            guard let index = ItemIndexFile(snapshot, schema, identity, Checksum.hash(storage.bytes)),
+                let bytes = try? index.bytes(snapshot)
+            else { return }
+            try? AtomicFile.write(bytes, to: indexPath, using: layer, permissions: 0o600)
         }
     }
 

@@ -28,7 +28,10 @@ struct ItemIndexFile: Sendable {
 
     /// The index of an archive that was written from a snapshot; nil when its items cannot be read one by one.
     init?(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema, _ archive: ArchiveIdentity, _ archiveChecksum: UInt64) {
-        guard schema.form == .keyedArchive, schema.keylessItems.isEmpty, snapshot.count > 0 else { return nil }
+        // What only a full reading finds has to be found at the next opening.
+        guard schema.form == .keyedArchive, schema.keylessItems.isEmpty, schema.foreignFields.isEmpty,
+            snapshot.count > 0
+        else { return nil }
         self.archive = archive
         self.archiveChecksum = archiveChecksum
         self.schema = schema

@@ -18,7 +18,10 @@ public struct ItemLoader {
     /// Makes the empty store one of the items of a mapped archive, none of which is read yet.
     ///
     /// - Parameters:
+    ///   - items: the archive's items.
+    ///   - index: their index file.
     ///   - slots: the index's table of keys.
+    ///   - slotCount: how many slots the table has.
     ///   - keeper: what keeps the table's memory.
     func map(
         _ items: MappedItems, _ index: ItemIndexFile, slots: UnsafePointer<UInt32>, slotCount: Int, keeper: AnyObject
@@ -49,7 +52,9 @@ public struct ItemLoader {
 
     /// Applies the changes of one commit, as the store encoded them.
     ///
-    /// - Parameter isTolerant: whether changes of items that are not there are passed over.
+    /// - Parameters:
+    ///   - changes: the record's bytes.
+    ///   - isTolerant: whether changes of items that are not there are passed over.
     /// - Returns: how many were.
     /// - Throws: ``StoreError`` with `corruptJournal`; the store is as before then.
     @discardableResult

@@ -3,11 +3,12 @@ import Synchronization
 /// The right side of `MATCHES`: a regular expression that the whole text must match, compiled once.
 ///
 /// As ICU's do, it matches Unicode scalars, and `.` stands for one. With `[d]` both the text and the expression lose
-/// their accents.
+/// their accents. It is matched by an automaton, so that no expression of a script's can take time without end; what that
+/// cannot do (back-references, lookbehinds, atomic groups) is refused.
 final class PredicatePattern: Sendable {
     private let options: PredicateOptions
-    /// A regular expression is no `Sendable` type: it finishes its compilation at its first use.
-    private let expression: Mutex<Regex<AnyRegexOutput>>
+    /// It remembers which characters its classes take.
+    private let program: Mutex<PatternProgram>
 
     /// Longer and deeper ones could exhaust the stack of the expression's parser.
     private static let lengthLimit = 4096
@@ -23,19 +24,17 @@ final class PredicatePattern: Sendable {
         self.options = options
         let accents = options.intersection(.diacriticInsensitive)
         let source = String(decoding: PredicateFolding.folded(text, accents), as: UTF8.self)
-        do {
-            var expression = try Regex(source).matchingSemantics(.unicodeScalar)
-            if options.contains(.caseInsensitive) { expression = expression.ignoresCase() }
-            self.expression = Mutex(expression)
-        } catch {
-            throw Failure(reason: String(describing: error))
-        }
+        // The standard library's parser says what is wrong with a text that is none.
+        do { _ = try Regex(source) } catch { throw Failure(reason: String(describing: error)) }
+        program = Mutex(
+            try PatternCompiler.compile(source, ignoringCase: options.contains(.caseInsensitive)))
     }
 
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let accents = options.intersection(.diacriticInsensitive)
         let string = String(decoding: PredicateFolding.folded(text, accents), as: UTF8.self)
-        return expression.withLock { (try? $0.wholeMatch(in: string)) != nil }
+        let scalars = Array(string.unicodeScalars)
+        return program.withLock { $0.matches(scalars) }
     }
 
     private static func checkLimits(_ text: String) throws(Failure) {

@@ -3,7 +3,8 @@ import Glibc
 import Synchronization
 import Testing
 
-@Suite("SignalSource")
+// One after another: a SIGCONT to any thread takes a SIGTSTP that waits back from all, and the other way round.
+@Suite("SignalSource", .serialized)
 struct SignalSourceTests {
     @Test(
         "Posts to the loop, then calls the interrupter",

@@ -20,7 +20,8 @@ final class Program: Sendable {
 
     var environment: [String: String] {
         var environment = [
-            "HOME": scratch.file("home"), "CUBBY_CONTAINER": container, "CUBBY": path, "LANG": "C.UTF-8",
+            "HOME": scratch.file("home"), "MEMORY_PRESSURE_WATCH": "/dev/null", "CUBBY_CONTAINER": container,
+            "CUBBY": path, "LANG": "C.UTF-8",
             "PATH": Project.environment("PATH") ?? "/usr/bin:/bin",
         ]
         // How a program that was built with a sanitizer reports. What it holds when it exits is no leak.
@@ -48,6 +49,12 @@ final class Program: Sendable {
     /// How many items the container holds, asked by another process that changes nothing.
     func itemCount() throws -> String {
         try self("--read-only", "--no-init", "-e", "io.write(#items)").stdout
+    }
+
+    /// Whether something was committed.
+    var isCommitted: Bool {
+        let journal = "\(container)/Documents/items.journal"
+        return ((try? FileManager.default.attributesOfItem(atPath: journal)[.size]) as? Int ?? 0) > 64 || isSaved
     }
 
     /// Whether the archive was written, not only the journal.
@@ -94,7 +101,7 @@ extension PseudoTerminal {
 
     /// Waits until a process is no more; one that nobody waited for counts as gone.
     func waitForEnd(of process: pid_t) throws {
-        let deadline = Date(timeIntervalSinceNow: timeout)
+        let deadline = Date(timeIntervalSinceNow: timeout * Project.patience)
         while let found = SystemProcess(pid: process), found.state != "Z" {
             if deadline.timeIntervalSinceNow < 0 { throw TestFailure("process \(process) did not end:\n\(transcript)") }
             usleep(5000)

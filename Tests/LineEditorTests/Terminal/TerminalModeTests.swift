@@ -41,7 +41,7 @@ struct TerminalModeTests {
         #expect(mode.isEntered)
         let during = flags(terminal)
         #expect(during.local & tcflag_t(ICANON | ECHO) == 0)
-        #expect(during.input & tcflag_t(ICRNL | IXON) == 0)
+        #expect(during.input & tcflag_t(IXON) == 0)
         #expect((during.local & tcflag_t(ISIG) != 0) == keepsSignals)
         mode.leave()
         mode.leave()

@@ -269,4 +269,50 @@ struct ArchivePersistenceTests {
         _ = try folder.open()
         #expect(folder.names.isEmpty)
     }
+
+    /// A journal that has outgrown its archive asks for a save, and after one that failed not at once again.
+    @Test func aLongJournalAsksForASave() throws {
+        let layer = FaultyFileLayer()
+        let persistence = ArchivePersistence(folder: folder.path, using: layer)
+        persistence.shortJournalLength = 2000
+        let store = try ItemStore.open(persistence)
+        func grow() throws {
+            for number in 0..<20 { try store.createItem(ItemFields(name: "a name of some length \(number)")) }
+            try store.commit()
+        }
+        #expect(!store.isJournalLong)
+        try grow()
+        try grow()
+        #expect(store.isJournalLong)
+        layer.arm(failAt: 1, keepsFailing: true)
+        #expect(throws: StoreError.self) { try store.saveChanges() }
+        layer.disarm()
+        #expect(!store.isJournalLong)
+        for _ in 0..<4 { try grow() }
+        #expect(store.isJournalLong)
+        try store.saveChanges()
+        #expect(!store.isJournalLong)
+        #expect(try folder.open().records == store.records)
+    }
+
+    /// The records of a group reach the disk with one sync, at its end.
+    @Test func aGroupOfCommitsSyncsOnce() throws {
+        let layer = FaultyFileLayer()
+        let store = try folder.open(layer, durability: .power)
+        try store.createItem(ItemFields(name: "first"))
+        try store.commit()
+        layer.disarm()
+        for number in 0..<10 {
+            try store.createItem(ItemFields(name: "item \(number)"))
+            #expect(try store.commitInGroup())
+            #expect(try folder.open(isReadOnly: true).count == store.count)
+        }
+        #expect(layer.calls == Array(repeating: "write", count: 10))
+        try store.endGroup()
+        try store.endGroup()
+        #expect(layer.calls.count { $0 == "sync" } == 1)
+        try store.createItem()
+        try store.commit()
+        #expect(layer.calls.count { $0 == "sync" } == 2)
+    }
 }

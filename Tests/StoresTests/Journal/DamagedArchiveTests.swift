@@ -1,6 +1,9 @@
+import Application
+import Glibc
 import PropertyList
-import Stores
 import Testing
+
+@testable import Stores
 
 @Suite("Damaged archives")
 struct DamagedArchiveTests {
@@ -153,5 +156,22 @@ struct DamagedArchiveTests {
             try folder.write(Array(index[..<length]), folder.index)
             #expect(try folder.open(isReadOnly: true, mapped: true).records == saved, "cut at \(length)")
         }
+    }
+
+    /// The container was copied without its Caches: the next opening makes an index.
+    @Test func anArchiveWithoutItsIndexGetsOne() throws {
+        _ = try folder.open(mapped: true)
+        let layer = PosixFileLayer()
+        for _ in 0..<2000 where !layer.exists(folder.index) { usleep(1000) }
+        let index = try folder.read(folder.index)
+        #expect(ItemIndexFile(header: index) != nil)
+        #expect(try folder.open(isReadOnly: true, mapped: true).records == expected)
+    }
+}
+
+extension ItemIndexFile {
+    init?(header bytes: [UInt8]) {
+        guard let found = bytes.withUnsafeBytes({ ItemIndexFile(header: $0) }) else { return nil }
+        self = found
     }
 }

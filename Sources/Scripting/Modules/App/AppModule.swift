@@ -20,6 +20,11 @@ enum AppModule {
             "A table of functions under Cocoa's names, called before the handlers.",
             set: { app, call in app.host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0) }
         ) { app, call in call.returns(app.host.lifeCycle.delegate.map(LuaValue.table) ?? .nil) }
+        cls.property(
+            "restoration", .table,
+            "Property-list values that the next launch finds here: saved on the way to the background.",
+            set: { app, call in app.host.lifeCycle.restoration = try call.table(0) }
+        ) { app, call in call.returns(LuaValue.table(app.host.restorationTable)) }
         hooks.declareMethods(on: cls)
         simulations(cls)
         backgroundTasks(cls)

@@ -6,7 +6,11 @@ enum ContainerBinding {
     /// The container as an object, which Lua can hold.
     private final class Box {
         let container: Container
-        init(_ container: Container) { self.container = container }
+        let bundle: String?
+        init(_ container: Container, bundle: String?) {
+            self.container = container
+            self.bundle = bundle
+        }
     }
 
     static func makeValue(_ host: ScriptHost) -> LuaValue {
@@ -17,7 +21,10 @@ enum ContainerBinding {
         cls.text("preferences", "The user's settings.", get: { $0.container.preferences })
         cls.text("applicationSupport", "The application's own files.", get: { $0.container.applicationSupport })
         cls.text("tmp", "For this run only; emptied at launch.", get: { $0.container.tmp })
+        cls.optionalText(
+            "bundle", "The read-only resources, outside of the container; nil when there are none.",
+            get: { $0.bundle })
         cls.metamethod("__tostring") { box, call in call.returns(box.container.displayPath) }
-        return cls.value(Box(host.container))
+        return cls.value(Box(host.container, bundle: host.bundles.first?.path))
     }
 }

@@ -11,6 +11,8 @@ final class ArchiveEncoder {
     private var writer: KeyedArchiver?
     /// The error of a script's `encode`, on its way through the archiver.
     private var pending: LuaError?
+    /// What a script's `encode` failed with: there will be no archive.
+    private var failure: String?
 
     init(
         _ bridge: ArchiveBridge, _ cls: LuaClass<ArchiveEncoder>, requiresSecureCoding: Bool = false,
@@ -34,10 +36,9 @@ final class ArchiveEncoder {
     /// - Throws: `LuaError` when the archive is finished.
     var archiver: KeyedArchiver {
         get throws {
-            guard let writer else {
-                throw LuaError(.runtime, "the archive is finished; nothing more can be encoded")
-            }
-            return writer
+            if let writer { return writer }
+            if let failure { throw LuaError(.runtime, "the archive cannot be finished: \(failure)") }
+            throw LuaError(.runtime, "the archive is finished; nothing more can be encoded")
         }
     }
 
@@ -49,6 +50,8 @@ final class ArchiveEncoder {
         } catch let error as ArchiveError {
             guard let pending else { throw error }
             self.pending = nil
+            failure = pending.message
+            close()
             throw pending
         }
     }
@@ -56,9 +59,14 @@ final class ArchiveEncoder {
     /// Ends the archive and gives its bytes.
     func finish() throws -> [UInt8] {
         let bytes = try perform { try $0.finishEncoding() }
+        close()
+        return bytes
+    }
+
+    /// Lets go of everything: what refers to the archive would else keep all that is in it.
+    func close() {
         writer = nil
         output.finish()
-        return bytes
     }
 
     /// Has an instance of a script's class encode itself.

@@ -180,7 +180,7 @@ final class ArchiverModule {
     /// An archive of one object.
     private func archived(_ call: LuaCall, options position: Int) throws -> [UInt8] {
         let encoder = try encoder(call, options: position)
-        defer { encoder.output.finish() }
+        defer { encoder.close() }
         let root: ArchiveValue?
         do {
             root = try encoder.output.value(call.value(0), ArchiveOutput.Path("root"))

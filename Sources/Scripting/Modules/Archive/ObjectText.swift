@@ -7,6 +7,7 @@ struct ObjectText {
     private var seen: Set<UnsafeRawPointer> = []
 
     private static let fieldLimit = 20
+    private static let innerLimit = 6
     private static let depthLimit = 2
     private static let textLimit = 60
 
@@ -25,7 +26,8 @@ struct ObjectText {
         defer { seen.remove(identity) }
         let children = TableChildren(table, bridge).all
         var parts: [String] = []
-        for child in children.prefix(Self.fieldLimit) {
+        let limit = depth == 0 ? Self.fieldLimit : Self.innerLimit
+        for child in children.prefix(limit) {
             let text = describe(child.value, depth: depth + 1)
             switch child.key {
             case .integer: parts.append(text)
@@ -33,7 +35,7 @@ struct ObjectText {
             default: parts.append("[\(bridge.state.describe(child.key))] = \(text)")
             }
         }
-        if children.count > Self.fieldLimit { parts.append("…") }
+        if children.count > limit { parts.append("…") }
         return parts.isEmpty ? name + "{}" : "\(name){ \(parts.joined(separator: ", ")) }"
     }
 

@@ -1,4 +1,5 @@
 import Application
+import Glibc
 import Lua
 
 /// `fs`: files inside of what the sandbox grants.
@@ -96,7 +97,7 @@ enum FileSystemModule {
             try host.askConsent(path, access)
             // Before the first look at the file, whose refusal would advise to allow reading.
             try host.fence.check(path, access)
-            return try body(host.fence.layer)
+            return try host.survivingVanishedFolders(path, access) { try body(host.fence.layer) }
         } catch let error as FileError {
             return call.returns(failure: error)
         }
@@ -106,13 +107,32 @@ enum FileSystemModule {
 extension ScriptHost {
     /// Asks the person at the prompt, once a path, before it is touched; what was granted needs no question.
     func askConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
-        guard options.isInteractive, let frontEnd, case .notGranted(let absolute) = fence.verdict(path, access) else {
+        // Where the kernel's fence stands, a yes would change nothing.
+        guard options.isInteractive, fences.kernelABI == nil, let frontEnd,
+            case .notGranted(let absolute) = fence.verdict(path, access)
+        else {
             return
         }
         switch frontEnd.consent(to: access == .read ? .reading : .writing, path: absolute) {
         case .yes: try fence.grant(access == .read ? absolute : PathText.parent(of: absolute), access)
         case .folder: try fence.grant(PathText.parent(of: absolute), access)
         case .no: break
+        }
+    }
+
+    /// Caches and tmp may be emptied by anybody at any time, folders and all: what is to be written there finds them again.
+    func survivingVanishedFolders<Result>(
+        _ path: String, _ access: FenceAccess, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let error as FileError where error.code == ENOENT && access == .readWrite {
+            let absolute = PathText.absolute(path, from: fence.base)
+            guard [container.caches, container.tmp].contains(where: { absolute.hasPrefix($0 + "/") }),
+                !PosixFileLayer().exists(PathText.parent(of: absolute))
+            else { throw error }
+            try container.create()
+            return try body()
         }
     }
 

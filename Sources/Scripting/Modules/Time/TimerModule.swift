@@ -46,6 +46,10 @@ enum TimerModule {
                 let fire = { [unowned host] in host.runTimer(function) }
                 timer.timer =
                     repeats ? host.loop.every(seconds, handler: fire) : host.loop.after(seconds, handler: fire)
+                host.noteRegistration { _ in
+                    timer.isCancelled = true
+                    timer.timer?.cancel()
+                }
                 return call.returns(timer, cls)
             }
         }

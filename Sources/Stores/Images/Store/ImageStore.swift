@@ -97,6 +97,7 @@ public final class ImageStore {
     /// The picture under a key, from its file, past the cache: for work on all of them, which would turn the cache over.
     ///
     /// - Parameter key: its name.
+    /// - Returns: the picture.
     /// - Throws: `ImageError` when there is none, or it cannot be read.
     public func uncachedImage(forKey key: String) throws(ImageError) -> Image {
         try Image.open(try imagePath(forKey: key), limits: limits, using: layer)

@@ -30,6 +30,8 @@ public struct ArchiveSchema: Sendable, Hashable {
     public var inlineFields: Set<String> = []
     /// The keys of items that had none under `itemKeyKey`: there, nil says that the item has no image.
     public var keylessItems: Set<String> = []
+    /// What items hold in objects of the application's own classes.
+    public internal(set) var foreignFields = ForeignFields()
 
     public init(className: String = "Item") {
         self.className = className

@@ -1,3 +1,4 @@
+import KeyedArchive
 import PropertyList
 
 /// Reads a store's items from an archive of any edition: see `docs/journal.md` for what becomes of what.
@@ -33,6 +34,11 @@ struct ItemArchiveReader {
     }
 
     private var plan = Plan()
+    /// The objects in fields of items that no field can hold, and the arrays of items.
+    private var foreign: [ForeignFields.Field] = []
+    private var foreignOfItem: [(name: String, uid: UInt32)] = []
+    private var itemArrays: [BinaryPropertyListContainer] = []
+    private var singleItems: Set<UInt32> = []
     /// Long texts, by number: an archive of a few kilobytes may have one in a hundred thousand items.
     private var longTexts: [Int: Cell] = [:]
     private static let longText = 256
@@ -66,6 +72,7 @@ struct ItemArchiveReader {
                     note("\(key) of the archive cannot be read: \(error.message)")
                 }
             }
+            keepForeign()
         }
         settleKeys()
     }
@@ -80,6 +87,7 @@ struct ItemArchiveReader {
             }
             readElement(number)
         }
+        keepForeign()
         settleKeys()
     }
 
@@ -121,6 +129,7 @@ struct ItemArchiveReader {
                 leaveOut("the items under \(key) of the archive become part of one array")
             }
             loader.reserve(store.count + elements.count)
+            itemArrays.append(elements)
             for index in 0..<elements.count {
                 do throws(PropertyListError) {
                     guard let uid = try reader.uid(at: reader.reference(index, in: elements)) else {
@@ -134,9 +143,32 @@ struct ItemArchiveReader {
             }
         } else if let className, ArchiveSchema.isItemClass(className) {
             leaveOut("the one item of the archive becomes part of an array")
+            singleItems.insert(uid)
             readElement(number)
         } else {
             leaveOut("\(key) of the archive is of class \(className ?? "none") and no array of items")
+        }
+    }
+
+    /// Keeps the objects that no field can hold, so that they are written back with their items.
+    private mutating func keepForeign() {
+        guard !foreign.isEmpty else { return }
+        var items = singleItems
+        for elements in itemArrays {
+            for index in 0..<elements.count {
+                if let uid = try? reader.uid(at: reader.reference(index, in: elements)) { items.insert(uid) }
+            }
+        }
+        var left = foreign
+        do throws(ArchiveError) {
+            let archive = try KeyedArchiveReader(reader, acceptsAnyArchiver: true)
+            left = try schema.foreignFields.take(foreign, from: archive, items: items)
+        } catch {
+            leaveOut("the objects in fields of items cannot be kept: \(error)")
+        }
+        for field in left {
+            let known = (try? objects.describe(objects.number(field.uid))) ?? "damaged"
+            leaveOut("\(field.name) of an item is \(known), which a field cannot hold")
         }
     }
 
@@ -179,6 +211,7 @@ struct ItemArchiveReader {
             }
         }
         let draft = loader.makeDraft()
+        foreignOfItem.removeAll(keepingCapacity: true)
         var hasKey = false
         var lacksImage = false
         var isDamaged = false
@@ -207,6 +240,10 @@ struct ItemArchiveReader {
         }
         if isDamaged { damagedItems += 1 }
         finish(draft, hasKey: hasKey, lacksImage: lacksImage)
+        if !foreignOfItem.isEmpty {
+            let key = store.table.keyString(draft.row)
+            foreign += foreignOfItem.map { ForeignFields.Field(itemKey: key, name: $0.name, uid: $0.uid) }
+        }
         count += 1
     }
 
@@ -371,6 +408,9 @@ struct ItemArchiveReader {
         guard let value = try objects.value(number),
             let checked = try? FieldValidation.checked(value, for: field, named: name)
         else {
+            if schema.form == .keyedArchive, let uid = try reader.uid(at: reference) {
+                return foreignOfItem.append((name, uid))
+            }
             let known = try objects.describe(number)
             return leaveOut("\(name) of an item is \(known), which a field cannot hold")
         }

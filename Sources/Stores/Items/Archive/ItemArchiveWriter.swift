@@ -32,6 +32,7 @@ struct ItemArchiveWriter {
         let key = archiver.key(schema.itemKeyKey)
         let custom = snapshot.fieldNames.map { archiver.key(schema.archivedKey(ofField: $0)) }
         let inline = snapshot.fieldNames.map { schema.inlineFields.contains($0) }
+        let foreign = try schema.foreignFields.objects()
         let archivedClass = ArchivedClass(schema.className, superclasses: schema.superclasses)
         try archiver.encodeRecords(
             0..<snapshot.count, of: archivedClass, isMutable: schema.isMutableArray
@@ -61,11 +62,24 @@ struct ItemArchiveWriter {
                 try snapshot.withKey(index) { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: key)
                 }
             }
+            if !foreign.isEmpty { try encode(foreign.fields(ofItem: snapshot.keyString(index)), of: index, archiver) }
             try snapshot.forEachCustomField(index) { field, cell throws(ArchiveError) in
                 try encode(cell, custom[Int(field)], inline[Int(field)], archiver)
             }
         }
         return try archiver.finishEncoding()
+    }
+
+    /// Writes what an item holds in objects of another application's classes, where no custom field has taken its place.
+    private func encode(
+        _ foreign: [(name: String, value: ArchiveValue)], of index: Int, _ archiver: KeyedArchiver
+    ) throws(ArchiveError) {
+        guard !foreign.isEmpty else { return }
+        var names: Set<String> = []
+        snapshot.forEachCustomField(index) { field, _ in names.insert(snapshot.fieldNames[Int(field)]) }
+        for (name, value) in foreign where !names.contains(name) {
+            try archiver.encode(value, forKey: schema.archivedKey(ofField: name))
+        }
     }
 
     private func encode(

@@ -1,10 +1,5 @@
 import PropertyList
 
-/// The fields of mapped items as columns hold them.
-enum MappedColumn {
-    case name, serialNumber, valueInDollars, dateCreated, key, keyKind, custom
-}
-
 /// Reads elements of columns from the archive when they are first touched.
 ///
 /// The archive was whole when it was written. What cannot be read all the same, since bytes on a disk can change, reads
@@ -58,17 +53,4 @@ final class RowSource {
         damage.append(text)
         onDamage?(text)
     }
-}
-
-/// The means to read mapped rows, on their way to another thread.
-struct MappedRows: Sendable {
-    let items: MappedItems
-    let values: FaultedValues
-
-    init(_ items: MappedItems, _ values: FaultedValues) {
-        self.items = items
-        self.values = values
-    }
-
-    func makeSource() -> RowSource { RowSource(items, values) }
 }

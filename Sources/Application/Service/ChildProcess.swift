@@ -1,0 +1,64 @@
+import CPlatform
+import Glibc
+
+/// A program that this process started, with every signal at its default: a blocked mask would be inherited.
+public final class ChildProcess {
+    /// How it ended.
+    public enum End: Sendable, Hashable {
+        case exited(Int32)
+        case signaled(Int32)
+    }
+
+    public let processIdentifier: Int32
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - words: its path, or a name that PATH finds, and its arguments.
+    ///   - input: what it gets as standard input; this process's own if not given.
+    ///   - output: what it gets as standard output; this process's own if not given.
+    /// - Throws: `FileError` when it cannot be started.
+    public init(_ words: [String], input: Int32? = nil, output: Int32? = nil) throws(FileError) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
+        if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var process: pid_t = 0
+        // What is held back must come before what the program writes.
+        cubby_flush_output()
+        let code = posix_spawnp(&process, words.first ?? "", &actions, &attributes, &arguments, environ)
+        guard code == 0 else { throw FileError(.open, words.first ?? "", code: code) }
+        processIdentifier = process
+    }
+
+    /// A descriptor that is readable when the program has ended, for an event loop; the caller's. Less than 0 where the
+    /// kernel has none (before Linux 5.3).
+    public func makeDescriptor() -> Int32 { cubby_pidfd_open(processIdentifier) }
+
+    /// Waits for the end, or looks whether it has come. Ask no more once it was told.
+    ///
+    /// - Parameter waits: false only looks.
+    /// - Returns: nil while it runs.
+    public func end(waits: Bool = true) -> End? {
+        var code: Int32 = 0
+        var isSignal: Int32 = 0
+        let result = cubby_reap(processIdentifier, waits ? 1 : 0, &code, &isSignal)
+        if result == 0 { return nil }
+        // Somebody else has waited for it: how it ended is not known any more.
+        guard result > 0 else { return .exited(0) }
+        return isSignal != 0 ? .signaled(code) : .exited(code)
+    }
+}

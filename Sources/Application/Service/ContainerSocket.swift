@@ -1,0 +1,89 @@
+import CPlatform
+import Glibc
+
+/// The socket in a container by which `cubby attach` reaches the host that runs there.
+///
+/// Its file is made with mode 0600 in a folder of mode 0700, and whoever connects must be of the host's own user: the
+/// kernel says who it is.
+public final class ContainerSocket {
+    public let path: String
+    public let descriptor: Int32
+
+    /// Listens. What an earlier host left in its place is removed: call it with the container's lock held.
+    ///
+    /// - Parameter container: whose folders exist.
+    /// - Throws: `FileError`.
+    public init(listeningIn container: Container) throws(FileError) {
+        path = container.socketFile
+        descriptor = try Self.makeSocket(path)
+        unlink(path)
+        let before = umask(0o177)
+        let result = Self.address(in: container) { address in address.pass { bind(descriptor, $0, $1) } }
+        let code = errno
+        umask(before)
+        guard result == 0, listen(descriptor, 4) == 0 else {
+            close(descriptor)
+            throw FileError(.open, path, code: result == 0 ? errno : code)
+        }
+    }
+
+    deinit {
+        close(descriptor)
+        unlink(path)
+    }
+
+    /// Takes the next who waits.
+    ///
+    /// - Returns: a descriptor, which is the caller's; nil when nobody waits any more, or it is somebody else's process.
+    public func accept() -> Int32? {
+        let client = Glibc.accept(descriptor, nil, nil)
+        guard client >= 0 else { return nil }
+        guard cubby_peer_user(client) == Int64(geteuid()), fcntl(client, F_SETFD, FD_CLOEXEC) == 0 else {
+            close(client)
+            return nil
+        }
+        return client
+    }
+
+    /// Connects to the host that runs a container.
+    ///
+    /// - Parameter container: which one.
+    /// - Returns: a descriptor, which is the caller's.
+    /// - Throws: `FileError`; with `ENOENT` or `ECONNREFUSED` when no host listens there.
+    public static func connect(to container: Container) throws(FileError) -> Int32 {
+        let path = container.socketFile
+        let descriptor = try makeSocket(path)
+        let result = address(in: container) { address in address.pass { Glibc.connect(descriptor, $0, $1) } }
+        guard result == 0 else {
+            let code = errno
+            close(descriptor)
+            throw FileError(.open, path, code: code)
+        }
+        // Somebody else may have put a socket there.
+        guard cubby_peer_user(descriptor) == Int64(geteuid()) else {
+            close(descriptor)
+            throw FileError(.open, path, code: EACCES, reason: "it is another user's")
+        }
+        return descriptor
+    }
+
+    private static func makeSocket(_ path: String) throws(FileError) -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw FileError(.open, path, code: errno) }
+        return descriptor
+    }
+
+    /// The address by way of the container's open folder: a socket's path has room for 107 bytes, a container's has none
+    /// to give.
+    private static func address(in container: Container, _ body: (UnixSocketAddress) -> Int32) -> Int32 {
+        let folder = open(container.path, cubby_open_path | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return -1 }
+        defer { close(folder) }
+        let name = PathText.name(of: container.socketFile)
+        guard let address = UnixSocketAddress("/proc/self/fd/\(folder)/\(name)") else {
+            errno = ENAMETOOLONG
+            return -1
+        }
+        return body(address)
+    }
+}

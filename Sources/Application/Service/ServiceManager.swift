@@ -1,0 +1,40 @@
+import Glibc
+
+/// The service manager that started this process, if one did: systemd, or whatever speaks its protocol (`sd_notify`).
+///
+/// One datagram a message, to the socket that `$NOTIFY_SOCKET` names. The socket is opened at once, before a sandbox could
+/// be in its way. Without a manager nothing happens.
+public final class ServiceManager {
+    private let descriptor: Int32
+
+    /// - Parameter environment: looks a variable up.
+    public init(environment: (String) -> String? = { Environment.value($0) }) {
+        guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
+            let address = UnixSocketAddress(path)
+        else {
+            descriptor = -1
+            return
+        }
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        if socket >= 0, address.pass(to: { connect(socket, $0, $1) }) != 0 {
+            close(socket)
+            descriptor = -1
+        } else {
+            descriptor = socket
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Whether somebody listens.
+    public var isPresent: Bool { descriptor >= 0 }
+
+    /// Tells the manager something; what cannot be told is not worth an error.
+    ///
+    /// - Parameter state: assignments, one a line: `READY=1`, `STATUS=…`, `EXTEND_TIMEOUT_USEC=…`, `STOPPING=1`.
+    public func notify(_ state: String) {
+        guard descriptor >= 0 else { return }
+        let bytes = Array(state.utf8)
+        _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+    }
+}

@@ -1,0 +1,29 @@
+/* pidfd_open has no wrapper in older C libraries, and waiting's results are macros. */
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef __NR_pidfd_open
+#define __NR_pidfd_open 434
+#endif
+
+int cubby_pidfd_open(int32_t process) {
+    long result = syscall(__NR_pidfd_open, process, 0);
+    return result < 0 ? -errno : (int)result;
+}
+
+int cubby_reap(int32_t process, int waits, int *code, int *is_signal) {
+    int status = 0;
+    pid_t result;
+    do result = waitpid(process, &status, waits ? 0 : WNOHANG);
+    while (result < 0 && errno == EINTR);
+    if (result < 0) return -errno;
+    if (result == 0) return 0;
+    *is_signal = WIFSIGNALED(status);
+    *code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    return 1;
+}

@@ -1,0 +1,135 @@
+import Application
+import ArgumentParser
+
+/// `cubby backup OUT`: everything but Caches and tmp, as the device's backup does.
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy a container, without Caches and tmp, to a new folder or to an archive of tar.")
+
+    @Option(
+        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    var container: String?
+
+    @Argument(help: "A folder that is not there yet, or a name that ends in .tar, .tar.gz, .tgz, .tar.xz or .tar.zst.")
+    var out: String
+
+    func run() throws {
+        SignalMask.restore()
+        let container = try ContainerArgument.locate(container)
+        let layer = PosixFileLayer()
+        guard layer.exists(container.documents) else {
+            throw CommandFailure.exit(.inputOutput, "there is no container at \(container.displayPath)")
+        }
+        guard !layer.exists(out) else {
+            throw CommandFailure.exit(.inputOutput, "\(out) is there already: give a new name")
+        }
+        let absolute = PathText.absolute(out, from: WorkingDirectory.path ?? "/")
+        guard !(absolute + "/").hasPrefix(container.path + "/") else {
+            throw CommandFailure.exit(.usage, "a backup does not go into the container itself")
+        }
+        let staging = absolute + ".partial"
+        FolderRemover.remove(staging, using: layer)
+        defer { FolderRemover.remove(staging, using: layer) }
+        do throws(FileError) {
+            let report = try ContainerBackup.write(container, to: staging)
+            if BackupArchive.isName(out) {
+                try BackupArchive.pack(staging, into: absolute)
+            } else {
+                try layer.rename(staging, to: absolute)
+                try layer.syncDirectory(PathText.parent(of: absolute))
+            }
+            for path in report.skipped { print("passed over \(path): neither a file nor a folder") }
+            print("backed up \(report.files) files, \(report.bytes) bytes, to \(out)")
+        } catch {
+            throw CommandFailure.exit(.inputOutput, error.message)
+        }
+    }
+}
+
+/// `cubby restore IN`: what a backup holds, in the place of what the container holds.
+struct RestoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Put a backup into a container.")
+
+    @Option(
+        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    var container: String?
+
+    @Flag(help: "Also when the container holds data, which is moved aside.")
+    var replace = false
+
+    @Argument(help: "What cubby backup made.")
+    var `in`: String
+
+    func run() throws {
+        SignalMask.restore()
+        let container = try ContainerArgument.locate(container)
+        let layer = PosixFileLayer()
+        let unpacked = container.path + ".unpacked"
+        defer { FolderRemover.remove(unpacked, using: layer) }
+        do {
+            try container.create()
+            let lock = try ContainerLock(container)
+            defer { lock.release() }
+            var folder = `in`
+            if (try layer.status(`in` + "/.")) == nil {
+                guard layer.exists(`in`) else { throw FileError(.open, `in`, code: 2) }
+                FolderRemover.remove(unpacked, using: layer)
+                try layer.makeDirectories(unpacked, permissions: 0o700)
+                try BackupArchive.unpack(`in`, into: unpacked)
+                folder = unpacked
+            }
+            guard ContainerBackup.isBackup(folder) else {
+                throw CommandFailure.exit(.badData, "\(`in`) is no backup: it has no folders Documents and Library")
+            }
+            guard replace || !ContainerBackup.holdsData(container) else {
+                throw CommandFailure.exit(
+                    .inputOutput, "\(container.displayPath) holds data: --replace moves it aside")
+            }
+            let aside = freeName(container.path + ".before-restore", layer)
+            let report = try ContainerBackup.restore(from: folder, to: container, aside: aside)
+            print("restored \(report.files) files, \(report.bytes) bytes, into \(container.displayPath)")
+            guard replace, layer.exists(aside) else { return FolderRemover.remove(aside, using: layer) }
+            print("what was there is in \(DisplayPath.abbreviate(aside))")
+        } catch let error as ContainerLockError {
+            throw CommandFailure.exit(.containerInUse, error.message)
+        } catch let error as FileError {
+            throw CommandFailure.exit(.inputOutput, error.message)
+        }
+    }
+
+    private func freeName(_ path: String, _ layer: PosixFileLayer) -> String {
+        var number = 1
+        while layer.exists("\(path)-\(number)") { number += 1 }
+        return "\(path)-\(number)"
+    }
+}
+
+/// Backups as one file: made and read by the system's tar, which knows the formats by their names.
+enum BackupArchive {
+    static func isName(_ name: String) -> Bool {
+        [".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst", ".tar.bz2"].contains { name.hasSuffix($0) }
+    }
+
+    static func pack(_ folder: String, into path: String) throws(FileError) {
+        // Under its own ending, by which tar chooses the compression, and hidden until it is whole.
+        let name = PathText.name(of: path)
+        let temporary = PathText.join(PathText.parent(of: path), ".partial-" + name)
+        try tar(
+            ["--create", "--auto-compress", "--file", temporary, "--directory", folder, "Documents", "Library"],
+            temporary)
+        try PosixFileLayer().rename(temporary, to: path)
+    }
+
+    static func unpack(_ path: String, into folder: String) throws(FileError) {
+        try tar(["--extract", "--file", path, "--directory", folder, "--no-same-owner"], path)
+    }
+
+    private static func tar(_ arguments: [String], _ path: String) throws(FileError) {
+        let process = try ChildProcess(["tar"] + arguments)
+        guard process.end() == .exited(0) else {
+            throw FileError(.open, path, code: 5, reason: "tar could not do its work")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Application
+import ArgumentParser
+
+/// How commands end when they cannot do their work: a line on standard error, and the status of the contract.
+enum CommandFailure {
+    enum Status: Int32 {
+        case usage = 64
+        case badData = 65
+        case unavailable = 69
+        case inputOutput = 74
+        case containerInUse = 75
+    }
+
+    static func exit(_ status: Status, _ message: String) -> ExitCode {
+        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
+        return ExitCode(status.rawValue)
+    }
+}
+
+/// The container that a command's option names.
+enum ContainerArgument {
+    static func locate(_ path: String?) throws -> Container {
+        guard let container = Container.locate(path) else {
+            throw ValidationError(
+                "There is no home folder: say with --container or CUBBY_CONTAINER where the data lives.")
+        }
+        return container
+    }
+}

@@ -1,0 +1,110 @@
+import Application
+import ArgumentParser
+import Glibc
+import Lua
+
+/// `cubby doctor`: what is installed, which fences stand, what a fresh machine lacks.
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Say what is installed, which fences stand, and what is missing.")
+
+    @Option(
+        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+    var container: String?
+
+    func run() throws {
+        SignalMask.restore()
+        var lines: [(String, String)] = []
+        var advice: [String] = []
+        lines.append(("cubby", "\(CubbyCommand.configuration.version), \(ProgramPath.current ?? "where?")"))
+        lines.append(("system", System.kernel))
+        lines.append(("Lua", luaVersion()))
+        describePictures(&lines, &advice)
+        describeContainer(try ContainerArgument.locate(container), &lines, &advice)
+        describeFences(&lines, &advice)
+        let pressure = MemoryPressureSource.find()
+        lines.append(
+            ("memory", pressure.map { "warnings from the \($0.origin.rawValue) (\($0.path))" } ?? "no warnings"))
+        if pressure == nil { advice.append("Memory warnings need a kernel with pressure stall information (psi=1).") }
+        lines.append(("terminal", describeTerminal()))
+        let tar = System.find("tar")
+        lines.append(("tar", tar ?? "missing"))
+        if tar == nil { advice.append("Backups as one file need tar: apt-get install tar.") }
+
+        let width = lines.map(\.0.count).max() ?? 0
+        for (name, text) in lines { print(name + String(repeating: " ", count: width + 2 - name.count) + text) }
+        print("")
+        print(advice.isEmpty ? "Nothing is missing." : advice.joined(separator: "\n"))
+    }
+
+    private func luaVersion() -> String {
+        guard let state = try? LuaState() else { return "cannot be started" }
+        defer { state.close() }
+        return state.globals.rawGet("_VERSION").textValue ?? "?"
+    }
+
+    private func describePictures(_ lines: inout [(String, String)], _ advice: inout [String]) {
+        let library = dlopen("libvips.so.42", RTLD_LAZY) ?? dlopen("libvips.so", RTLD_LAZY)
+        lines.append(("pictures", library == nil ? "JPEG as it is, no conversion: libvips is missing" : "libvips"))
+        guard let library else { return advice.append("Pictures need libvips: apt-get install libvips42.") }
+        dlclose(library)
+    }
+
+    private func describeContainer(
+        _ container: Container, _ lines: inout [(String, String)], _ advice: inout [String]
+    ) {
+        let layer = PosixFileLayer()
+        var text = container.displayPath
+        if let holder = ContainerLock.holder(of: container) {
+            text += ", in use by \(holder.text)"
+        } else {
+            text += layer.exists(container.documents) ? ", free" : ", not there yet: the first run makes it"
+        }
+        lines.append(("container", text))
+        if layer.exists(container.path), access(container.path, W_OK) != 0 {
+            advice.append("\(container.displayPath) cannot be written: only --read-only opens it.")
+        }
+    }
+
+    private func describeFences(_ lines: inout [(String, String)], _ advice: inout [String]) {
+        lines.append(("path fence", PathFence(base: "/").method))
+        if let abi = Landlock.abi {
+            let lacks = [(2, "renames between folders"), (3, "truncation"), (4, "TCP"), (6, "signals to others")]
+                .filter { abi < $0.0 }.map(\.1)
+            lines.append(
+                (
+                    "kernel fence",
+                    "Landlock ABI \(abi)\(lacks.isEmpty ? "" : ", which does not know " + lacks.joined(separator: ", "))"
+                ))
+        } else {
+            lines.append(("kernel fence", "none: \(LandlockError.unsupported.message)"))
+            advice.append(
+                "Scripts are held by the path fence alone; --require-sandbox refuses to run them here. Landlock needs Linux 5.13 or newer, with landlock in /sys/kernel/security/lsm."
+            )
+        }
+    }
+
+    private func describeTerminal() -> String {
+        guard isatty(STDOUT_FILENO) == 1 else { return "none" }
+        let name = Environment.value("TERM") ?? "without a name"
+        let color = Environment.value("COLORTERM").map { ", \($0)" } ?? ""
+        return name + color
+    }
+
+    private enum System {
+        static var kernel: String {
+            var name = utsname()
+            guard uname(&name) == 0 else { return "?" }
+            func text<T>(_ field: T) -> String {
+                withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            }
+            return "\(text(name.sysname)) \(text(name.release)), \(text(name.machine))"
+        }
+
+        /// Where PATH finds a program.
+        static func find(_ program: String) -> String? {
+            (Environment.value("PATH") ?? "").split(separator: ":").map { PathText.join(String($0), program) }
+                .first { access($0, X_OK) == 0 }
+        }
+    }
+}

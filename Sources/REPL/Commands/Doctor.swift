@@ -1,0 +1,52 @@
+import Application
+import Glibc
+import LineEditor
+import Lua
+import Scripting
+import Stores
+
+/// What the prompt stands on: the terminal, the container, the sandbox, and what a fresh machine lacks.
+struct Doctor {
+    let host: ScriptHost
+    let printer: ValuePrinter
+    let isEditing: Bool
+
+    var text: String {
+        let files = PosixFileLayer()
+        let container = host.container
+        let archive = host.items.archivePath ?? "in memory"
+        let pictures =
+            switch printer.pictures?.graphics {
+            case .kitty?: "kitty graphics"
+            case .iTerm2?: "iTerm2's inline images"
+            case .sixel?: "sixel"
+            case .halfBlocks(.trueColor)?: "half blocks in 24 bits of colour"
+            case .halfBlocks(.palette256)?: "half blocks in 256 colours"
+            case nil: "none"
+            }
+        let term = Environment.value("TERM") ?? "not set"
+        let editor = Environment.value("VISUAL") ?? Environment.value("EDITOR") ?? "vi (VISUAL and EDITOR are not set)"
+        let initScript = PathText.join(container.scripts, "init.lua")
+        var lines: [(String, String)] = [
+            ("version", "Cubby \(host.options.applicationVersion), Lua 5.4"),
+            ("container", container.displayPath + (host.options.isReadOnly ? " (read-only)" : "")),
+            ("items", "\(ValuePrinter.grouped(host.items.count)) in \(DisplayPath.abbreviate(archive))"),
+            ("saved", files.exists(archive) ? (host.items.hasChanges ? "changes wait for a save" : "yes") : "not yet"),
+            ("init.lua", files.exists(initScript) ? DisplayPath.abbreviate(initScript) : "none"),
+            ("sandbox", "\(host.sandboxDescription), by \(host.fence.method)"),
+            ("terminal", "\(term), \(printer.columns)×\(printer.rows), pictures: \(pictures)"),
+            ("line editor", isEditing ? "on" : "off: the terminal's own lines (TERM=dumb, or no terminal)"),
+            ("editor", editor),
+            ("handlers", "\(host.handlerStatistics.count), \(host.handlerFailureCount) errors since the launch"),
+            ("memory of Lua", "\(host.state.memory.used / 1024) kB"),
+        ]
+        let language = Environment.value("LC_ALL") ?? Environment.value("LC_CTYPE") ?? Environment.value("LANG") ?? ""
+        if !language.uppercased().contains("UTF") {
+            lines.append(("missing", "LANG names no UTF-8 locale: signs outside of ASCII may look wrong"))
+        }
+        let width = lines.map(\.0.count).max() ?? 0
+        return lines.map { name, value in
+            "  \(name)\(String(repeating: " ", count: width - name.count))  \(value)\n"
+        }.joined()
+    }
+}

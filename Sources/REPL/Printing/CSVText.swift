@@ -1,0 +1,50 @@
+import PropertyList
+
+/// Plain values as comma-separated lines: records with a header, anything else a line each.
+enum CSVText {
+    static func text(_ value: PlainValue) -> String {
+        let rows: [PlainValue] = if case .array(let elements) = value { elements } else { [value] }
+        var columns: [String] = []
+        for case .object(let entries) in rows {
+            for entry in entries where !columns.contains(entry.key) { columns.append(entry.key) }
+        }
+        var lines: [String] = columns.isEmpty ? [] : [columns.map(cell).joined(separator: ",")]
+        for row in rows {
+            switch row {
+            case .object(let entries):
+                let cells = columns.map { name in entries.first { $0.key == name }.map { cell($0.value) } ?? "" }
+                lines.append(cells.joined(separator: ","))
+            case .array(let elements): lines.append(elements.map { cell($0) }.joined(separator: ","))
+            default: lines.append(cell(row))
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func cell(_ value: PlainValue) -> String {
+        switch value {
+        case .null, .other: ""
+        case .boolean(let flag): flag ? "true" : "false"
+        case .integer(let number): String(number)
+        case .number(let number): "\(number)"
+        case .string(let bytes): cell(String(decoding: bytes, as: UTF8.self))
+        case .date(let date): date.iso8601Text ?? date.text
+        case .array, .object: cell(JSONText.text(value).split(separator: "\n").map(\.trimmed).joined(separator: " "))
+        }
+    }
+
+    private static func cell(_ text: String) -> String {
+        guard text.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else { return text }
+        return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+}
+
+extension StringProtocol {
+    /// Without blanks and line breaks at both ends.
+    var trimmed: String {
+        var rest = self[startIndex..<endIndex]
+        while rest.first?.isWhitespace == true { rest = rest.dropFirst() }
+        while rest.last?.isWhitespace == true { rest = rest.dropLast() }
+        return String(rest)
+    }
+}

@@ -1,0 +1,100 @@
+import Lua
+import PropertyList
+import Scripting
+import Stores
+
+/// A value as any format can hold it: nothing of Lua's identity, functions and cycles is left.
+indirect enum PlainValue: Equatable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string([UInt8])
+    case date(PropertyListDate)
+    case array([PlainValue])
+    /// Entries in the order to write them.
+    case object([(key: String, value: PlainValue)])
+    /// What only has a name: a function, an image.
+    case other(String)
+
+    static func == (a: PlainValue, b: PlainValue) -> Bool { LuaLiteral.text(a) == LuaLiteral.text(b) }
+}
+
+/// Turns Lua values into plain ones.
+struct PlainValues {
+    let host: ScriptHost
+    private static let depthLimit = 100
+
+    func plain(_ value: LuaValue) -> PlainValue {
+        var seen: Set<UnsafeRawPointer> = []
+        return plain(value, &seen)
+    }
+
+    private func plain(_ value: LuaValue, _ seen: inout Set<UnsafeRawPointer>) -> PlainValue {
+        switch value {
+        case .nil: return .null
+        case .boolean(let flag): return .boolean(flag)
+        case .integer(let number): return .integer(number)
+        case .number(let number): return .number(number)
+        case .string(let string): return .string(string.bytes)
+        default: break
+        }
+        switch host.inspect(value) {
+        case .item(let item): return plain(item)
+        case .items(let items): return .array(items.map(plain))
+        case .query(let query):
+            guard let items = try? query.all() else { return .other("query") }
+            return .array(items.map(plain))
+        case .date(let date): return .date(date)
+        case .contents(let contents): return plain(contents, &seen)
+        case .image, .other: break
+        }
+        if case .table(let table) = value { return plain(table, &seen) }
+        return .other(host.state.describe(value).description)
+    }
+
+    private func plain(_ table: LuaTable, _ seen: inout Set<UnsafeRawPointer>) -> PlainValue {
+        guard let identity = table.identity, seen.count < Self.depthLimit, seen.insert(identity).inserted else {
+            return .other("a table that contains itself")
+        }
+        defer { seen.remove(identity) }
+        let count = table.rawCount
+        var entries: [(key: String, value: PlainValue)] = []
+        try? table.forEach { key, value in
+            if case .integer(let index) = key, count > 0, (1...Int64(count)).contains(index) { return true }
+            entries.append((key.textValue ?? host.state.describe(key).description, plain(value, &seen)))
+            return true
+        }
+        var elements: [PlainValue] = []
+        for index in 1..<(count + 1) { elements.append(plain(table.rawGet(.integer(Int64(index))), &seen)) }
+        if entries.isEmpty { return .array(elements) }
+        entries.sort { $0.key < $1.key }
+        return .object(elements.enumerated().map { (String($0.offset + 1), $0.element) } + entries)
+    }
+
+    /// An item by its fields, those of the domain first.
+    private func plain(_ item: Item) -> PlainValue {
+        let names = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
+        let custom = ((try? item.customFieldNames) ?? []).sorted()
+        return .object(
+            (names + custom).compactMap { name in
+                guard let value = (try? item.value(forField: name)) ?? nil else { return nil }
+                return (name, plain(value))
+            })
+    }
+
+    private func plain(_ value: PropertyListValue) -> PlainValue {
+        switch value {
+        case .string(let text): .string(Array(text.utf8))
+        case .integer(let number): .integer(Int64(clamping: number))
+        case .real(let number): .number(number)
+        case .boolean(let flag): .boolean(flag)
+        case .date(let date): .date(date)
+        case .data(let bytes): .string(Array(bytes))
+        case .array(let elements): .array(elements.map(plain))
+        case .dictionary(let entries):
+            .object(entries.map { ($0.key, plain($0.value)) }.sorted { $0.0 < $1.0 }.map { (key: $0.0, value: $0.1) })
+        default: .null
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import LineEditor
+
+/// Rows with aligned columns, as many as fit a width.
+struct TextTable {
+    /// A column and its cells.
+    struct Column {
+        let title: String
+        let cells: [String]
+        var isNumber = false
+    }
+
+    private(set) var columns: [Column] = []
+    private var width = 0
+    private let limit: Int
+
+    /// A table that is at most so wide.
+    init(columns limit: Int) { self.limit = limit }
+
+    /// Adds a column at the right; false when there is no room for it. The first two always have room.
+    @discardableResult
+    mutating func add(_ column: Column) -> Bool {
+        let needed = Self.width(column) + (columns.isEmpty ? 1 : 2)
+        guard width + needed <= limit || columns.count < 2 else { return false }
+        width += needed
+        columns.append(column)
+        return true
+    }
+
+    /// The lines, titles first.
+    var lines: [String] {
+        let widths = columns.map(Self.width)
+        let rows = columns.map(\.cells.count).max() ?? 0
+        var lines = [line(columns.map(\.title), widths)]
+        for row in 0..<rows { lines.append(line(columns.map { row < $0.cells.count ? $0.cells[row] : "" }, widths)) }
+        return lines
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        var text = ""
+        for (index, cell) in cells.enumerated() {
+            let padding = String(repeating: " ", count: max(0, widths[index] - DisplayWidth.of(cell)))
+            text += (index == 0 ? " " : "  ") + (columns[index].isNumber ? padding + cell : cell + padding)
+        }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    private static func width(_ column: Column) -> Int {
+        max(DisplayWidth.of(column.title), column.cells.map { DisplayWidth.of($0) }.max() ?? 0)
+    }
+
+    /// A text of one line, cut with an ellipsis if it is wider.
+    static func cut(_ text: String, to width: Int) -> String {
+        let line = text.contains(where: \.isNewline) ? String(text.map { $0.isNewline ? " " : $0 }) : text
+        guard DisplayWidth.of(line) > width else { return line }
+        var result = ""
+        var used = 0
+        for character in line {
+            let next = DisplayWidth.of(character)
+            guard used + next < width else { break }
+            result.append(character)
+            used += next
+        }
+        return result + "…"
+    }
+}

@@ -1,0 +1,259 @@
+import Application
+import Glibc
+import LineEditor
+import Lua
+import Scripting
+import Stores
+
+/// What the prompt's own commands do.
+extension REPL {
+    func perform(_ command: CommandLine) {
+        guard let known = Command.named(command.name) else {
+            let hint = NearestNames.hint(for: command.name, among: Command.all.map(\.name))
+            return complain("unknown command ':\(command.name)'\(hint); :help lists them")
+        }
+        let rest = command.rest
+        // A line that only begins like a command is no wish to leave.
+        guard rest.isEmpty || !known.arguments.isEmpty else {
+            return complain("':\(known.name)' takes nothing behind it")
+        }
+        switch known.name {
+        case "help": help(rest)
+        case "tutorial": teach(rest)
+        case "time": time(rest)
+        case "edit": edit(rest)
+        case "save": save(rest)
+        case "load": load(rest)
+        case "hooks": page(hooksTable)
+        case "errors": showErrors()
+        case "undo": history("undo", "undone", "nothing to undo")
+        case "redo": history("redo", "done again", "nothing to redo")
+        case "history": showHistory(rest)
+        case "img": draw(rest)
+        case "out": setFormat(rest)
+        case "doctor": page(Doctor(host: host, printer: printer, isEditing: isEditing).text)
+        case "quit": host.terminate(cause: .script, explicitly: true)
+        default: complain("':\(known.name)' is not done here")
+        }
+    }
+
+    func complain(_ text: String) {
+        print(palette.apply(.error, to: text) + "\n", toStandardError: true)
+    }
+
+    /// Runs a line of the host's own; its values, or nil after its error was shown.
+    private func values(of source: String, _ arguments: [LuaValue] = []) -> [LuaValue]? {
+        switch host.run(Array(source.utf8), name: "=prompt", arguments: arguments) {
+        case .success(let values): return values
+        case .failure(let error):
+            report(error)
+            return nil
+        }
+    }
+
+    // MARK: Help
+
+    private func help(_ subject: String) {
+        guard subject.isEmpty else { return answer(HelpQuestion("?" + subject)) }
+        let width = Command.all.map { $0.name.count + $0.arguments.count }.max() ?? 0
+        var text = "Commands, completed by Tab like everything else:\n\n"
+        for command in Command.all {
+            let usage = ":\(command.name) \(command.arguments)"
+            let padding = String(repeating: " ", count: max(2, width + 4 - usage.count))
+            text += "  \(usage)\(padding)\(command.documentation)\n"
+        }
+        text += "\n  ?name, name?   what is known of a name       ??name   the source of a function\n"
+        text += "  _  _3  _err    the last result, that of entry 3, the last error\n"
+        text += "  full(x)        a value whole, however long\n"
+        text += "\nhelp() lists what scripts can use.\n"
+        page(text)
+    }
+
+    func answer(_ question: HelpQuestion?) {
+        guard let question, !question.subject.isEmpty else { return page(host.helpOverview) }
+        let texts = HelpText(host, functions)
+        let subject = question.subject
+        if question.wantsSource {
+            let lua = LuaText(subject)
+            let resolver = ExpressionResolver(
+                host, locals: evaluator.scope.locals, lua: lua, before: lua.tokens.count)
+            if case .value(let value) = resolver.expression(endingAt: lua.tokens.count - 1),
+                let source = texts.source(value)
+            {
+                return page(source)
+            }
+        }
+        if let found = texts.text(subject, locals: evaluator.scope.locals) { return page(found) }
+        let names = host.state.declarations.all.flatMap { [$0.name] + $0.memberNames } + ErrorCodes.all
+        complain("nothing is known of \(subject)\(NearestNames.hint(for: subject, among: names))")
+    }
+
+    // MARK: Entries
+
+    private func time(_ entry: String) {
+        guard entry.isEmpty else { return run(entry, timed: true) }
+        showsTime.toggle()
+        print(showsTime ? "every entry's time is shown\n" : "times are no longer shown\n")
+    }
+
+    private func edit(_ argument: String) {
+        guard isEditing else { return complain(":edit needs a terminal") }
+        let entry = record.entry(Int(argument))
+        guard argument.isEmpty || entry != nil else {
+            return complain("there is no entry \(argument); :history lists them")
+        }
+        let path = PathText.join(host.container.tmp, "entry-\(getpid()).lua")
+        let layer = PosixFileLayer()
+        do { try AtomicText.write(entry?.text ?? "", to: path) } catch { return complain(error.message) }
+        defer { try? layer.remove(path) }
+        let program =
+            [Environment.value("VISUAL"), Environment.value("EDITOR")].compactMap { $0 }
+            .first { !$0.isEmpty } ?? "vi"
+        mode.leave()
+        defer { waitWithKeys() }
+        guard let child = ChildProcess.start(program, path) else { return complain("\(program) could not be started") }
+        var status: Int32?
+        while status == nil {
+            // Signals and timers are served meanwhile.
+            host.loop.runOnce(timeout: 0.03)
+            status = ChildProcess.status(of: child)
+        }
+        guard status == 0 else {
+            return complain("\(program) ended with status \(status ?? -1): the entry is as it was")
+        }
+        guard let bytes = try? layer.contents(of: path, limit: 16 << 20) else { return }
+        var text = String(decoding: bytes, as: UTF8.self)
+        while text.last?.isNewline ?? false { text.removeLast() }
+        nextText = text
+    }
+
+    private func save(_ argument: String) {
+        let force = argument.hasPrefix("-f ")
+        let name = force ? argument.dropFirst(3).trimmed : argument
+        guard !name.isEmpty else { return complain(":save needs a file's name") }
+        let path = expanded(name)
+        guard force || !PosixFileLayer().exists(path) else {
+            return complain("\(name) is there already; :save -f \(name) replaces it")
+        }
+        let count = record.entries.count { $0.hasWorked }
+        do {
+            try AtomicText.write(record.script(), to: path)
+            print("\(count) \(count == 1 ? "entry" : "entries") saved to \(name)\n")
+        } catch { complain(error.message) }
+    }
+
+    private func load(_ name: String) {
+        guard !name.isEmpty else { return complain(":load needs a file's name") }
+        let bytes: [UInt8]
+        do { bytes = try PosixFileLayer().contents(of: expanded(name), limit: 64 << 20) } catch {
+            return complain(error.message)
+        }
+        var text = String(decoding: bytes, as: UTF8.self)
+        // The line stays, so that line numbers are the file's.
+        if text.hasPrefix("#") { text = "--" + text.dropFirst() }
+        let start = MonotonicTime.now()
+        let result = evaluator.evaluate(text, name: name, number: nil)
+        guard host.exitCode == nil else { return }
+        switch result {
+        case .success(let values):
+            page(printer.text(values, seconds: MonotonicTime.now().seconds(since: start)))
+        case .failure(let error): report(error)
+        }
+    }
+
+    private func expanded(_ name: String) -> String {
+        guard name.hasPrefix("~/"), let home = Environment.value("HOME") else { return name }
+        return home + name.dropFirst()
+    }
+
+    private func history(_ verb: String, _ done: String, _ nothing: String) {
+        let before = host.items.count
+        guard let values = values(of: "return require('cubby').items:\(verb)()") else { return }
+        guard values.first?.isTruthy ?? false else { return print(nothing + "\n") }
+        let change = host.items.count - before
+        let items = "\(ValuePrinter.grouped(abs(change))) \(abs(change) == 1 ? "item" : "items")"
+        print(done + (change == 0 ? "" : change > 0 ? ": \(items) more" : ": \(items) fewer") + "\n")
+    }
+
+    private func showHistory(_ argument: String) {
+        switch argument {
+        case "on", "off":
+            editor.history.isRecording = argument == "on"
+            print(argument == "on" ? "entries are kept again\n" : "private: entries are kept nowhere\n")
+        case "clear":
+            editor.history.removeAll()
+            do {
+                try historyFile.rewrite(editor.history)
+                print("the history is empty\n")
+            } catch { complain(error.description) }
+        default:
+            if argument.isEmpty, !record.entries.isEmpty {
+                let lines = record.entries.map { entry in
+                    "\(String(repeating: " ", count: max(0, 4 - String(entry.number).count)))\(entry.number)  "
+                        + entry.text.split(separator: "\n", omittingEmptySubsequences: false)
+                        .joined(separator: "\n      ") + (entry.hasWorked ? "" : "   -- failed")
+                }
+                return page(lines.joined(separator: "\n") + "\n")
+            }
+            let found = editor.history.entries.filter { argument.isEmpty || $0.contains(argument) }
+            page(found.suffix(1000).map { $0 + "\n" }.joined())
+        }
+    }
+
+    private func setFormat(_ argument: String) {
+        guard !argument.isEmpty else { return print("results are shown as \(printer.format.rawValue)\n") }
+        guard let format = OutputFormat(rawValue: argument) else {
+            let names = OutputFormat.allCases.map(\.rawValue)
+            return complain(
+                "':out \(argument)' is none of \(names.joined(separator: ", "))\(NearestNames.hint(for: argument, among: names))"
+            )
+        }
+        printer.format = format
+    }
+
+    // MARK: The application
+
+    private var hooksTable: String {
+        let hooks = host.handlerStatistics
+        guard !hooks.isEmpty else { return "no handlers\n" }
+        func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded()))" }
+        var table = TextTable(columns: printer.columns)
+        table.add(.init(title: "event", cells: hooks.map(\.event)))
+        table.add(.init(title: "handler", cells: hooks.map { TextTable.cut($0.title, to: 40) }))
+        table.add(.init(title: "calls", cells: hooks.map { String($0.calls) }, isNumber: true))
+        table.add(.init(title: "errors", cells: hooks.map { String($0.failures) }, isNumber: true))
+        table.add(.init(title: "max ms", cells: hooks.map { milliseconds($0.longest) }, isNumber: true))
+        table.add(.init(title: "priority", cells: hooks.map { String($0.priority) }, isNumber: true))
+        table.add(.init(title: "group", cells: hooks.map { $0.group ?? "" }))
+        table.add(.init(title: "", cells: hooks.map { $0.isPaused ? "paused" : "" }))
+        return table.lines.joined(separator: "\n") + "\n"
+    }
+
+    private func showErrors() {
+        seenFailures = host.handlerFailureCount
+        let failures = host.handlerFailures
+        guard !failures.isEmpty else { return print("no errors of handlers or timers\n") }
+        page(failures.map { "\($0.title): \($0.message)\n" }.joined())
+    }
+
+    private func draw(_ argument: String) {
+        let source = argument.isEmpty ? "return _" : "return \(argument)"
+        let value: LuaValue
+        do throws(LuaError) {
+            let chunk = try host.state.load(
+                Array(source.utf8), name: "=:img", environment: evaluator.scope.environment)
+            value = try host.run(chunk).get().first ?? .nil
+        } catch {
+            return report(error)
+        }
+        switch host.inspect(value) {
+        case .image(let image): show(image)
+        case .item:
+            guard let found = values(of: "return (...).image", [value])?.first,
+                case .image(let image) = host.inspect(found)
+            else { return complain("the item has no image") }
+            show(image)
+        default: complain(":img takes an item or an image, got a \(value.typeName)")
+        }
+    }
+}

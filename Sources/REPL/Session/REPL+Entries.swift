@@ -1,0 +1,122 @@
+import Application
+import Glibc
+import LineEditor
+import Lua
+import Scripting
+import Stores
+
+/// Running what was typed, and showing what came of it.
+extension REPL {
+    func perform(entry text: String) {
+        if let command = CommandLine.parse(text) { return perform(command) }
+        if let question = HelpQuestion(text) { return answer(question) }
+        run(text, timed: showsTime)
+    }
+
+    /// Runs Lua.
+    func run(_ text: String, timed: Bool) {
+        let before = host.items.count
+        let start = MonotonicTime.now()
+        let result = evaluator.evaluate(text)
+        let seconds = MonotonicTime.now().seconds(since: start)
+        guard host.exitCode == nil else { return }
+        switch result {
+        case .success(let values):
+            var shown = ""
+            if values.isEmpty {
+                let change = host.items.count - before
+                if abs(change) > 1 {
+                    let verb = change > 0 ? "created" : "removed"
+                    shown = "\(ValuePrinter.grouped(abs(change))) items \(verb) · \(ItemTable.duration(seconds))\n"
+                }
+            } else {
+                shown = printer.text(values, seconds: seconds)
+            }
+            page(shown)
+            remember(text, true, values.isEmpty ? "" : shown)
+            if timed { print(palette.apply(.dimmed, to: ItemTable.duration(seconds)) + "\n") }
+        case .failure(let error):
+            remember(text, false, "")
+            report(error, in: text)
+        }
+        tutor(text, result)
+    }
+
+    private func remember(_ text: String, _ hasWorked: Bool, _ shown: String) {
+        let isStatement = (try? host.state.load(Array(text.utf8), name: "=entry")) != nil
+        record.add(
+            SessionRecord.Entry(
+                number: evaluator.count, text: text, hasWorked: hasWorked, result: shown, isExpression: !isStatement))
+    }
+
+    /// An error with its excerpt, in colours where there are some.
+    func report(_ error: LuaError, in source: String? = nil) {
+        if error.kind == .cancelled { return print("interrupted\n", toStandardError: true) }
+        var error = error
+        // A table that was raised says more than its address does.
+        if let raised = host.state.value(of: error), case .table(let table) = raised,
+            table.metatable.map({ $0.rawGet("__tostring").isNil }) ?? true
+        {
+            error.message = printer.describe(raised)
+        }
+        error.message += MemberHint.text(for: error, host: host, locals: evaluator.scope.locals)
+        let isSyntax = if case .syntax = error.kind { true } else { false }
+        var caret: Range<Int>?
+        if isSyntax, let source, let place = ErrorText.place(in: error.message) {
+            caret = SyntaxPlace.range(of: error, in: source, line: place.line, state: host.state)
+        }
+        let text = ErrorText.describe(error, sources: host.sources, traceback: !isSyntax, caret: caret)
+        let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+        let head = palette.apply(.error, to: String(lines.first ?? ""))
+        let rest =
+            lines.count > 1
+            ? lines[1].split(separator: "\n", omittingEmptySubsequences: false)
+                .map { "\n" + palette.apply(.dimmed, to: String($0)) }.joined() : ""
+        print(head + rest + "\n", toStandardError: true)
+    }
+
+    // MARK: Long texts
+
+    /// Prints a text, a screen at a time where it is longer than the screen.
+    func page(_ text: String) {
+        guard isEditing, Pager.isNeeded(text, rows: printer.rows) else { return print(text) }
+        var pager = Pager(text, rows: printer.rows)
+        // What is written now must not go through the line editor: no line is shown.
+        do { try mode.enter() } catch { return print(text) }
+        defer { waitWithKeys() }
+        put(Array(pager.page().utf8))
+        while !pager.isAtEnd {
+            put(Array(palette.apply(.searchMatch, to: TextTable.cut(pager.question, to: printer.columns)).utf8))
+            let key = nextInput { !$0.isEmpty }
+            put(Array("\r\u{1B}[K".utf8))
+            let step = key.isEmpty ? .end : Pager.step(key)
+            if step == .end { return }
+            put(Array(pager.take(step).utf8))
+        }
+    }
+
+    // MARK: What entries can call
+
+    /// `full(x)`, and help for functions that scripts define.
+    func installFunctions() {
+        let declaration = LuaFunctionDeclaration(
+            "full", [LuaParameter("value", .any, "what is shown")],
+            "Shows a value whole, however long it is; the prompt cuts what it prints by itself.",
+            example: "full(app:hooks())")
+        host.state.setGlobal(declaration) { [unowned self] call in
+            var whole = printer
+            whole.isUnlimited = true
+            page(whole.text(call.allValues, seconds: 0))
+            return call.returnsNothing()
+        }
+        host.describeUnknown = { [unowned self] value in HelpText(self.host, functions).ofFunction(value) }
+        guard isEditing else { return }
+        TypedInput.install(
+            in: host,
+            beforeReading: { [unowned self] in
+                host.flushOutput()
+                mode.leave()
+            },
+            afterReading: { [unowned self] in waitWithKeys() })
+    }
+}

@@ -1,0 +1,66 @@
+import Application
+import Glibc
+import Lua
+import Stores
+
+/// The time between the background and the stop.
+extension ScriptHost {
+    func runBackgroundTasks() {
+        defer { forgetSuspensions() }
+        guard !lifeCycle.backgroundTasks.isEmpty else { return }
+        let deadline = MonotonicTime.now().advanced(by: options.backgroundLimit)
+        lifeCycle.backgroundDeadline = deadline
+        defer { lifeCycle.backgroundDeadline = nil }
+        while !lifeCycle.backgroundTasks.isEmpty {
+            let left = deadline.seconds(since: .now())
+            // A second Ctrl-Z, or a way out, expires all tasks at once.
+            if left <= 0 || !lifeCycle.queue.isEmpty { break }
+            loop.runOnce(timeout: left)
+        }
+        for (number, task) in lifeCycle.backgroundTasks.sorted(by: { $0.key < $1.key }) {
+            lifeCycle.backgroundTasks[number] = nil
+            guard let function = task.onExpire else { continue }
+            let run = scheduler.start(function, [], seconds: 1)
+            if case .failure(let error) = scheduler.finish(run) {
+                hooks.record(
+                    HookFailure(title: task.name, event: "expiration", error: error, time: LifeCycleEvent.now()))
+            }
+        }
+        syncCommitted()
+        saveNow(.sigtstp, false)
+    }
+
+    /// Further Ctrl-Zs on the way to the stop are this stop, not the next one.
+    private func forgetSuspensions() {
+        loop.drainPending()
+        lifeCycle.queue.removeAll { $0.event == .suspend }
+    }
+
+    func stopProcess() {
+        output.flush()
+        frontEnd?.applicationWillStop()
+        service.notify("STATUS=suspended")
+        ProcessStopper.stopUntilContinued()
+        _ = lifeCycle.poller?.refresh()
+        // First of what is queued: whatever came while the process was stopped finds it awake.
+        lifeCycle.queue.insert((.resume(inForeground: isInForeground), .sigcont, false), at: 0)
+    }
+
+    // MARK: What is only seen afterwards
+
+    /// The machine slept, or the process was frozen from outside: nobody says so before.
+    func watchGaps() {
+        loop.onGap = { [unowned self] gap in
+            let (name, seconds) =
+                switch gap {
+                case .slept(let seconds): ("systemDidWake", seconds)
+                case .frozen(let seconds): ("wasSuspended", seconds)
+                }
+            guard exitCode == nil else { return }
+            hooks.deliver(
+                ScriptEvent(
+                    LifeCycleEvent(name: name, cause: .clock, simulated: false),
+                    details: ["seconds": .number(seconds)]))
+        }
+    }
+}

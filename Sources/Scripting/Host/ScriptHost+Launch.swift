@@ -1,0 +1,90 @@
+public import Application
+import Glibc
+import Logging
+import Lua
+import PropertyList
+import Stores
+
+/// The beginning and the end of the application's life.
+extension ScriptHost {
+    /// Launches the application: `init.lua`, the launch's handlers, then the foreground (or the background).
+    public func launch() {
+        let inBackground = options.handlesSignals && lifeCycle.terminal.presence == .background
+        if options.runsInitScript { runInitScript() }
+        let failuresBefore = hooks.failureCount(of: LifeCycleCallback.didFinishLaunching.rawValue)
+        handle(.launch(inBackground: inBackground), cause: .launch)
+        if lifeCycle.hasRestored, hooks.failureCount(of: LifeCycleCallback.didFinishLaunching.rawValue) > failuresBefore
+        {
+            restoration.drop()
+            lifeCycle.restoration = nil
+            logger.warning("The state of the last run is dropped: restoring it failed")
+        }
+        restoration.confirm()
+        service.notify("READY=1\nSTATUS=\(applicationState.rawValue)")
+        guard options.handlesSignals else { return }
+        if options.watchesInitScript { watchInitScript() }
+        watchMemory()
+        watchGaps()
+        let terminal = lifeCycle.terminal
+        let poller = PresencePoller(look: { terminal.presence }) { [unowned self] presence in presenceChanged(presence)
+        }
+        poller.start(on: loop)
+        lifeCycle.poller = poller
+    }
+
+    /// The orderly way out: the handlers run, the items are saved. The host is of no use afterwards.
+    public func terminate(_ code: Int32 = 0, cause: LifeCycleCause, explicitly: Bool) {
+        guard exitCode == nil else { return }
+        service.notify("STOPPING=1")
+        lifeCycle.requestedExitCode = code
+        handle(.terminate(explicitly: explicitly), cause: cause)
+        // Running code is to end at its next instruction.
+        if exitCode != nil, state.depth > 0 { state.interrupter.interrupt(.events) }
+    }
+
+    /// Serves events and timers until the application has ended.
+    public func runUntilTerminated() {
+        output.flush()
+        loop.run(until: { exitCode != nil })
+    }
+
+    /// Whether Home ends the application: the option, else the preference `UIApplicationExitsOnSuspend`.
+    var exitsOnSuspend: Bool {
+        if let given = options.exitsOnSuspend { return given }
+        return defaults.value(forKey: "UIApplicationExitsOnSuspend") == .boolean(true)
+    }
+
+    // MARK: What is kept for the next launch
+
+    /// `app.restoration`, made when it is first asked for.
+    var restorationTable: LuaTable {
+        if let table = lifeCycle.restoration { return table }
+        let table = state.makeTable()
+        lifeCycle.restoration = table
+        return table
+    }
+
+    func restoreState() {
+        switch restoration.restore() {
+        case .none: break
+        case .refused(let reason): logger.warning("The state of the last run is dropped: \(reason)")
+        case .state(let values):
+            guard case .table(let table) = self.values.lua(.dictionary(values), readOnly: false) else { return }
+            lifeCycle.restoration = table
+            lifeCycle.hasRestored = true
+        }
+    }
+
+    func saveRestorationState() {
+        guard let table = lifeCycle.restoration else { return restoration.drop() }
+        do {
+            switch try values.propertyList(.table(table), path: "app.restoration") {
+            case .dictionary(let state): try restoration.save(state)
+            case .array([]): restoration.drop()
+            default: logger.warning("app.restoration is not kept: a table with names as keys expected")
+            }
+        } catch {
+            logger.warning("app.restoration is not kept: \((error as? ValueBridge.Refusal)?.message ?? "\(error)")")
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Application
+import Lua
+import PropertyList
+
+/// `notifications`: messages to whoever observes their name, the host's own and Cocoa's among them.
+enum NotificationsModule {
+    /// What a script posted, as it was: tables and objects keep their identity on the way to other scripts.
+    private final class Posted {
+        let info: LuaValue
+        init(_ info: LuaValue) { self.info = info }
+    }
+
+    /// A notification as a handler is given it.
+    private final class Note {
+        let name: String
+        let info: LuaValue
+        init(_ name: String, _ info: LuaValue) {
+            self.name = name
+            self.info = info
+        }
+    }
+
+    static func makeValue(_ host: ScriptHost) -> LuaValue {
+        let note = LuaClass<Note>("Notification", "What an observer is given.", in: host.state)
+        note.text("name", "What was posted.", get: { $0.name })
+        note.property("info", .any, "What the poster has to say; nil for nothing.") { note, call in
+            call.returns(note.info)
+        }
+        note.property("userInfo", .any, "The same under Cocoa's name.") { note, call in call.returns(note.info) }
+        note.metamethod("__tostring") { note, call in call.returns("Notification(\(note.name))") }
+
+        let observer = LuaClass<NotificationToken>(
+            "Observer", "An observer's registration. The host keeps it: dropping this object changes nothing.",
+            in: host.state)
+        observer.optionalText("name", "What is observed; nil for everything.", get: { $0.name })
+        observer.method(
+            "remove", "Removes the observer.",
+            example: "local o = notifications:addObserver(\"sale\", print) o:remove() notifications:post(\"sale\")"
+        ) { [unowned host] token, call in
+            host.notifications.removeObserver(token)
+            return call.returnsNothing()
+        }
+        observer.metamethod("__tostring") { token, call in
+            call.returns("Observer(\(token.name ?? "everything")\(token.isRemoved ? ", removed" : ""))")
+        }
+
+        let cls = LuaClass<NotificationCenter>(
+            "notifications", "Messages to whoever observes their name, called before post returns.", in: host.state)
+        declareMethods(on: cls, host, note: note, observer: observer)
+        cls.metamethod("__tostring") { center, call in
+            call.returns("notifications (\(center.observerCount) observers)")
+        }
+        cls.declareGlobalObject()
+        return cls.value(host.notifications)
+    }
+
+    private static func declareMethods(
+        on cls: LuaClass<NotificationCenter>, _ host: ScriptHost, note: LuaClass<Note>,
+        observer: LuaClass<NotificationToken>
+    ) {
+        cls.method(
+            "post",
+            [
+                LuaParameter("name", .text, "what observers ask for"),
+                LuaParameter("info", .optional(.table), "what observers find in note.info"),
+            ],
+            returns: [.integer], "Posts a notification; gives how many observers were called.",
+            example:
+                "notifications:addObserver(\"sale\", function(note) print(note.info.price) end) notifications:post(\"sale\", { price = 5 })"
+        ) { [unowned host] center, call in
+            let info = call.value(1)
+            var plain: [String: PropertyListValue] = [:]
+            if !info.isNil, case .dictionary(let values)? = try? host.values.propertyList(info) { plain = values }
+            return call.returns(center.post(try call.text(0), object: Posted(info), userInfo: plain))
+        }
+        cls.method(
+            "addObserver",
+            [
+                LuaParameter("name", .optional(.text), "what to observe; nil for everything"),
+                LuaParameter("handler", .callback("(note: Notification)"), "what is called"),
+            ],
+            returns: [.object("Observer")],
+            "Calls a function with each notification of a name, in the order of registration.",
+            example:
+                "notifications:addObserver(\"UIApplicationDidEnterBackgroundNotification\", function(note) print(note.name) end) app:pressHome()"
+        ) { [unowned host] center, call in
+            let name = try call.optional(0, call.text)
+            let function = try call.function(1)
+            let place = function.place
+            let token = center.addObserver(name) { [unowned host] notification in
+                let posted = notification.object as? Posted
+                let info =
+                    posted?.info
+                    ?? (notification.userInfo.isEmpty
+                        ? .nil : host.values.lua(.dictionary(notification.userInfo), readOnly: false))
+                host.hooks.callObserver(
+                    function, [note.value(Note(notification.name, info))],
+                    title: "\(notification.name) (\(place.source):\(place.line))", event: notification.name)
+            }
+            host.noteRegistration { $0.notifications.removeObserver(token) }
+            return call.returns(token, observer)
+        }
+        cls.method(
+            "removeObserver", [LuaParameter("observer", .object("Observer"), "what addObserver gave")],
+            "Removes an observer.",
+            example: "local o = notifications:addObserver(\"sale\", print) notifications:removeObserver(o)"
+        ) { center, call in
+            center.removeObserver(try call.object(0, observer))
+            return call.returnsNothing()
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Lua
+
+/// The modules that `require` read from files: what a reload of `init.lua` has to read again.
+final class LoadedModules {
+    /// `package.loaded`.
+    var table: LuaTable?
+    private var paths: [String: String] = [:]
+
+    /// A module that was there, to be put back when its new version fails.
+    struct Entry {
+        let name: String
+        let path: String
+        let value: LuaValue
+    }
+
+    var files: [String] { paths.values.sorted() }
+
+    func note(_ name: String, _ path: String) { paths[name] = path }
+
+    /// Forgets the modules beneath a folder, so that they are read again; gives what they were.
+    func forget(in folder: String) -> [Entry] {
+        var entries: [Entry] = []
+        for (name, path) in paths where path.hasPrefix(folder + "/") {
+            entries.append(Entry(name: name, path: path, value: table?.rawGet(.text(name)) ?? .nil))
+            table?.rawSet(.text(name), .nil)
+            paths[name] = nil
+        }
+        return entries
+    }
+
+    func restore(_ entries: [Entry]) {
+        for entry in entries {
+            paths[entry.name] = entry.path
+            table?.rawSet(.text(entry.name), entry.value)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Application
+import Glibc
+import Lua
+
+/// `os.execute` and `io.popen`, for a host that was told to let scripts start programs (`--allow-run`). Programs inherit
+/// the kernel's fence.
+enum ProgramModule {
+    static func install(os: LuaModule, io: LuaModule, in host: ScriptHost) {
+        os.function(
+            "execute",
+            [LuaParameter("command", .optional(.text), "for the shell; without one, whether there is a shell")],
+            returns: [.optional(.boolean), .string, .integer],
+            "Runs a command in the shell and waits, as Lua's own does; timers go on meanwhile. Needs --allow-run.",
+            example: "return pcall(os.execute, \"true\")"
+        ) { [unowned host] call in
+            guard !call.isNil(0) else { return call.returns(host.options.allowsRunning) }
+            try checkAllowed("os.execute", host)
+            let child: ChildProcess
+            do { child = try start(try call.text(0)) } catch { return call.returns(failure: error) }
+            host.commit()
+            host.output.flush()
+            return try host.scheduler.waitForValues(call) { [unowned host] resume in
+                wait(for: child, on: host.loop) { resume(values(of: $0)) }
+            }
+        }
+        io.function(
+            "popen",
+            [
+                LuaParameter("command", .text, "for the shell"),
+                LuaParameter(
+                    "mode", .optional(.choice(["r", "w"])), "\"r\" reads what it writes, \"w\" the other way"),
+            ],
+            returns: LuaType.orError(.object("file*")),
+            "Starts a command in the shell and gives a file that is its other end. Needs --allow-run.",
+            example: "return pcall(io.popen, \"date\")"
+        ) { [unowned host] call in
+            try checkAllowed("io.popen", host)
+            let mode = try call.optional(1, call.text) ?? "r"
+            var ends: [Int32] = [-1, -1]
+            guard pipe(&ends) == 0 else { return call.returns(failure: FileError(.open, "a pipe", code: errno)) }
+            let (own, other) = mode == "r" ? (ends[0], ends[1]) : (ends[1], ends[0])
+            // The program must not hold our end open, or it would never see the end of its input.
+            _ = fcntl(own, F_SETFD, FD_CLOEXEC)
+            defer { close(other) }
+            do {
+                let child =
+                    mode == "r" ? try start(try call.text(0), output: other) : try start(try call.text(0), input: other)
+                guard let file = call.state.makeFile(own, mode: mode, process: child.processIdentifier) else {
+                    close(own)
+                    throw FileError(.open, "a pipe", code: EMFILE)
+                }
+                return call.returns(file)
+            } catch let error as FileError {
+                close(own)
+                return call.returns(failure: error)
+            }
+        }
+    }
+
+    private static func checkAllowed(_ name: String, _ host: ScriptHost) throws {
+        guard host.options.allowsRunning else {
+            throw LuaError(.runtime, "\(name) starts a program, which the sandbox does not grant; --allow-run does")
+        }
+    }
+
+    private static func start(_ command: String, input: Int32? = nil, output: Int32? = nil) throws -> ChildProcess {
+        try ChildProcess(["/bin/sh", "-c", command], input: input, output: output)
+    }
+
+    /// Calls back when the program has ended; what this returns ends it.
+    private static func wait(
+        for child: ChildProcess, on loop: EventLoop, _ done: @escaping (ChildProcess.End) -> Void
+    ) -> () -> Void {
+        let descriptor = child.makeDescriptor()
+        guard descriptor >= 0 else {
+            // No such descriptors in this kernel: look from time to time.
+            var timer: LoopTimer?
+            timer = loop.every(0.01) {
+                guard let end = child.end(waits: false) else { return }
+                timer?.cancel()
+                done(end)
+            }
+            return {
+                timer?.cancel()
+                kill(child.processIdentifier, SIGTERM)
+                _ = child.end()
+            }
+        }
+        var watch: LoopWatch?
+        watch = loop.watch(descriptor) { _ in
+            watch?.cancel()
+            close(descriptor)
+            done(child.end() ?? .exited(0))
+        }
+        return {
+            watch?.cancel()
+            close(descriptor)
+            kill(child.processIdentifier, SIGTERM)
+            _ = child.end()
+        }
+    }
+
+    /// As Lua's own `os.execute` gives it.
+    private static func values(of end: ChildProcess.End) -> [LuaValue] {
+        switch end {
+        case .exited(0): [.boolean(true), "exit", .integer(0)]
+        case .exited(let code): [.nil, "exit", .integer(Int64(code))]
+        case .signaled(let signal): [.nil, "signal", .integer(Int64(signal))]
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `cubby attach`: a prompt on a host that runs.
+@Suite("Attaching", .serialized, .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct AttachTests {
+    let program: Program
+    let host: PseudoTerminal
+
+    init() throws {
+        program = try Program()
+        host = try program.terminal(
+            "-e", "ticks = 0 timer.every(0.01, function() ticks = ticks + 1 end) print('rea' .. 'dy') app:run()")
+        try host.expect("ready")
+    }
+
+    @Test("entries run there; output, results and errors come here; the host goes on")
+    func entries() throws {
+        let result = try program("attach", "-e", "items:createItem{ name = 'far' } print(#items) return items[1].name")
+        #expect(result.stdout == "1\n\"far\"\n")
+        let failed = try program("attach", "-e", "error('broken')")
+        #expect(failed.status == .exited(1))
+        #expect(failed.stderr.contains("broken"))
+        let lines = try program("attach", input: "x = 20\nfor i = 1, 2 do\nx = x + i\nend\nx\n")
+        #expect(lines.stdout == "23\n")
+        #expect(try program("attach", "-e", "return ticks > 0").stdout == "true\n")
+        host.terminate()
+        #expect(try host.waitForExit() == .exited(0))
+        #expect(try program.itemCount() == "1")
+        #expect(try program("attach", "-e", "return 1").status == .exited(74))
+    }
+
+    @Test("an editor here: Ctrl-C stops a busy entry there and nothing else; the host's end is told")
+    func prompt() throws {
+        let prompt = try program.terminal("attach")
+        try prompt.expect("Attached to cubby, process")
+        try prompt.expect("attached> ")
+        try prompt.begin("print(\"bu\" .. \"sy\") while true do end", andExpect: "busy")
+        try prompt.send(control: "c")
+        try prompt.expect("interrupted")
+        try prompt.expect("attached> ")
+        try prompt.begin("print(\"alive \" .. app.state)", andExpect: "alive active")
+        try prompt.expect("attached> ")
+        host.terminate()
+        #expect(try host.waitForExit() == .exited(0))
+        try prompt.expect("The host has ended.")
+        _ = try prompt.waitForExit()
+    }
+
+    @Test("the socket is the owner's alone, and goes with the host")
+    func socket() throws {
+        var status = stat()
+        #expect(lstat("\(program.container)/.socket", &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        let result = try program(
+            "attach", "-e", "print((select(2, fs.remove(app.container.path .. '/.socket'))).message)")
+        #expect(result.stdout.contains("the host's own"))
+        host.terminate()
+        _ = try host.waitForExit()
+        #expect(lstat("\(program.container)/.socket", &status) != 0)
+    }
+}

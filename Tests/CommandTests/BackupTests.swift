@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `cubby backup` and `cubby restore`, by the device's rules.
+@Suite("Backups", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct BackupTests {
+    let program: Program
+
+    init() throws { program = try Program() }
+
+    private func fill() throws {
+        _ = try program(
+            "-e",
+            """
+            items:createItem{ name = 'bear' } defaults:set('k', 1)
+            fs.write(app.container.documents .. '/note', 'kept') fs.write(app.container.applicationSupport .. '/s', 'kept')
+            fs.write(app.container.caches .. '/c', 'gone')
+            """)
+    }
+
+    @Test("everything but Caches and tmp comes back", arguments: ["copy", "copy.tar", "copy.tgz"])
+    func roundTrip(name: String) throws {
+        try fill()
+        let copy = program.scratch.file(name)
+        #expect(try program("backup", copy).stdout.hasPrefix("backed up "))
+        let target = program.scratch.file("restored")
+        #expect(try program("restore", "--container", target, copy).status == .exited(0))
+        let result = try program(
+            "--container", target, "-e",
+            "print(items[1].name, defaults:get('k'), fs.read(app.container.documents .. '/note'), fs.read(app.container.applicationSupport .. '/s'), fs.exists(app.container.caches .. '/c'))"
+        )
+        #expect(result.stdout == "bear\t1\tkept\tkept\tfalse\n")
+    }
+
+    @Test("a container that runs is copied, with what was committed; into one that runs nothing is restored")
+    func running() throws {
+        let terminal = try program.terminal(
+            "-e", "items:createItem{ name = 'kept' } timer.after(0, function() print('rea' .. 'dy') end) app:run()")
+        try terminal.expect("ready")
+        let copy = program.scratch.file("copy")
+        #expect(try program("backup", copy).status == .exited(0))
+        let refused = try program("restore", "--replace", copy)
+        #expect(refused.status == .exited(75))
+        terminal.kill()
+        _ = try terminal.waitForExit()
+        _ = try program("restore", "--container", program.scratch.file("r"), copy)
+        #expect(try program("--container", program.scratch.file("r"), "-e", "print(items[1].name)").stdout == "kept\n")
+    }
+
+    @Test("what is there is not overwritten unasked, and moved aside when asked")
+    func replace() throws {
+        try fill()
+        let copy = program.scratch.file("copy")
+        _ = try program("backup", copy)
+        #expect(try program("backup", copy).status == .exited(74))
+        _ = try program("-e", "items[1].name = 'changed'")
+        let refused = try program("restore", copy)
+        #expect(refused.status == .exited(74))
+        #expect(refused.stderr.contains("--replace"))
+        let replaced = try program("restore", "--replace", copy)
+        #expect(replaced.stdout.contains("what was there is in"))
+        #expect(try program("-e", "print(items[1].name)").stdout == "bear\n")
+        let aside = "\(program.container).before-restore-1"
+        #expect(try FileManager.default.contentsOfDirectory(atPath: aside).sorted() == ["Documents", "Library"])
+    }
+
+    @Test("what is no backup is refused")
+    func noBackup() throws {
+        #expect(try program("backup", program.scratch.file("x")).status == .exited(74))
+        #expect(try program("restore", program.scratch.path).status == .exited(65))
+        #expect(try program("restore", program.scratch.file("nothing")).status == .exited(74))
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What happens to the process, row by row of docs/life-cycle.md: the callbacks in their order, as --trace-lifecycle writes
+/// them, and what is on disk afterwards.
+@Suite("Life cycle, row by row", .serialized, .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct LifeCycleRowsTests {
+    let program: Program
+
+    init() throws { program = try Program() }
+
+    static let launch = [
+        "application(_:willFinishLaunchingWithOptions:)", "application(_:didFinishLaunchingWithOptions:)",
+        "sceneWillEnterForeground(_:)", "applicationDidBecomeActive(_:)", "sceneDidBecomeActive(_:)",
+    ]
+    static let home = [
+        "applicationWillResignActive(_:)", "sceneWillResignActive(_:)", "applicationDidEnterBackground(_:)",
+        "sceneDidEnterBackground(_:)",
+    ]
+    static let back = [
+        "applicationWillEnterForeground(_:)", "sceneWillEnterForeground(_:)", "applicationDidBecomeActive(_:)",
+        "sceneDidBecomeActive(_:)",
+    ]
+    static let end = ["applicationWillTerminate(_:)"]
+
+    /// The trace's callbacks, and their causes.
+    private var trace: [(name: String, cause: String)] {
+        let text = (try? String(contentsOfFile: program.scratch.file("trace"), encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").filter { $0.contains("(_:") }.map { line in
+            let words = line.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
+            return (words[0], words.dropFirst(2).joined(separator: " "))
+        }
+    }
+
+    private func expect(
+        _ callbacks: [String], causes: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(trace.map(\.name) == callbacks, sourceLocation: sourceLocation)
+        var seen: [String] = []
+        for (_, cause) in trace where seen.last != cause { seen.append(cause) }
+        #expect(seen == causes, sourceLocation: sourceLocation)
+    }
+
+    /// Waits until files say so.
+    private func wait(_ what: String, until condition: () -> Bool) throws {
+        let deadline = Date(timeIntervalSinceNow: 30)
+        while !condition() {
+            if deadline.timeIntervalSinceNow < 0 { throw TestFailure("waited in vain \(what): \(trace)") }
+            usleep(5000)
+        }
+    }
+
+    /// `fg`, and the prompt is there: a key before that would be the shell's, or lost with SIGCONT.
+    private func comeBack(_ shell: PseudoTerminal, time: Int) throws {
+        try shell.sendLine("fg")
+        try wait("to come back") { trace.count { $0.name == "sceneDidBecomeActive(_:)" } == time + 1 }
+        try shell.enter("print(\"back \" .. app.state)", andExpect: "back active")
+    }
+
+    /// A prompt in a shell, its trace in a file, with one item committed and not yet saved.
+    private func prompt(_ options: String = "") throws -> PseudoTerminal {
+        let shell = try program.shell()
+        try shell.startPrompt("--trace-lifecycle \(options) 2>trace")
+        try shell.enter("items:createItem() print(\"now \" .. #items)", andExpect: "now 1")
+        return shell
+    }
+
+    @Test("Ctrl-Z, fg, Ctrl-Z, bg, fg, Ctrl-D")
+    func jobControl() throws {
+        let shell = try prompt()
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        #expect(program.isSaved)
+        try comeBack(shell, time: 1)
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        try shell.sendLine("bg")
+        try shell.waitForProcess(named: "cubby", states: "S")
+        try comeBack(shell, time: 2)
+        try shell.send(control: "d")
+        try shell.expect("$ ")
+        let resumed = ["applicationDidResumeInBackground(_:)"]
+        expect(
+            Self.launch + Self.home + Self.back + Self.home + resumed + Self.back + Self.home + Self.end,
+            causes: ["launch", "SIGTSTP", "SIGCONT", "SIGTSTP", "SIGCONT", "terminal", "eof"])
+    }
+
+    @Test("started with &, taken up with fg")
+    func startedInBackground() throws {
+        let shell = try program.shell()
+        try shell.sendLine("\"$CUBBY\" --trace-lifecycle -e 'items:createItem() app:run()' 2>trace &")
+        try shell.expect("$ ")
+        try wait("for the commit") { program.isCommitted }
+        try shell.sendLine("fg")
+        try wait("for the foreground") { trace.map(\.name).contains("sceneDidBecomeActive(_:)") }
+        kill(try shell.waitForProcess(named: "cubby"), SIGTERM)
+        try shell.expect("$ ")
+        let began = Array(Self.launch.prefix(2)) + Array(Self.home.suffix(2))
+        expect(began + Self.back + Self.home + Self.end, causes: ["launch", "terminal", "SIGTERM"])
+        #expect(program.isSaved)
+        #expect(try program.itemCount() == "1")
+    }
+
+    @Test("the shell ends while the job is stopped: it is continued, and saved")
+    func shellExits() throws {
+        let shell = try prompt()
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        try shell.sendLine("exit")
+        try shell.expect("stopped jobs")
+        try shell.sendLine("exit")
+        _ = try shell.waitForExit()
+        try shell.waitForEnd(of: process)
+        #expect(Array(trace.map(\.name).prefix(9)) == Self.launch + Self.home)
+        #expect(trace.last?.name == "applicationWillTerminate(_:)")
+        #expect(try program.itemCount() == "1")
+    }
+
+    @Test("SIGTERM, and SIGHUP when the window closes", arguments: [SIGTERM, SIGHUP])
+    func terminated(signal: Int32) throws {
+        let shell = try prompt()
+        let process = try shell.waitForProcess(named: "cubby")
+        kill(process, signal)
+        try shell.waitForEnd(of: process)
+        expect(
+            Self.launch + Self.home + Self.end, causes: ["launch", signal == SIGTERM ? "SIGTERM" : "SIGHUP"])
+        #expect(program.isSaved)
+    }
+
+    @Test("kill -9 while suspended: no callback, nothing lost")
+    func killedWhileSuspended() throws {
+        let shell = try prompt()
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        kill(process, SIGKILL)
+        try shell.waitForEnd(of: process)
+        expect(Self.launch + Self.home, causes: ["launch", "SIGTSTP"])
+        #expect(try program.itemCount() == "1")
+    }
+
+    @Test("UIApplicationExitsOnSuspend: Ctrl-Z ends")
+    func exitsOnSuspend() throws {
+        _ = try program("-e", "defaults:set('UIApplicationExitsOnSuspend', true)")
+        let shell = try prompt()
+        try shell.send(control: "z")
+        try shell.expect("$ ")
+        try shell.sendLine("echo status $?")
+        try shell.expect("status 0")
+        expect(Self.launch + Self.home + Self.end, causes: ["launch", "SIGTSTP"])
+        #expect(program.isSaved)
+    }
+
+    @Test("background tasks hold the stop up; a second Ctrl-Z expires them at once, and stops once")
+    func backgroundTasks() throws {
+        let shell = try prompt("--background-time 600")
+        try shell.enter(
+            "app:beginBackgroundTask(\"upload\", function() items:createItem() print(\"exp\" .. \"ired\") end) app:on(\"didEnterBackground\", function() timer.after(0, function() print(\"left \" .. tostring(app.backgroundTimeRemaining > 590)) end) end) print(\"o\" .. \"k\")",
+            andExpect: "ok")
+        try shell.send(control: "z")
+        try shell.expect("left true")
+        try shell.send(control: "z")
+        try shell.expect("expired")
+        try shell.waitForStop()
+        #expect(try program.itemCount() == "2")
+        try comeBack(shell, time: 1)
+        // Without tasks, one Ctrl-Z after the other is one stop.
+        try shell.begin("print(\"bu\" .. \"sy\") while app.state == \"active\" do end", andExpect: "busy")
+        try shell.send(control: "z")
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        try shell.sendLine("fg")
+        try shell.waitForProcess(named: "cubby", states: "R")
+        try shell.send(control: "c")
+        // "interrupted" is in the trace's file.
+        try shell.expect("^C")
+        try shell.enter("print(\"again \" .. app.state)", andExpect: "again active")
+    }
+
+    @Test("a second SIGTERM passes handlers over, and never the save")
+    func secondTermination() throws {
+        let terminal = try program.terminal(
+            "-e",
+            "app:on('didEnterBackground', function() print('ling' .. 'ering') timer.sleep(1000) end) app:on('willTerminate', function() print('never called') end) items:createItem() print('rea' .. 'dy') app:run()"
+        )
+        try terminal.expect("ready")
+        terminal.terminate()
+        try terminal.expect("lingering")
+        terminal.terminate()
+        try terminal.expect("Saved all of the Items")
+        #expect(try terminal.waitForExit() == .exited(0))
+        #expect(!terminal.transcript.contains("never called"))
+        #expect(program.isSaved)
+    }
+
+    @Test("stopped from outside without a warning: told afterwards")
+    func stoppedFromOutside() throws {
+        let terminal = try program.terminal(
+            "-e",
+            "app:on('wasSuspended', function(e) print('gone ' .. tostring(e.seconds > 1) .. ' ' .. e.cause) end) print('rea' .. 'dy') app:run()"
+        )
+        try terminal.expect("ready")
+        // It waits, in the loop: a stop between two waits shows no gap.
+        try terminal.waitForProcess(named: "cubby", states: "S")
+        terminal.signal(SIGSTOP)
+        // The gap is what is tested.
+        usleep(1_600_000)
+        terminal.signal(SIGCONT)
+        try terminal.expect("gone true clock")
+        terminal.terminate()
+        #expect(try terminal.waitForExit() == .exited(0))
+    }
+
+    @Test("focus, when the terminal is asked for it: inactive, and back")
+    func focus() throws {
+        let shell = try prompt("--focus-events")
+        try shell.send(bytes: Array("\u{1B}[O".utf8))
+        try wait("for the focus to go") { trace.last?.cause == "focus" }
+        // Repeated, as terminals do.
+        try shell.send(bytes: Array("\u{1B}[O\u{1B}[I".utf8))
+        try wait("for the focus to come back") { trace.last?.name == "sceneDidBecomeActive(_:)" }
+        expect(
+            Self.launch + Self.home.prefix(2) + Self.back.suffix(2), causes: ["launch", "focus"])
+        try shell.send(control: "d")
+        try shell.expect("$ ")
+    }
+
+    @Test("in the background no input is read")
+    func noInputInBackground() throws {
+        let shell = try prompt()
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        try shell.sendLine("bg")
+        try shell.waitForProcess(named: "cubby", states: "S")
+        // What is typed is the shell's.
+        try shell.sendLine("echo \"shell\" reads")
+        try shell.expect("shell reads")
+        try comeBack(shell, time: 1)
+        try shell.enter("print(\"and here \" .. #items)", andExpect: "and here 1")
+    }
+}

@@ -1,0 +1,397 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The prompt as a person uses it, through a real terminal: the checklist of what a prompt should have, row by row.
+@Suite("The prompt in a terminal", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct REPLPtyTests {
+    enum Step: Sendable {
+        /// Types a text and Return.
+        case enter(String)
+        /// Types keys as they are.
+        case keys(String)
+        /// Waits for a text that was not there before.
+        case see(String)
+        /// Waits for the prompt.
+        case prompt
+        /// Makes the window another size.
+        case resize(UInt16, UInt16)
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        let steps: [Step]
+        var environment: [String: String] = [:]
+        var arguments: [String] = []
+        var testDescription: String { name }
+
+        init(_ name: String, _ steps: [Step], environment: [String: String] = [:], arguments: [String] = []) {
+            self.name = name
+            self.steps = steps
+            self.environment = environment
+            self.arguments = arguments
+        }
+    }
+
+    static let up = "\u{1B}[A"
+    static let down = "\u{1B}[B"
+    static let right = "\u{1B}[C"
+
+    static let rows: [Row] = [
+        Row("1 an expression shows its value", [.enter("6 * 7"), .see("\n42"), .prompt]),
+        Row("2 =expression", [.enter("=6 * 7"), .see("\n42"), .prompt]),
+        Row("several values", [.enter("1, 'a', nil"), .see("\n1\n\"a\"\nnil")]),
+        Row(
+            "3 a block goes on until it is complete",
+            [
+                .enter("for i = 1, 2 do"), .see("… "), .enter("print('line ' .. i)"), .enter("end"),
+                .see("\nline 1\nline 2"),
+            ]),
+        Row(
+            "4 Up recalls the whole block, which is edited line by line",
+            [
+                .enter("for i = 1, 2 do"), .see("… "), .enter("print('a' .. i)"), .enter("end"), .see("\na1\na2"),
+                .prompt,
+                .keys(up + down + "\u{5}" + "\u{8}" + ", 'more')"), .see("more"), .keys(up + down + down + "\u{5}\r"),
+                .see("\na1\tmore"), .see("\na2\tmore"),
+            ]),
+        Row(
+            "5 a local of the top is kept for the session",
+            [
+                .enter("local kept <const> = 20 local function twice(n) return n * 2 end"), .prompt,
+                .enter("twice(kept) + 2"), .see("\n42"),
+            ]),
+        Row(
+            "5 a local without a value",
+            [.enter("local x"), .prompt, .enter("x = 5"), .prompt, .enter("rawget(_G, 'x'), x"), .see("\nnil\n5")]),
+        Row(
+            "8 ghost suggestion taken by Right",
+            [
+                .enter("print('sug' .. 'gested')"), .see("\nsuggested"), .prompt, .keys("pri" + right + "\r"),
+                .see("\nsuggested"),
+            ]),
+        Row(
+            "8 Up finds entries that begin alike",
+            [
+                .enter("aa = 'fir' .. 'st'"), .prompt, .enter("bb = 2"), .prompt, .keys("aa" + up + "\r"), .prompt,
+                .enter("aa"), .see("\"first\""),
+            ]),
+        Row(
+            "8 incremental search",
+            [
+                .enter("needle = 'fo' .. 'und'"), .prompt, .enter("other = 1"), .prompt, .keys("\u{12}need"),
+                .see("search: need"), .keys("\r"), .prompt, .enter("needle"), .see("\"found\""),
+            ]),
+        Row("9 completion of globals and fields", [.keys("ite\t.hasC\t\r"), .see("\nfalse")]),
+        Row("10 completion of methods", [.keys("items:rand\t\r"), .see("recorded on")]),
+        Row(
+            "11 completion after calls",
+            [
+                .enter("items:createItem{ name = 'Lamp' } ready = 1"), .prompt, .keys("items:query():fir\t.na\t\r"),
+                .see("\n\"Lamp\""),
+            ]),
+        Row(
+            "12 completion in strings",
+            [.keys("app:on(\"didEnterB\t, function() end)\r"), .see("Hook(didEnterBackground")]),
+        Row("12 the menu has documentation", [.keys("items:re\t\t"), .see("Does again what undo took back.")]),
+        Row(
+            "13 completion runs no code of scripts",
+            [
+                .enter("ran = 'no' t = setmetatable({}, { __index = function() ran = 'yes' error('x') end })"), .prompt,
+                .keys("t.abc\t\t"), .keys("\u{15}"), .enter("ran .. '!'"), .see("\"no!\""),
+            ]),
+        Row("14 ?x", [.enter("?items.createItem"), .see("A new item at the end")]),
+        Row("14 x?", [.enter("didSave?"), .see("The items were saved, or could not be.")]),
+        Row("14 ?x of a library function", [.enter("?string.format"), .see("as C's printf does")]),
+        Row("14 ?x of an error's code", [.enter("?itemRemoved"), .see("its object has no fields any more")]),
+        Row(
+            "14 help for a script's own function: comment and place",
+            [
+                .keys("-- doubles a num" + "ber\rfunction double(n)\rreturn n * 2\rend\r"), .prompt,
+                .enter("help(double)"), .see("defined at ["),
+            ]),
+        Row(
+            "14 ??x shows the source",
+            [
+                .enter("function f(a)\u{1B}\rreturn a + 1\u{1B}\rend"), .prompt, .enter("??f"), .see("-- ["),
+                .see("function f(a)"),
+            ]),
+        Row(
+            "15 long tables are cut",
+            [.enter("t = {} for i = 1, 1000 do t[i] = i end"), .prompt, .enter("t"), .see("… (1,000 elements)")]),
+        Row("15 cycles", [.enter("c = {} c.c = c"), .prompt, .enter("c"), .see("(contains itself)")]),
+        Row("15 strings are escaped", [.enter("'a\\n\\27[31m'"), .see("\"a\\n\\27[31m\"")]),
+        Row(
+            "15 full(x)",
+            [.enter("t = {} for i = 1, 60 do t[i] = 'e' .. i end"), .prompt, .enter("full(t)"), .see("\"e60\"")]),
+        Row(
+            "16 items as a table",
+            [
+                .enter("for i = 1, 3 do items:createItem{ name = 'L' .. i } end"), .see("3 items created"),
+                .enter("items:query()"), .see("3 rows · "),
+            ]),
+        Row(
+            "16 records as a table",
+            [.enter("{ { a = 1, b = 'x' }, { a = 22, b = 'y' } }"), .see("#   a  b"), .see("2 rows")]),
+        Row("17 _ and _1", [.enter("6 * 7"), .see("\n42"), .prompt, .enter("_ + _1"), .see("\n84")]),
+        Row("17 the last error", [.enter("error({ code = 7 })"), .prompt, .enter("_err.code"), .see("\n7")]),
+        Row(
+            "18 Ctrl-C stops code and keeps the session",
+            [
+                .enter("kept = 1 print('bu' .. 'sy') while true do end"), .see("busy"), .keys("\u{3}"),
+                .see("interrupted"), .prompt, .enter("kept + 41"), .see("\n42"),
+            ]),
+        Row(
+            "18 Ctrl-C inside of pcall and a coroutine",
+            [
+                .enter(
+                    "kept = 1 print('bu' .. 'sy') coroutine.wrap(function() while true do pcall(function() while true do end end) end end)()"
+                ), .see("busy"), .keys("\u{3}"), .see("interrupted"), .prompt, .enter("kept + 41"), .see("\n42"),
+            ]),
+        Row(
+            "19 Ctrl-C at a continuation only clears",
+            [.enter("for i = 1, 2 do"), .see("… "), .keys("\u{3}"), .prompt, .enter("40 + 2"), .see("\n42")]),
+        Row(
+            "20 traceback without the host's frames",
+            [
+                .enter("function inner() error('deep') end function outer() inner() end"), .prompt, .enter("outer()"),
+                .see("stack traceback:"), .see("in function 'outer'"),
+            ]),
+        Row("21 excerpt and caret", [.enter("local t = {} t.x.y = 1"), .see("1 | local t = {} t.x.y = 1"), .see("^")]),
+        Row("21 a syntax error's place", [.enter("x = = 1"), .see("1 | x = = 1"), .see("|     ^")]),
+        Row("21 did you mean", [.enter("string.fromat('x')"), .see("did you mean 'format'?")]),
+        Row("22 :time", [.enter(":time 6 * 7"), .see("\n42"), .see("s\n")]),
+        Row(
+            "23 a paste of many lines is one entry",
+            [
+                .keys(
+                    "\u{1B}[200~total = 0\nfor i = 1, 100 do\n  total = total + i\nend\nprint('sum ' .. total)\n\u{1B}[201~"
+                ), .see("print('sum ' .. total)"), .keys("\r"), .see("\nsum 5050"),
+            ]),
+        Row(
+            "23 prompts pasted along are stripped",
+            [.keys("\u{1B}[200~> a = 40\n> b = 2\n\u{1B}[201~\r"), .prompt, .enter("a + b"), .see("\n42")]),
+        Row(
+            "29 an unknown command",
+            [.enter(":hooksx"), .see("unknown command ':hooksx'"), .see("did you mean 'hooks'?")]),
+        Row("29 :help lists the commands", [.enter(":help"), .see(":tutorial"), .see(":quit")]),
+        Row(
+            "29 commands are completed",
+            [.keys(":out j\t\r"), .prompt, .enter("{ a = 1, b = { 2 } }"), .see("\"a\": 1")]),
+        Row("29 :out lua", [.enter(":out lua"), .prompt, .enter("{ 'x', y = 2.5 }"), .see("y = 2.5")]),
+        Row("29 :out csv", [.enter(":out csv"), .prompt, .enter("{ { a = 1, b = 'x,y' } }"), .see("a,b\n1,\"x,y\"")]),
+        Row(
+            "29 :hooks",
+            [
+                .enter("app:on('didSave', { id = 'mine' }, function() end)"), .prompt, .enter(":hooks"), .see("mine"),
+                .see("host.save"),
+            ]),
+        Row(
+            "29 :undo and :redo",
+            [
+                .enter("items:createItem{ name = 'One' } n = #items"), .prompt, .enter(":undo"),
+                .see("undone: 1 item fewer"), .enter(":redo"), .see("done again: 1 item more"),
+            ]),
+        Row("29 :history", [.enter("first = 1"), .prompt, .enter(":history"), .see("1  first = 1")]),
+        Row("29 :doctor", [.enter(":doctor"), .see("line editor"), .see("memory of Lua")]),
+        Row(
+            "30 :edit",
+            [
+                .enter("x = 1"), .prompt, .enter(":edit"), .see("x = 42"), .keys("\r"), .prompt, .enter("x"),
+                .see("\n42"),
+            ], environment: ["EDITOR": "sed -i s/1/42/"]),
+        Row(
+            "31 a picture is drawn",
+            [
+                .enter(
+                    "image.fromData(data.fromBase64('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='))"
+                ), .see("1×1"),
+            ]),
+        Row(
+            "32 :save and :load",
+            [
+                .enter("saved = 'wo' .. 'rked'"), .prompt, .enter("1 + 41"), .see("\n42"), .enter("nope()"), .prompt,
+                .enter(":save session.lua"), .see("2 entries saved"), .enter("saved = nil"), .prompt,
+                .enter(":load session.lua"), .see("\n42"), .enter("saved"), .see("\"worked\""),
+            ]),
+        Row(
+            "a prompt of one's own",
+            [
+                .enter("_PROMPT = 'cu' .. 'bby# '"), .see("cubby# "),
+                .enter("function _PROMPT() return #items .. ' things> ' end"), .see("0 things> "),
+            ]),
+        Row(
+            "trouble in the background is shown, and does not spoil the line",
+            [
+                .enter("timer.after(0.05, function() error('tim' .. 'er trouble') end)"), .keys("40 + "),
+                .see("timer trouble"), .keys("2\r"), .see("\n42"), .see("!1 > "), .enter(":errors"),
+                .see("timer trouble"),
+            ]),
+        Row(
+            "keys typed while an entry runs are for the next line",
+            [.enter("print('go') timer.sleep(0.3)"), .see("\ngo"), .keys("40 +\t 2\u{8}\u{8} 2\r"), .see("\n42")]),
+        Row(
+            "Ctrl-D typed while an entry runs is for the next line, and leaves",
+            [
+                .enter("items:createItem() print('go') timer.sleep(0.2)"), .see("\ngo"), .keys("\u{4}"),
+                .see("Saved all of the Items"),
+            ]),
+        Row(
+            "io.read reads a line from the terminal",
+            [
+                .enter("io.write('na' .. 'me? ') line = io.read() print('got ' .. line:upper())"), .see("name? "),
+                .keys("some text\r"), .see("got SOME TEXT"), .prompt, .enter("line"), .see("\"some text\""),
+            ]),
+        Row(
+            "the pager",
+            [
+                .enter("t = {} for i = 1, 200 do t[i] = ('row %d of a table that is long'):format(i) end"), .prompt,
+                .enter("full(t)"), .see("space: more"), .keys(" "), .see("space: more"), .keys("q"), .prompt,
+                .enter("40 + 2"), .see("\n42"),
+            ]),
+        Row(
+            "the tutorial checks what is typed",
+            [
+                .enter(":tutorial"), .see("1 of 12: Values"), .enter("6 * 7"), .see("✓ Values"), .see("2 of 12"),
+                .enter(":tutorial 12"), .see("12 of 12"), .enter(":tutorial stop"), .see("over"),
+            ]),
+        Row(
+            "a dumb terminal",
+            [
+                .enter("6 * 7"), .see("\n42\n> "), .enter("for i = 1, 1 do"), .see("… "), .enter("print('a' .. i) end"),
+                .see("\na1"),
+            ], environment: ["TERM": "dumb"]),
+        Row("a resize while typing", [.keys("40 + "), .resize(60, 20), .keys("2\r"), .see("\n42")]),
+        Row(
+            "-i: a prompt after a chunk", [.enter("fromChunk + 1"), .see("\n42")],
+            arguments: ["-i", "-e", "fromChunk = 41"]),
+    ]
+
+    @Test("does what it should", arguments: rows)
+    func row(_ row: Row) throws {
+        let program = try Program()
+        let terminal = try PseudoTerminal(
+            program.path, row.arguments, environment: program.environment.merging(row.environment) { $1 },
+            directory: program.scratch.path, columns: 110, rows: 40)
+        try terminal.waitForPrompt()
+        for step in row.steps {
+            switch step {
+            case .enter(let text): try terminal.sendLine(text)
+            case .keys(let text): try terminal.send(text)
+            case .see(let text): try terminal.expect(text)
+            case .prompt: try terminal.expect("> ")
+            case .resize(let columns, let rows): terminal.resize(columns: columns, rows: rows)
+            }
+        }
+    }
+
+    @Test("24 init.lua is run first, and 7 the history is kept from one session to the next, blocks as blocks")
+    func sessions() throws {
+        let program = try Program()
+        _ = try program("-e", "")
+        let scripts = "\(program.container)/Library/Scripts"
+        try FileManager.default.createDirectory(atPath: scripts, withIntermediateDirectories: true)
+        try "fromInit = 'here'".write(toFile: "\(scripts)/init.lua", atomically: true, encoding: .utf8)
+        let first = try program.terminal()
+        try first.waitForPrompt()
+        try first.sendLine("fromInit")
+        try first.expect("\"here\"")
+        try first.sendLine("for i = 1, 2 do")
+        try first.expect("… ")
+        try first.sendLine("print('x' .. i)")
+        try first.sendLine("end")
+        try first.expect("\nx1\nx2")
+        try first.expect("> ")
+        try first.sendLine(" private = 1")
+        try first.expect("> ")
+        try first.sendLine(":history off")
+        try first.expect("private")
+        try first.sendLine("hidden = 2")
+        try first.expect("> ")
+        try first.send(control: "d")
+        #expect(try first.waitForExit() == .exited(0))
+
+        let history = try String(
+            contentsOfFile: "\(program.container)/Library/Application Support/repl_history", encoding: .utf8)
+        // Lines that come faster than they are read bring their own indentation.
+        let entries = history.replacing(try Regex(#"\\n *"#), with: "\\n")
+        #expect(entries == "fromInit\nfor i = 1, 2 do\\nprint('x' .. i)\\nend\n:history off\n")
+
+        let second = try program.terminal()
+        try second.waitForPrompt()
+        try second.send(Self.up + Self.up + "\r")
+        try second.expect("\nx1\nx2")
+    }
+
+    @Test("25 a pipe has no prompt, no banner and no colour", arguments: [[], ["-i"]])
+    func pipe(options: [String]) throws {
+        let program = try Program()
+        let output = try program(
+            options.first ?? "-", "-e", options.isEmpty ? "" : "x = 1", input: "print('plain')\nx = = 1\n")
+        guard !options.isEmpty else { return }
+        #expect(output.stdout.contains("plain\n"))
+        #expect(!output.stdout.contains("> ") && !output.stdout.contains("Cubby") && !output.stdout.contains("\u{1B}"))
+        #expect(!output.stderr.contains("\u{1B}"))
+    }
+
+    @Test("6 what is typed is coloured, and NO_COLOR, --no-color and dumb terminals are not", arguments: [0, 1, 2, 3])
+    func colours(way: Int) throws {
+        let program = try Program()
+        var environment = program.environment
+        if way == 1 { environment["NO_COLOR"] = "1" }
+        if way == 3 { environment["TERM"] = "dumb" }
+        let terminal = try PseudoTerminal(
+            program.path, way == 2 ? ["--no-color"] : [], environment: environment, directory: program.scratch.path)
+        try terminal.waitForPrompt()
+        try terminal.sendLine("local x = 'text' return nope.y")
+        try terminal.expect("attempt to index")
+        try terminal.expect("> ")
+        let colours = String(decoding: terminal.rawTranscript, as: UTF8.self)
+        #expect(colours.contains("\u{1B}[35m") == (way == 0), "a keyword is coloured")
+        #expect(colours.contains("\u{1B}[31m") == (way == 0), "an error is coloured")
+    }
+
+    @Test("SIGTERM to a stopped prompt: after fg it ends without drawing a prompt again")
+    func terminatedWhileStopped() throws {
+        let program = try Program()
+        let shell = try program.shell()
+        try shell.startPrompt()
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        kill(process, SIGTERM)
+        try shell.sendLine("fg; echo status $?")
+        let text = try shell.expect("status 0")
+        #expect(!text.contains("> "))
+    }
+
+    @Test("Ctrl-Z keeps the line that is being edited")
+    func suspendedLine() throws {
+        let program = try Program()
+        let shell = try program.shell()
+        try shell.startPrompt()
+        try shell.send("40 + ")
+        try shell.expect("40 + ")
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        try shell.sendLine("fg")
+        try shell.expect("40 + ")
+        try shell.sendLine("2")
+        try shell.expect("\n42")
+    }
+}
+
+/// Nonsense typed at the prompt; `scripts/soak keys` is the long form.
+@Suite("Nonsense at the prompt", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+struct KeyFuzzTests {
+    @Test("nothing typed crashes it, wedges it, or leaves the terminal in another mode")
+    func nonsense() throws {
+        let program = try Program()
+        let output = try run(
+            "python3", ["\(Project.root)/Tests/Soak/keys.py", program.path, "2", "20261121"],
+            environment: program.environment)
+        #expect(output.status == .exited(0), "\(output.stdout)\(output.stderr)")
+        #expect(output.stdout.contains("none crashed"))
+    }
+}

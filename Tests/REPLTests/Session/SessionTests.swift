@@ -1,0 +1,93 @@
+import Lua
+import Scripting
+import Testing
+
+@testable import REPL
+
+@Suite("What a session keeps") struct SessionTests {
+    @Test("a session as a script: values are printed, results are comments, what failed is left out")
+    func script() throws {
+        var record = SessionRecord()
+        record.add(.init(number: 1, text: "x = 41", hasWorked: true, result: "", isExpression: false))
+        record.add(.init(number: 2, text: "nope()", hasWorked: false, result: "", isExpression: false))
+        record.add(.init(number: 3, text: "=x + 1", hasWorked: true, result: "42\n", isExpression: true))
+        let script = record.script()
+        #expect(script == "-- Saved from a session at the prompt.\n\nx = 41\n\nprint(x + 1)\n--> 42\n")
+        #expect(throws: Never.self) { try LuaState().load(Array(script.utf8), name: "=saved") }
+    }
+
+    @Test("the pager shows a screen, a line, the rest")
+    func pager() {
+        let text = (1...100).map { "\($0)\n" }.joined()
+        #expect(Pager.isNeeded(text, rows: 24) && !Pager.isNeeded("1\n2\n", rows: 24))
+        var pager = Pager(text, rows: 11)
+        #expect(pager.page() == (1...10).map { "\($0)\n" }.joined())
+        #expect(pager.take(.line) == "11\n")
+        #expect(pager.take(.page) == (12...21).map { "\($0)\n" }.joined())
+        #expect(pager.take(.rest) == (22...100).map { "\($0)\n" }.joined())
+        #expect(pager.isAtEnd)
+    }
+
+    @Test(
+        "locals of the top go on; what they mean is what they would mean in one chunk",
+        arguments: [
+            (["local x = 5", "x + 1"], "6\n"), (["local x", "x = 5", "x, rawget(_G, 'x')"], "5\nnil\n"),
+            (["local print = print", "type(print)"], "\"function\"\n"),
+            (["local n = 1", "function add() n = n + 1 end", "add() add()", "n"], "3\n"),
+            (["local t <const>, u = {}, 2", "#t + u"], "2\n"), (["local x = 1", "local x = x + 1", "x"], "2\n"),
+            (["local x = 1", "x = nil", "x"], "nil\n"),
+            (["for i = 1, 2 do local y = i end", "rawget(_G, 'y')"], "nil\n"),
+            (["local function f(n) return n <= 1 and 1 or n * f(n - 1) end", "f(5)"], "120\n"),
+            (["z = 1", "local z = 2", "z, rawget(_G, 'z')"], "2\n1\n"),
+            (["6 * 7", "_ + _1"], "84\n"), (["error('x', 0)", "_err"], "\"x\"\n"),
+        ])
+    func locals(entries: [String], last: String) throws {
+        let test = try TestHost()
+        for entry in entries.dropLast() { _ = test.evaluator.evaluate(entry) }
+        #expect(try test.enter(try #require(entries.last)) == last)
+    }
+
+    @Test("a syntax error's place", arguments: [("x = = 1", 4..<5), ("f(]", 2..<3), ("if x them", 5..<9)])
+    func syntax(text: String, range: Range<Int>) throws {
+        let state = try LuaState()
+        let error = try #require(throws: LuaError.self) { try state.load(Array(text.utf8), name: "=x") }
+        #expect(SyntaxPlace.range(of: error, in: text, line: 1, state: state) == range)
+    }
+
+    @Test("every lesson's example does it", arguments: Lesson.all.indices)
+    func lessons(number: Int) throws {
+        let test = try TestHost()
+        for lesson in Lesson.all[...number] {
+            let result = test.evaluator.evaluate(lesson.example)
+            let value = (try? result.get())?.first ?? .nil
+            let check = "local items, app = require('cubby').items, require('cubby').app " + lesson.check
+            let done = try test.host.run(Array(check.utf8), name: "=check", arguments: [.text(lesson.example), value])
+                .get()
+            #expect(done.first?.isTruthy ?? false, "\(lesson.title)")
+        }
+    }
+
+    @Test("every command is done and told of")
+    func commands() {
+        #expect(Set(Command.all.map(\.name)).count == Command.all.count)
+        for command in Command.all { #expect(command.documentation.hasSuffix(".")) }
+        #expect(Command.named("q")?.name == "quit" && Command.named("nope") == nil)
+    }
+
+    @Test(
+        "help on names, events, codes, Lua's library and a script's own functions",
+        arguments: [
+            ("items.createItem", "A new item"), ("didSave", "were saved"), ("itemRemoved", "no fields any more"),
+            ("string.format", "C's printf"), ("double", "doubles it"), ("object.greet", "says hello"),
+            (":undo", "last entry"),
+            ("items:query():first", "first"), ("things", "a table of 0 elements and 1 fields"),
+            ("items[1]", "A thing that is kept"),
+        ])
+    func help(subject: String, expected: String) throws {
+        let test = try TestHost()
+        _ = test.evaluator.evaluate("-- doubles it\nfunction double(n) return n * 2 end")
+        _ = test.evaluator.evaluate("object = {}\n-- says hello\nfunction object.greet(name) end things = { a = 1 }")
+        let text = HelpText(test.host, FunctionTexts(test.host)).text(subject, locals: nil) ?? ""
+        #expect(text.contains(expected), "\(text)")
+    }
+}
