@@ -14,6 +14,8 @@ public final class BinaryPropertyListWriter {
 
     let body: GrowableBuffer<UInt8>
     let places: ObjectPlaces
+    /// Where the body goes piece by piece, when it is not kept.
+    let stream: ObjectStream?
     private let leaves: LeafTable
     /// The slot of the leaf that was added last; below 0 the small integer of that number, counted from -1 down.
     @exclusivity(unchecked) private var lastLeaf = 0
@@ -32,7 +34,7 @@ public final class BinaryPropertyListWriter {
     /// The objects of the integers below 1024, which are most.
     private let smallIntegers = GrowableBuffer<UInt32>(capacity: 1024)
     /// The number of the first object: what stands before this table once it is joined to others.
-    let firstNumber: UInt32
+    package let firstNumber: UInt32
     @exclusivity(unchecked) private(set) var isFull = false
 
     static let none = UInt32.max
@@ -52,10 +54,31 @@ public final class BinaryPropertyListWriter {
         firstNumber: ObjectNumber = 0, expectedObjects: Int = 64, expectedBytes: Int = 1024, expectedLeaves: Int = 64
     ) {
         self.firstNumber = firstNumber
+        stream = nil
         body = GrowableBuffer(capacity: expectedBytes)
         places = ObjectPlaces(capacity: expectedObjects)
         leaves = LeafTable(capacity: expectedLeaves, firstNumber: firstNumber)
         uidObjects = GrowableBuffer(capacity: expectedObjects / 2)
+        forgetSmallIntegers()
+    }
+
+    /// A table whose objects go to a file while more are added; see `flush`.
+    ///
+    /// - Parameters:
+    ///   - output: where the file goes.
+    ///   - firstNumber: the number that the first object gets.
+    package init(writingTo output: any PropertyListOutput, firstNumber: ObjectNumber) {
+        self.firstNumber = firstNumber
+        let stream = ObjectStream(output)
+        self.stream = stream
+        body = GrowableBuffer(capacity: 1024)
+        places = ObjectPlaces(capacity: 64, recorder: stream.places)
+        leaves = LeafTable(firstNumber: firstNumber)
+        uidObjects = GrowableBuffer()
+        forgetSmallIntegers()
+    }
+
+    private func forgetSmallIntegers() {
         for _ in 0..<1024 {
             smallIntegers.append(Self.none)
             smallIntegerTags.append(0)
@@ -179,7 +202,7 @@ public final class BinaryPropertyListWriter {
     public func uid(_ value: UInt32) -> ObjectNumber {
         let index = Int(value)
         // Archives number their objects densely; a reference out of all proportion goes through the common table.
-        guard index < uidObjects.count &+ (1 << 16) else { return sparseUID(value) }
+        guard index < uidObjects.count &+ (1 << 16), index >= uidObjects.origin else { return sparseUID(value) }
         while index >= uidObjects.count { uidObjects.append(Self.none) }
         let known = uidObjects[index]
         if known != Self.none { return known }
@@ -330,6 +353,40 @@ public final class BinaryPropertyListWriter {
         }
     }
 
+    /// How many UIDs a table that does not keep its objects remembers.
+    static let rememberedUIDs = 1 << 18
+
+    /// Forgets the objects of the lower UIDs: another reference to one of them gets an object of its own.
+    func forgetUIDs() {
+        if uidObjects.count - uidObjects.origin > Self.rememberedUIDs {
+            uidObjects.dropFirst(upTo: uidObjects.count - Self.rememberedUIDs / 2)
+        }
+    }
+
+    /// Adds an array of references to new objects into `$objects`, each a UID of the list: without a look at any table, and
+    /// passing on to the file what is done.
+    package func array(ofNewUIDs uids: NumberList) throws(PropertyListError) -> ObjectNumber {
+        body.ensure(16)
+        let start = body.count
+        appendHeader(0xA0, count: uids.count)
+        let number = appendObject(at: start)
+        for index in 0..<uids.count {
+            body.ensure(4)
+            appendBigEndian(number &+ 1 &+ UInt32(truncatingIfNeeded: index))
+            if index & 0xFFFF == 0xFFFF { flush() }
+        }
+        try uids.forEachPiece { piece in
+            for uid in piece {
+                body.ensure(8)
+                let start = body.count
+                appendUID(uid)
+                _ = appendObject(at: start)
+            }
+            flush()
+        }
+        return number
+    }
+
     /// Gives back the tables that only adding needs.
     func endAdding() {
         leaves.removeAll()
@@ -414,7 +471,9 @@ public final class BinaryPropertyListWriter {
         let length = body.count - start
         let newNumber = UInt32(truncatingIfNeeded: places.count) &+ firstNumber
         let (known, slot) = leaves.find(hash: hash, newNumber: newNumber) { number in
-            let other = places.start(of: Int(number &- firstNumber), in: base)
+            let index = Int(number &- firstNumber)
+            guard index >= places.firstKept else { return places.isPinned(index, with: base + start, length) }
+            let other = places.start(of: index, in: base)
             // A leaf's bytes tell its length, so that equal bytes are an equal leaf even if `other` is a shorter one.
             return other + length <= start && Self.areEqual(base + start, base + other, length)
         }
@@ -433,7 +492,11 @@ public final class BinaryPropertyListWriter {
         @inline(__always) get { lastTag }
         @inline(__always) set {
             lastTag = newValue
-            if lastLeaf >= 0 { leaves.setTag(newValue, at: lastLeaf) } else { smallIntegerTags[-1 - lastLeaf] = newValue }
+            if lastLeaf >= 0 {
+                leaves.setTag(newValue, at: lastLeaf)
+            } else {
+                smallIntegerTags[-1 - lastLeaf] = newValue
+            }
         }
     }
 

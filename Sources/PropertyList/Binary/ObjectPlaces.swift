@@ -4,18 +4,57 @@
 /// No access to a property overlaps another, so the run-time check for that is left out.
 final class ObjectPlaces {
     private static let step = 16
+    /// How many of the first objects are always found, however much of the body was dropped.
+    private static let pinnedCount = 64
 
     private let anchors: GrowableBuffer<UInt64>
     @exclusivity(unchecked) private(set) var count = 0
+    /// The first object whose bytes are still in the body.
+    @exclusivity(unchecked) private(set) var firstKept = 0
+    /// The bytes of the first objects, once they are no more in the body.
+    private var pinned: [[UInt8]] = []
+    /// Takes the place of each object, when the body is not kept. The lower 32 bits: places grow, so the others are known.
+    private let recorder: NumberList?
+    @exclusivity(unchecked) private var lastRecorded = 0
+    /// Whether an object was so large that the lower bits do not tell the others.
+    @exclusivity(unchecked) private(set) var isBeyondRecording = false
 
-    init(capacity: Int) {
+    init(capacity: Int, recorder: NumberList? = nil) {
         anchors = GrowableBuffer(capacity: capacity / Self.step + 1)
+        self.recorder = recorder
     }
 
     @inline(__always)
     func append(_ start: Int) {
         if count & (Self.step - 1) == 0 { anchors.append(UInt64(truncatingIfNeeded: start)) }
         count &+= 1
+        if let recorder { record(start, recorder) }
+    }
+
+    @inline(__always)
+    private func record(_ start: Int, _ recorder: NumberList) {
+        recorder.append(UInt32(truncatingIfNeeded: start))
+        if start &- lastRecorded >= 1 << 32 { isBeyondRecording = true }
+        lastRecorded = start
+    }
+
+    /// Prepares for the body's losing its bytes up to `end`.
+    func drop(upTo end: Int, of body: UnsafePointer<UInt8>) {
+        if pinned.isEmpty {
+            for index in 0..<min(count, Self.pinnedCount) {
+                let place = start(of: index, in: body)
+                pinned.append(Array(UnsafeBufferPointer(start: body + place, count: Self.size(of: body + place))))
+            }
+        }
+        var anchor = anchors.origin
+        while anchor < anchors.count, Int(truncatingIfNeeded: anchors[anchor]) < end { anchor += 1 }
+        anchors.dropFirst(upTo: anchor)
+        firstKept = anchor * Self.step
+    }
+
+    /// Whether an object that is no more in the body is known to have these bytes.
+    func isPinned(_ index: Int, with bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        index < pinned.count && pinned[index].elementsEqual(UnsafeBufferPointer(start: bytes, count: count))
     }
 
     /// The byte at which an object begins. O(1): at most fifteen others are passed over.

@@ -1,0 +1,116 @@
+import PropertyList
+
+/// `$objects`: the number of each archived object in the property list, by UID.
+///
+/// When the archive goes to a file, the older entries lie in a scratch file, and of those only the ones that were not
+/// known when they left are remembered.
+///
+/// No access to a property overlaps another, so the run-time check for that is left out.
+final class EntryTable {
+    /// Stands for an object that is only spoken of.
+    static let vacant = UInt32.max
+    /// Stands for an object that is queued.
+    static let awaited = UInt32.max - 1
+    /// How many of the last entries are held in memory when the others are not: at least half of them.
+    private static let heldCount = 1 << 18
+
+    /// The number of “$null”, which stands for nil.
+    private(set) var nothing: UInt32 = 0
+    @exclusivity(unchecked) private var recent: [UInt32] = []
+    /// The UID of the first recent entry.
+    @exclusivity(unchecked) private var origin = 0
+    private let older: NumberList?
+    /// What has become of entries that left without a number.
+    private var late: [UInt32: UInt32] = [:]
+
+    init(_ output: (any PropertyListOutput)?, capacity: Int) {
+        older = output.map { NumberList($0) }
+        recent.reserveCapacity(capacity)
+    }
+
+    var count: Int { origin + recent.count }
+
+    /// Adds an entry.
+    ///
+    /// - Returns: its UID.
+    @inline(__always)
+    func append(_ number: UInt32) -> UInt32 {
+        let uid = UInt32(truncatingIfNeeded: count)
+        if uid == 0 { nothing = number }
+        recent.append(number)
+        if recent.count >= Self.heldCount, let older { spill(to: older) }
+        return uid
+    }
+
+    @inline(never)
+    private func spill(to older: NumberList) {
+        let amount = Self.heldCount / 2
+        for index in 0..<amount {
+            let number = recent[index]
+            if number >= Self.awaited { late[UInt32(truncatingIfNeeded: origin + index)] = number }
+            older.append(number)
+        }
+        recent.removeFirst(amount)
+        origin += amount
+    }
+
+    /// An entry. Of an older one that has a number, any: it is neither vacant nor awaited.
+    @inline(__always)
+    func get(_ uid: UInt32) -> UInt32 {
+        let index = Int(uid) - origin
+        return index >= 0 ? recent[index] : late[uid] ?? nothing
+    }
+
+    @inline(__always)
+    func set(_ uid: UInt32, _ number: UInt32) {
+        let index = Int(uid) - origin
+        if index >= 0 { recent[index] = number } else { late[uid] = number }
+    }
+
+    /// All entries, of which those that left without a number are to be resolved. The table is empty afterwards.
+    func numbers() -> NumberList {
+        let all = older ?? NumberList(nil)
+        for number in recent { all.append(number) }
+        origin = 0
+        recent = []
+        return all
+    }
+
+    /// The number of an entry that `numbers` gave; that of “$null” for one that was only spoken of.
+    func resolved(_ uid: Int, _ number: UInt32) -> UInt32 {
+        if number < Self.awaited { return number }
+        let known = late[UInt32(truncatingIfNeeded: uid)] ?? number
+        return known < Self.awaited ? known : nothing
+    }
+
+    /// Gives all entries, in order. The table is empty afterwards.
+    func forEachPiece(
+        _ body: (UnsafeBufferPointer<UInt32>) throws(PropertyListError) -> Void
+    ) throws(PropertyListError) {
+        guard older == nil else {
+            var uid = 0
+            return try numbers().forEachPiece { (piece) throws(PropertyListError) in
+                let resolved = piece.map { number in
+                    defer { uid += 1 }
+                    return self.resolved(uid, number)
+                }
+                try resolved.withPiece(body)
+            }
+        }
+        for index in recent.indices where recent[index] >= Self.awaited { recent[index] = nothing }
+        try recent.withPiece(body)
+        recent = []
+    }
+}
+
+extension [UInt32] {
+    /// `withUnsafeBufferPointer` with the type of the error, which the standard library's form for arrays loses.
+    fileprivate func withPiece(
+        _ body: (UnsafeBufferPointer<UInt32>) throws(PropertyListError) -> Void
+    ) throws(PropertyListError) {
+        let outcome: Result<Void, PropertyListError> = withUnsafeBufferPointer { buffer in
+            do throws(PropertyListError) { return .success(try body(buffer)) } catch { return .failure(error) }
+        }
+        try outcome.get()
+    }
+}
