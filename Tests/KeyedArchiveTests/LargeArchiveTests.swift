@@ -53,7 +53,6 @@ struct LargeArchiveTests {
         try Self.expectAll(bytes)
         #expect(try BinaryPropertyListReader(bytes).topObject == 0)
         #expect(!ArchiveCheck(bytes).hasErrors)
-        #expect(bytes.count < (try Self.archive().count) * 11 / 10)
     }
 
     @Test("small ones are byte for byte what archiving to data gives", arguments: [0, 1, 20, 300, 20_000])
@@ -101,10 +100,14 @@ struct LargeArchiveTests {
                 throw PropertyListError(code: .writeStream, message: "no space left for scratch")
             }
         }
-        for count in [10, Self.count] {
+        for count in [1, 30] {
             let archiver = KeyedArchiver(writingTo: Full())
             let error = #expect(throws: ArchiveError.self) {
-                try Self.encode(archiver, count)
+                for index in 0..<count {
+                    let data = [UInt8](repeating: UInt8(index), count: 1 << 20)
+                    try archiver.encodeData(data, forKey: "data \(index)")
+                    try archiver.encode(Item("item \(index)"), forKey: "item \(index)")
+                }
                 try archiver.finishWriting()
             }
             #expect(error?.message.contains("no space left") == true)

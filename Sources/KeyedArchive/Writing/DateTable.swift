@@ -12,7 +12,7 @@ final class DateTable {
         var uid: UInt32
     }
 
-    private static let maximumSize = 1 << 18
+    private static let maximumSize = 1 << 16
     private static let reach = 32
 
     @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Slot>

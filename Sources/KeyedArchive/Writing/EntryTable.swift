@@ -16,7 +16,9 @@ final class EntryTable {
 
     /// The number of “$null”, which stands for nil.
     private(set) var nothing: UInt32 = 0
-    @exclusivity(unchecked) private var recent: [UInt32] = []
+    @exclusivity(unchecked) private var recent: UnsafeMutablePointer<UInt32>
+    @exclusivity(unchecked) private var recentCount = 0
+    @exclusivity(unchecked) private var capacity: Int
     /// The UID of the first recent entry.
     @exclusivity(unchecked) private var origin = 0
     private let older: NumberList?
@@ -25,10 +27,41 @@ final class EntryTable {
 
     init(_ output: (any PropertyListOutput)?, capacity: Int) {
         older = output.map { NumberList($0) }
-        recent.reserveCapacity(capacity)
+        self.capacity = max(capacity, 64)
+        recent = Self.memory(self.capacity)
     }
 
-    var count: Int { origin + recent.count }
+    deinit {
+        release()
+    }
+
+    private static func memory(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
+        PageMemory.allocate(capacity * 4).bindMemory(to: UInt32.self, capacity: capacity)
+    }
+
+    private func release() {
+        PageMemory.free(recent, capacity * 4)
+    }
+
+    @inline(never)
+    private func grow() {
+        let larger = Self.memory(capacity * 2)
+        PageMemory.move(recent, to: larger, count: recentCount * 4, of: capacity * 4)
+        release()
+        recent = larger
+        capacity *= 2
+    }
+
+    /// Forgets all entries, and gives the memory back.
+    private func removeAll() {
+        release()
+        capacity = 64
+        recent = Self.memory(capacity)
+        recentCount = 0
+        origin = 0
+    }
+
+    var count: Int { origin &+ recentCount }
 
     /// Adds an entry.
     ///
@@ -37,8 +70,10 @@ final class EntryTable {
     func append(_ number: UInt32) -> UInt32 {
         let uid = UInt32(truncatingIfNeeded: count)
         if uid == 0 { nothing = number }
-        recent.append(number)
-        if recent.count >= Self.heldCount, let older { spill(to: older) }
+        if recentCount == capacity { grow() }
+        recent[recentCount] = number
+        recentCount &+= 1
+        if recentCount >= Self.heldCount, let older { spill(to: older) }
         return uid
     }
 
@@ -50,7 +85,8 @@ final class EntryTable {
             if number >= Self.awaited { late[UInt32(truncatingIfNeeded: origin + index)] = number }
             older.append(number)
         }
-        recent.removeFirst(amount)
+        recent.update(from: recent + amount, count: recentCount - amount)
+        recentCount -= amount
         origin += amount
     }
 
@@ -70,9 +106,8 @@ final class EntryTable {
     /// All entries, of which those that left without a number are to be resolved. The table is empty afterwards.
     func numbers() -> NumberList {
         let all = older ?? NumberList(nil)
-        for number in recent { all.append(number) }
-        origin = 0
-        recent = []
+        for index in 0..<recentCount { all.append(recent[index]) }
+        removeAll()
         return all
     }
 
@@ -87,30 +122,21 @@ final class EntryTable {
     func forEachPiece(
         _ body: (UnsafeBufferPointer<UInt32>) throws(PropertyListError) -> Void
     ) throws(PropertyListError) {
-        guard older == nil else {
-            var uid = 0
-            return try numbers().forEachPiece { (piece) throws(PropertyListError) in
-                let resolved = piece.map { number in
-                    defer { uid += 1 }
-                    return self.resolved(uid, number)
-                }
-                try resolved.withPiece(body)
+        if older == nil {
+            for index in 0..<recentCount where recent[index] >= Self.awaited { recent[index] = nothing }
+            try body(UnsafeBufferPointer(start: recent, count: recentCount))
+            return removeAll()
+        }
+        // An archive that was small after all.
+        let one = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+        defer { one.deallocate() }
+        var uid = 0
+        try numbers().forEachPiece { (piece) throws(PropertyListError) in
+            for number in piece {
+                one[0] = resolved(uid, number)
+                try body(UnsafeBufferPointer(start: one, count: 1))
+                uid += 1
             }
         }
-        for index in recent.indices where recent[index] >= Self.awaited { recent[index] = nothing }
-        try recent.withPiece(body)
-        recent = []
-    }
-}
-
-extension [UInt32] {
-    /// `withUnsafeBufferPointer` with the type of the error, which the standard library's form for arrays loses.
-    fileprivate func withPiece(
-        _ body: (UnsafeBufferPointer<UInt32>) throws(PropertyListError) -> Void
-    ) throws(PropertyListError) {
-        let outcome: Result<Void, PropertyListError> = withUnsafeBufferPointer { buffer in
-            do throws(PropertyListError) { return .success(try body(buffer)) } catch { return .failure(error) }
-        }
-        try outcome.get()
     }
 }

@@ -81,10 +81,10 @@ public final class KeyedArchiver {
     ///   - requiresSecureCoding: refuse objects that do not promise it.
     ///   - expectedObjects: how many objects to make room for at once; more may come.
     public convenience init(requiresSecureCoding: Bool = false, expectedObjects: Int = 64) {
-        // A record's object takes about two and a half objects of the property list, and fifty bytes.
+        // An object takes about two and a half objects of the property list, and forty bytes.
         let expected = max(64, expectedObjects)
         let table = BinaryPropertyListWriter(
-            firstNumber: Self.usualHeadCount, expectedObjects: expected * 5 / 2, expectedBytes: expected * 50,
+            firstNumber: Self.usualHeadCount, expectedObjects: expected * 5 / 2, expectedBytes: expected * 40,
             expectedLeaves: expected * 4 / 5)
         self.init(table, nil, requiresSecureCoding, expectedObjects: expectedObjects)
     }

@@ -57,8 +57,10 @@ public final class BinaryPropertyListWriter {
         stream = nil
         body = GrowableBuffer(capacity: expectedBytes)
         places = ObjectPlaces(capacity: expectedObjects)
-        leaves = LeafTable(capacity: expectedLeaves, firstNumber: firstNumber)
-        uidObjects = GrowableBuffer(capacity: expectedObjects / 2)
+        leaves = LeafTable(
+            capacity: min(expectedLeaves, LeafTable.capacity(ofBytes: expectedBytes / Self.bodyToLeaves)),
+            firstNumber: firstNumber)
+        uidObjects = GrowableBuffer(capacity: min(expectedObjects / 2, Self.rememberedUIDs))
         forgetSmallIntegers()
     }
 
@@ -353,14 +355,23 @@ public final class BinaryPropertyListWriter {
         }
     }
 
-    /// How many UIDs a table that does not keep its objects remembers.
+    /// By how much the objects themselves take more memory than the table that finds equal leaves again.
+    static let bodyToLeaves = 10
+
+    /// Holds what is remembered of leaves and UIDs to a small part of the whole.
+    @inline(__always)
+    func limitMemory() {
+        leaves.limit(toBytes: body.count / Self.bodyToLeaves)
+        if uidObjects.count - uidObjects.origin > Self.rememberedUIDs { forgetUIDs() }
+    }
+
+    /// How many of the last UIDs have one object each.
     static let rememberedUIDs = 1 << 18
 
     /// Forgets the objects of the lower UIDs: another reference to one of them gets an object of its own.
-    func forgetUIDs() {
-        if uidObjects.count - uidObjects.origin > Self.rememberedUIDs {
-            uidObjects.dropFirst(upTo: uidObjects.count - Self.rememberedUIDs / 2)
-        }
+    @inline(never)
+    private func forgetUIDs() {
+        uidObjects.dropFirst(upTo: uidObjects.count - Self.rememberedUIDs / 2)
     }
 
     /// Adds an array of references to new objects into `$objects`, each a UID of the list: without a look at any table, and

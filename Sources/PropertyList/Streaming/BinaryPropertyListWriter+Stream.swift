@@ -2,11 +2,12 @@ extension BinaryPropertyListWriter {
     /// Whether a part of the table is in its file already.
     package var hasFlushed: Bool { (stream?.written ?? 0) > 0 }
 
-    /// Passes on to the file what is held of a table that is not kept, when it is much. No container may be open: none whose
-    /// references are yet to be set.
+    /// Forgets what has become too much to remember, and passes on to the file what is held of a table that is not kept.
+    /// No container may be open: none whose references are yet to be set.
     @inline(__always)
     package func flush() {
         if let stream, body.count - body.origin > ObjectStream.held { flush(to: stream, keeping: ObjectStream.kept) }
+        limitMemory()
     }
 
     @inline(never)
@@ -15,7 +16,6 @@ extension BinaryPropertyListWriter {
         stream.write(body, upTo: end)
         places.drop(upTo: end, of: UnsafePointer(body.base))
         body.dropFirst(upTo: end)
-        forgetUIDs()
     }
 
     /// Ends the file of a table that is not kept. Its root is object 0, and the root and what belongs to it come last.

@@ -18,8 +18,8 @@ final class LeafTable {
         var tag: UInt32
     }
 
-    /// The most slots.
-    private static let maximumSize = 1 << 19
+    /// The most slots there ever are.
+    private static let largestSize = 1 << 19
     /// How many slots a search looks at while the table grows, and when it does not grow any more.
     private static let growingReach = 128
     private static let fullReach = 8
@@ -31,11 +31,13 @@ final class LeafTable {
     @exclusivity(unchecked) private var used = 0
     @exclusivity(unchecked) private var isFull = false
     @exclusivity(unchecked) private var nextVictim = 0
+    /// The most slots for the time being.
+    @exclusivity(unchecked) private var maximumSize = largestSize
     private let firstNumber: UInt32
 
     init(capacity: Int = 64, firstNumber: UInt32 = 0) {
         var size = 128
-        while size * 5 < capacity * 8, size < Self.maximumSize { size *= 2 }
+        while size * 5 < capacity * 8, size < Self.largestSize { size *= 2 }
         mask = size - 1
         self.firstNumber = firstNumber
         slots = Self.empty(size)
@@ -53,6 +55,16 @@ final class LeafTable {
     private static func free(_ slots: UnsafeMutablePointer<Slot>, _ count: Int) {
         PageMemory.free(slots, count * MemoryLayout<Slot>.stride)
     }
+
+    /// Grows from now on to so many bytes at the most.
+    @inline(__always)
+    func limit(toBytes bytes: Int) {
+        maximumSize = min(max(bytes / MemoryLayout<Slot>.stride, 1 << 12), Self.largestSize)
+        if (mask &+ 1) &* 2 <= maximumSize { isFull = false }
+    }
+
+    /// How many leaves a table of so many bytes takes without growing.
+    static func capacity(ofBytes bytes: Int) -> Int { bytes / MemoryLayout<Slot>.stride / 2 }
 
     /// Forgets all leaves, and gives the memory back.
     func removeAll() {
@@ -147,12 +159,12 @@ final class LeafTable {
     @inline(never)
     private func grow() {
         let oldCount = mask + 1
-        guard oldCount < Self.maximumSize else {
+        let size = oldCount * 4 <= maximumSize ? oldCount * 4 : oldCount * 2
+        guard size <= maximumSize else {
             isFull = true
             return
         }
         let old = slots
-        let size = min(oldCount * 4, Self.maximumSize)
         slots = Self.empty(size)
         mask = size - 1
         for position in 0..<oldCount where old[position].number != 0 {

@@ -4,7 +4,10 @@ import Glibc
 /// are read in no order.
 package enum PageMemory {
     private static let hugePage = 2 << 20
-    /// From here on memory comes from the system as pages, and goes back to it page by page.
+    private static let page = 4096
+    /// From here on memory comes from the system as pages, and goes back to it when it is freed: the allocator would keep it.
+    private static let pageThreshold = 1 << 17
+    /// From here on as huge pages, which can go back one by one.
     private static let threshold = 2 * hugePage
 
     /// Memory of `bytes` bytes, all 0, to be given back to `free` with the same size.
@@ -23,13 +26,18 @@ package enum PageMemory {
             madvise(start, size, MADV_HUGEPAGE)
             return start
         }
+        if bytes >= pageThreshold {
+            let pages = mmap(nil, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            guard let pages, pages != MAP_FAILED else { preconditionFailure("out of memory: \(bytes) bytes") }
+            return pages
+        }
         guard let memory = calloc(max(bytes, 1), 1) else { preconditionFailure("out of memory: \(bytes) bytes") }
         return memory
     }
 
     /// Gives memory back.
     package static func free(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
-        if bytes >= threshold { munmap(memory, rounded(bytes)) } else { Glibc.free(memory) }
+        if bytes >= pageThreshold { munmap(memory, rounded(bytes)) } else { Glibc.free(memory) }
     }
 
     /// Asks for huge pages in memory that others have allocated and that is about to be written throughout.
@@ -61,5 +69,8 @@ package enum PageMemory {
         if last > first { madvise(memory + first, last - first, MADV_DONTNEED) }
     }
 
-    private static func rounded(_ bytes: Int) -> Int { (bytes + hugePage - 1) / hugePage * hugePage }
+    private static func rounded(_ bytes: Int) -> Int {
+        let unit = bytes >= threshold ? hugePage : page
+        return (bytes + unit - 1) / unit * unit
+    }
 }

@@ -38,7 +38,7 @@ struct ItemArchiveWriter {
     }
 
     private func keyedArchive() throws(ArchiveError) -> [UInt8] {
-        let archiver = KeyedArchiver(expectedObjects: snapshot.count * 4)
+        let archiver = KeyedArchiver(expectedObjects: snapshot.count * 5 + 64)
         try encode(archiver)
         return try archiver.finishEncoding()
     }
