@@ -57,7 +57,9 @@ extension BinaryPropertyListWriter {
                 }
             } else {
                 places.reserveCapacity(total)
-                for (table, shift) in parts { table.emit(into: &emission, shift: shift, isLast: isLast) { places.append($0) } }
+                for (table, shift) in parts {
+                    table.emit(into: &emission, shift: shift, isLast: isLast) { places.append($0) }
+                }
                 tableOffset = emission.position
             }
             let width = width(of: tableOffset)

@@ -23,6 +23,8 @@ public final class BinaryPropertyListWriter {
     @exclusivity(unchecked) private var lastTag: UInt32 = 0
     private let smallIntegerTags = GrowableBuffer<UInt32>(capacity: 1024)
     private let uidObjects: GrowableBuffer<UInt32>
+    /// Those of the first UIDs, when the others are forgotten: classes have them, and stand in every record.
+    private var lowUIDs: [UInt32] = []
     private let staging = GrowableBuffer<UInt8>(capacity: 256)
     private let staged = GrowableBuffer<StagedLeaf>(capacity: 16)
     /// Where looked-at slots go, so that looking at them is not optimised away.
@@ -204,7 +206,8 @@ public final class BinaryPropertyListWriter {
     public func uid(_ value: UInt32) -> ObjectNumber {
         let index = Int(value)
         // Archives number their objects densely; a reference out of all proportion goes through the common table.
-        guard index < uidObjects.count &+ (1 << 16), index >= uidObjects.origin else { return sparseUID(value) }
+        guard index < uidObjects.count &+ (1 << 16) else { return sparseUID(value) }
+        guard index >= uidObjects.origin else { return index < lowUIDs.count ? lowUIDs[index] : sparseUID(value) }
         while index >= uidObjects.count { uidObjects.append(Self.none) }
         let known = uidObjects[index]
         if known != Self.none { return known }
@@ -371,31 +374,12 @@ public final class BinaryPropertyListWriter {
     /// Forgets the objects of the lower UIDs: another reference to one of them gets an object of its own.
     @inline(never)
     private func forgetUIDs() {
-        uidObjects.dropFirst(upTo: uidObjects.count - Self.rememberedUIDs / 2)
-    }
-
-    /// Adds an array of references to new objects into `$objects`, each a UID of the list: without a look at any table, and
-    /// passing on to the file what is done.
-    package func array(ofNewUIDs uids: NumberList) throws(PropertyListError) -> ObjectNumber {
-        body.ensure(16)
-        let start = body.count
-        appendHeader(0xA0, count: uids.count)
-        let number = appendObject(at: start)
-        for index in 0..<uids.count {
-            body.ensure(4)
-            appendBigEndian(number &+ 1 &+ UInt32(truncatingIfNeeded: index))
-            if index & 0xFFFF == 0xFFFF { flush() }
-        }
-        try uids.forEachPiece { piece in
-            for uid in piece {
-                body.ensure(8)
-                let start = body.count
-                appendUID(uid)
-                _ = appendObject(at: start)
+        if lowUIDs.isEmpty {
+            for index in 0..<64 {
+                lowUIDs.append(uidObjects[index] == Self.none ? sparseUID(UInt32(index)) : uidObjects[index])
             }
-            flush()
         }
-        return number
+        uidObjects.dropFirst(upTo: uidObjects.count - Self.rememberedUIDs / 2)
     }
 
     /// Gives back the tables that only adding needs.
@@ -412,19 +396,6 @@ public final class BinaryPropertyListWriter {
         let start = body.count
         appendUID(value)
         return commitLeaf(from: start)
-    }
-
-    private func appendUID(_ value: UInt32) {
-        if value < 0x100 {
-            appendByte(0x80)
-            appendByte(UInt8(truncatingIfNeeded: value))
-        } else if value < 0x1_0000 {
-            appendByte(0x81)
-            appendBigEndian(UInt16(truncatingIfNeeded: value))
-        } else {
-            appendByte(0x83)
-            appendBigEndian(value)
-        }
     }
 
     private func container(_ marker: UInt8, count: Int, references: Int) -> (number: ObjectNumber, references: Int) {
@@ -512,93 +483,10 @@ public final class BinaryPropertyListWriter {
     }
 
     @inline(__always)
-    private func appendObject(at start: Int) -> ObjectNumber {
+    func appendObject(at start: Int) -> ObjectNumber {
         let number = UInt32(truncatingIfNeeded: places.count) &+ firstNumber
         if places.count >= Int(UInt32.max) - 256 - Int(firstNumber) { isFull = true }
         places.append(start)
         return number
-    }
-
-    @inline(__always)
-    private static func areEqual(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        let left = UnsafeRawPointer(a)
-        let right = UnsafeRawPointer(b)
-        var offset = 0
-        while offset + 8 <= count {
-            if left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            {
-                return false
-            }
-            offset += 8
-        }
-        while offset < count {
-            if a[offset] != b[offset] { return false }
-            offset += 1
-        }
-        return true
-    }
-
-    /// Copies text while it is ASCII; false when it is not.
-    @inline(__always)
-    private static func copyASCII(
-        _ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, count: Int
-    ) -> Bool {
-        let from = UnsafeRawPointer(source)
-        let to = UnsafeMutableRawPointer(target)
-        var seen: UInt64 = 0
-        var offset = 0
-        while offset + 8 <= count {
-            let word = from.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            to.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
-            seen |= word
-            offset += 8
-        }
-        while offset < count {
-            let byte = source[offset]
-            target[offset] = byte
-            seen |= UInt64(byte)
-            offset += 1
-        }
-        return seen & 0x8080_8080_8080_8080 == 0
-    }
-
-    @inline(__always)
-    private func appendByte(_ value: UInt8) {
-        body.base[body.count] = value
-        body.advance(1)
-    }
-
-    @inline(__always)
-    private func appendBigEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
-        UnsafeMutableRawPointer(body.base + body.count).storeBytes(of: value.bigEndian, as: Value.self)
-        body.advance(MemoryLayout<Value>.size)
-    }
-
-    private func appendInteger(_ value: Int64) {
-        switch value {
-        case 0..<0x100:
-            appendByte(0x10)
-            appendByte(UInt8(truncatingIfNeeded: value))
-        case 0x100..<0x1_0000:
-            appendByte(0x11)
-            appendBigEndian(UInt16(truncatingIfNeeded: value))
-        case 0x1_0000..<0x1_0000_0000:
-            appendByte(0x12)
-            appendBigEndian(UInt32(truncatingIfNeeded: value))
-        default:
-            appendByte(0x13)
-            appendBigEndian(value)
-        }
-    }
-
-    @inline(__always)
-    private func appendHeader(_ marker: UInt8, count: Int) {
-        if count < 15 {
-            appendByte(marker | UInt8(truncatingIfNeeded: count))
-        } else {
-            appendByte(marker | 0x0F)
-            appendInteger(Int64(count))
-        }
     }
 }

@@ -18,6 +18,30 @@ extension BinaryPropertyListWriter {
         body.dropFirst(upTo: end)
     }
 
+    /// Adds an array of references to new objects into `$objects`, each a UID of the list: without a look at any table, and
+    /// passing on to the file what is done.
+    package func array(ofNewUIDs uids: NumberList) throws(PropertyListError) -> ObjectNumber {
+        body.ensure(16)
+        let start = body.count
+        appendHeader(0xA0, count: uids.count)
+        let number = appendObject(at: start)
+        for index in 0..<uids.count {
+            body.ensure(4)
+            appendBigEndian(number &+ 1 &+ UInt32(truncatingIfNeeded: index))
+            if index & 0xFFFF == 0xFFFF { flush() }
+        }
+        try uids.forEachPiece { piece in
+            for uid in piece {
+                body.ensure(8)
+                let start = body.count
+                appendUID(uid)
+                _ = appendObject(at: start)
+            }
+            flush()
+        }
+        return number
+    }
+
     /// Ends the file of a table that is not kept. Its root is object 0, and the root and what belongs to it come last.
     ///
     /// - Parameters:
