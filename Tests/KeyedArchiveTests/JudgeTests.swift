@@ -133,4 +133,37 @@ struct JudgeTests {
         }
         #expect(agreed >= 15)
     }
+
+    private static let hasGNUstep =
+        OtherReadersTests.isInstalled("gnustep-config") && OtherReadersTests.isInstalled("gcc")
+
+    @Test(
+        "are the same to GNUstep, where it reads them at all",
+        .enabled(if: hasGNUstep, "GNUstep is not installed: libgnustep-base-dev, gnustep-make and gobjc"))
+    func gnustep() throws {
+        let folder = try TemporaryDirectory()
+        let judge = "\(folder.path)/judge"
+        let compile = """
+            gcc -std=gnu11 $(gnustep-config --objc-flags) "$1" -o "$2" $(gnustep-config --base-libs)
+            """
+        let compiled = try run(
+            "/bin/bash", ["-c", compile, "bash", "\(Project.root)/Tests/Judges/gnustep.m", judge], timeout: 120)
+        try #require(compiled.status == .exited(0), "\(compiled.stderr.suffix(1000))")
+        var agreed = 0
+        for entry in Self.index {
+            let original = try #require(Project.sharedData("archives/\(entry.file)"))
+            let before = try run(judge, [original], timeout: 20)
+            guard before.status == .exited(0) else { continue }
+            for format in [PropertyListFormat.binary, .xml] {
+                let saved = try folder.write(try ArchiveGraph(Self.bytes(entry.file)).encoded(as: format), to: "saved")
+                let after = try run(judge, [saved], timeout: 20)
+                #expect(after.status == .exited(0), "\(entry.file): \(after.stdout.suffix(300))")
+                #expect(
+                    after.stdout.replacing(/0x[0-9a-f]+/, with: "") == before.stdout.replacing(/0x[0-9a-f]+/, with: ""),
+                    "\(entry.file) as \(format)")
+            }
+            agreed += 1
+        }
+        #expect(agreed >= 20)
+    }
 }

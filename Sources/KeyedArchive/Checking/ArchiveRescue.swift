@@ -22,6 +22,8 @@ public struct ArchiveRescue {
         else { return nil }
         let isArchive = (try? BinaryPropertyListReader(first)).map(ArchiveCheck.claimsToBeAnArchive) ?? false
         guard isArchive else {
+            // What unfolds beyond all measure nobody can read, however whole its objects are.
+            guard (try? PropertyListValue(decoding: first, limits: limits.propertyList)) != nil else { return nil }
             bytes = first
             total = salvage.reader.objectCount
             whole = max(0, total - copying.lost)

@@ -17,11 +17,21 @@ extension ArchiveTree {
                 Child(label: .index($0), node: Node(number: propertyList.reference($0, in: container)))
             }
         }
-        return (0..<container.count).map { index in
-            let key = try? propertyList.string(at: propertyList.reference(index, in: container))
+        var children: [Child] = []
+        children.reserveCapacity(container.count)
+        var met: Set<String> = []
+        for index in 0..<container.count {
+            let key = propertyList.reference(index, in: container)
             let node = Node(number: propertyList.valueReference(index, in: container))
-            return Child(label: key.map(Label.key) ?? .entryValue(index), node: node)
+            // Of the entries of one key the first counts for readers; the others are still to be seen.
+            if let text = try? propertyList.string(at: key), met.insert(text).inserted {
+                children.append(Child(label: .key(text), node: node))
+            } else {
+                children.append(Child(label: .entryKey(index), node: Node(number: key)))
+                children.append(Child(label: .entryValue(index), node: node))
+            }
         }
+        return children
     }
 
     private func children(of record: ArchiveRecord) throws(ArchiveError) -> [Child] {
@@ -49,10 +59,11 @@ extension ArchiveTree {
         guard let keys = try list("NS.keys", record), let objects = try list("NS.objects", record) else { return [] }
         var children: [Child] = []
         children.reserveCapacity(keys.count)
+        var met: Set<String> = []
         for index in 0..<min(keys.count, objects.count) {
             let node = Node(number: objects.number(at: index))
             let key = Node(number: keys.number(at: index))
-            if let text = keyText(value(key)) {
+            if let text = keyText(value(key)), met.insert(text).inserted {
                 children.append(Child(label: .key(text), node: node))
             } else {
                 children.append(Child(label: .entryKey(index), node: key))

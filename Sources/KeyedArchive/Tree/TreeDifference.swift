@@ -26,6 +26,8 @@ public struct TreeDifference {
     public let old: ArchiveTree
     public let new: ArchiveTree
     private var compared: Set<Pair> = []
+    /// Long leaves that are the same, by their numbers in the property lists.
+    private var sameLeaves: Set<Pair> = []
     /// What an object of one tree is in the other.
     private var partners: ([Int: Int], [Int: Int]) = ([:], [:])
     private var pending: [Pending] = []
@@ -60,6 +62,8 @@ public struct TreeDifference {
     }
 
     private mutating func compare(_ pair: Pending, _ report: (Change) throws -> Void) rethrows {
+        let numbers = Pair(old: old.objectNumber(of: pair.old), new: new.objectNumber(of: pair.new))
+        if sameLeaves.contains(numbers) { return }
         let (a, b) = (old.value(pair.old), new.value(pair.new))
         if let one = a.identity, let other = b.identity {
             guard compared.insert(Pair(old: one, new: other)).inserted else { return }
@@ -74,7 +78,8 @@ public struct TreeDifference {
         guard a.className == b.className else { return try report(.changed(path: pair.path, pair.old, pair.new)) }
         switch (a.content, b.content) {
         case (.nothing, .nothing): break
-        case (.leaf(let one), .leaf(let other)) where TreeHash.areSame(one, other): break
+        case (.leaf(let one), .leaf(let other)) where TreeHash.areSame(one, other):
+            if a.isLongLeaf { sameLeaves.insert(numbers) }
         case (.value(let one), .value(let other)) where one == other: break
         case (.broken(let one), .broken(let other)) where one.message == other.message: break
         case (.list, .list): try sequences(pair, report)

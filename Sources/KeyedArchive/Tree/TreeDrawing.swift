@@ -30,6 +30,8 @@ public struct TreeDrawing {
     private var guides: [Bool] = []
     private var drawn: Set<Int> = []
     private var containing: Set<Int> = []
+    /// How long leaves are shown, by number in the property list: one that stands in many places is read once.
+    private var longLeaves: [Int: Line] = [:]
 
     /// - Parameters:
     ///   - tree: what to draw.
@@ -76,6 +78,8 @@ public struct TreeDrawing {
     private mutating func line(for next: Pending) -> Line {
         var line = prefix(next)
         if let label = next.label { line += [(.label, label.text), (.guide, ": ")] }
+        let number = tree.objectNumber(of: next.node)
+        if let known = longLeaves[number] { return line + known }
         let value = tree.value(next.node)
         if let identity = value.identity, drawn.contains(identity) {
             line.append((.className, value.className ?? value.content.word))
@@ -83,7 +87,9 @@ public struct TreeDrawing {
                 (.reference, " #\(identity), \(containing.contains(identity) ? "which contains this" : "shown above")"))
             return line
         }
-        line += describe(value)
+        let description = describe(value)
+        line += description
+        if value.isLongLeaf { longLeaves[number] = shortened(value, description) }
         guard value.count > 0 else { return line }
         guard next.level < maximumDepth else {
             line.append((.detail, " …"))
@@ -112,6 +118,12 @@ public struct TreeDrawing {
         var text = next.level > 40 ? "(\(next.level)) " : ""
         for level in 1..<max(min(next.level, 40), 1) { text += guides[level] ? "│  " : "   " }
         return [(.guide, text + (next.isLast ? "└─ " : "├─ "))]
+    }
+
+    /// How a long leaf is shown where it stands again: never whole.
+    private func shortened(_ value: TreeValue, _ description: Line) -> Line {
+        guard leafText.limit == nil, case .leaf(let leaf) = value.content else { return description }
+        return [(Self.role(of: leaf), LeafText().text(leaf)), (.reference, ", shown above")]
     }
 
     private func describe(_ value: TreeValue) -> Line {

@@ -7,6 +7,8 @@ struct TreeHash {
     private let tree: ArchiveTree
     /// The hashes of objects, seen from the top level.
     private var known: [Int: UInt64] = [:]
+    /// The hashes of long leaves, by number in the property list: one may stand in thousands of places.
+    private var longLeaves: [Int: UInt64] = [:]
     /// Nodes that one hash may look at: an object with thousands below it is told apart by the first.
     private static let nodes = 256
 
@@ -15,6 +17,8 @@ struct TreeHash {
     }
 
     mutating func hash(_ node: ArchiveTree.Node) -> UInt64 {
+        let number = tree.objectNumber(of: node)
+        if let hash = longLeaves[number] { return hash }
         let value = tree.value(node)
         if let identity = value.identity, let hash = known[identity] { return hash }
         var hasher = Hasher()
@@ -22,6 +26,7 @@ struct TreeHash {
         combine(value, node, Self.levels, &budget, &hasher)
         let hash = UInt64(bitPattern: Int64(hasher.finalize()))
         if let identity = value.identity { known[identity] = hash }
+        if value.isLongLeaf { longLeaves[number] = hash }
         return hash
     }
 

@@ -35,4 +35,15 @@ public struct TreeValue {
         self.identity = identity
         self.count = count
     }
+
+    /// Whether this is text or data in no object of its own that takes time to look at: whoever meets it in many places
+    /// remembers what was seen.
+    var isLongLeaf: Bool {
+        guard identity == nil, case .leaf(let leaf) = content else { return false }
+        return switch leaf {
+        case .string(let text): text.utf8.count > 512
+        case .data(let bytes): bytes.count > 512
+        default: false
+        }
+    }
 }

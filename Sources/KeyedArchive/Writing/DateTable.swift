@@ -2,6 +2,8 @@ import PropertyList
 
 /// The UIDs of the dates already archived, by their bits. A table of its own, because every record has a date.
 ///
+/// As that of the leaves it stops growing, looks at a bounded number of slots, and has no seed.
+///
 /// No access to a property overlaps another, so the run-time check for that is left out.
 final class DateTable {
     private struct Slot: BitwiseCopyable {
@@ -10,7 +12,8 @@ final class DateTable {
         var uid: UInt32
     }
 
-    private static let seed = UInt64.random(in: .min ... .max)
+    private static let maximumSize = 1 << 16
+    private static let reach = 32
 
     @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Slot>
     @exclusivity(unchecked) private var mask: Int
@@ -25,6 +28,14 @@ final class DateTable {
         PageMemory.free(slots, (mask + 1) * MemoryLayout<Slot>.stride)
     }
 
+    /// Forgets all dates, and gives the memory back.
+    func removeAll() {
+        PageMemory.free(slots, (mask + 1) * MemoryLayout<Slot>.stride)
+        mask = 63
+        used = 0
+        slots = Self.empty(64)
+    }
+
     private static func empty(_ count: Int) -> UnsafeMutablePointer<Slot> {
         // Memory that is 0 is free slots.
         PageMemory.allocate(count * MemoryLayout<Slot>.stride).bindMemory(to: Slot.self, capacity: count)
@@ -33,11 +44,21 @@ final class DateTable {
     /// The UID of the date with these bits, or nil after noting `newUID` for them.
     @inline(__always)
     func find(_ bits: UInt64, newUID: UInt32) -> UInt32? {
-        let index = index(of: bits)
-        if slots[index].uid != 0 { return slots[index].uid }
-        slots[index] = Slot(bits: bits, uid: newUID)
-        used += 1
-        if used * 2 > mask { grow() }
+        if used &* 2 > mask, mask < Self.maximumSize - 1 { grow() }
+        let reach = used &* 2 > mask ? 4 : Self.reach
+        let first = start(of: bits)
+        var index = first
+        for _ in 0..<reach {
+            if slots[index].uid == 0 {
+                slots[index] = Slot(bits: bits, uid: newUID)
+                used &+= 1
+                return nil
+            }
+            if slots[index].bits == bits { return slots[index].uid }
+            index = (index &+ 1) & mask
+        }
+        // The oldest date of those that were looked at makes room, or nearly that one.
+        slots[first] = Slot(bits: bits, uid: newUID)
         return nil
     }
 
@@ -47,15 +68,8 @@ final class DateTable {
 
     @inline(__always)
     private func start(of bits: UInt64) -> Int {
-        let product = (bits ^ Self.seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        let product = (bits ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         return Int(truncatingIfNeeded: product.high ^ product.low) & mask
-    }
-
-    @inline(__always)
-    private func index(of bits: UInt64) -> Int {
-        var index = start(of: bits)
-        while slots[index].uid != 0, slots[index].bits != bits { index = (index &+ 1) & mask }
-        return index
     }
 
     @inline(never)
@@ -64,7 +78,11 @@ final class DateTable {
         let count = mask + 1
         slots = Self.empty(count * 4)
         mask = count * 4 - 1
-        for index in 0..<count where old[index].uid != 0 { slots[self.index(of: old[index].bits)] = old[index] }
+        for position in 0..<count where old[position].uid != 0 {
+            var index = start(of: old[position].bits)
+            while slots[index].uid != 0 { index = (index &+ 1) & mask }
+            slots[index] = old[position]
+        }
         PageMemory.free(old, count * MemoryLayout<Slot>.stride)
     }
 }

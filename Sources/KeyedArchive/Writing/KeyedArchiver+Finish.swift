@@ -5,15 +5,8 @@ extension KeyedArchiver {
     ///
     /// - Throws: the first error of the encoding, if there was one.
     public func finishEncoding() throws(ArchiveError) -> [UInt8] {
-        if let failure { throw failure }
-        guard !isInRecord else { throw .invalid("the archive cannot be finished while an object is being encoded") }
-        guard !isFinished else { throw .invalid("the archive is finished already") }
-        isFinished = true
-        guard entries.count < Int(UInt32.max) - 1 else {
-            throw .invalid("an archive holds at most 4294967295 objects")
-        }
-        let nothing = entries[0]
-        for index in entries.indices where entries[index] >= Self.awaited { entries[index] = nothing }
+        guard output == nil else { throw .invalid("this archive goes to a file; end it with finishWriting") }
+        try beginFinishing()
         let binary = try lifted { () throws(PropertyListError) in try binaryArchive() }
         guard outputFormat == .xml else { return binary }
         return try lifted { () throws(PropertyListError) in
@@ -21,9 +14,38 @@ extension KeyedArchiver {
         }
     }
 
-    /// The root dictionary, `$top` and the array `$objects`, and behind them the objects.
-    private func binaryArchive() throws(PropertyListError) -> [UInt8] {
-        let head = BinaryPropertyListWriter()
+    /// Ends an archive that is written to a file. Nothing can be encoded afterwards.
+    ///
+    /// - Throws: the first error of the encoding, if there was one; what the file does not take.
+    public func finishWriting() throws(ArchiveError) {
+        guard let output else { throw .invalid("this archive goes to no file; end it with finishEncoding") }
+        guard outputFormat == .binary else {
+            throw .invalid("an archive is written piece by piece in binary form only")
+        }
+        try beginFinishing()
+        try lifted { () throws(PropertyListError) in
+            guard table.hasFlushed else { return try output.writeAll(binaryArchive()) }
+            let head = BinaryPropertyListWriter(firstNumber: UInt32(truncatingIfNeeded: table.objectCount))
+            let (root, _) = addHead(to: head)
+            head.setReference(7, in: root, to: head.firstNumber + UInt32(truncatingIfNeeded: head.objectCount))
+            try table.finish(before: head, objects: entries.numbers()) { entries.resolved($0, $1) }
+        }
+    }
+
+    private func beginFinishing() throws(ArchiveError) {
+        if let failure { throw failure }
+        guard !isInRecord else { throw .invalid("the archive cannot be finished while an object is being encoded") }
+        guard !isFinished else { throw .invalid("the archive is finished already") }
+        isFinished = true
+        guard entries.count < Int(UInt32.max) - 1 else {
+            throw .invalid("an archive holds at most 4294967295 objects")
+        }
+    }
+
+    /// The root dictionary and `$top`, which refers to objects by their numbers in the table.
+    ///
+    /// - Returns: the places of the root's references and of those of `$top`.
+    private func addHead(to head: BinaryPropertyListWriter) -> (root: Int, top: Int) {
         let root = head.dictionary(count: 4).references
         for (index, key) in ["$version", "$archiver", "$top", "$objects"].enumerated() {
             head.setReference(index, in: root, to: head.string(key))
@@ -35,18 +57,33 @@ extension KeyedArchiver {
         for (index, field) in topFields.enumerated() {
             head.setReference(index, in: topReferences, to: head.string(table.text(ofKey: field.key)))
         }
-        for (index, field) in topFields.enumerated() where field.kind != .object {
-            head.setReference(topFields.count + index, in: topReferences, to: head.scalar(field))
+        for (index, field) in topFields.enumerated() {
+            let value =
+                field.kind == .object ? UInt32(truncatingIfNeeded: field.payload) : head.scalar(field)
+            head.setReference(topFields.count + index, in: topReferences, to: value)
         }
+        return (root, topReferences)
+    }
+
+    /// The root dictionary, `$top` and the array `$objects`, and behind them the objects.
+    private func binaryArchive() throws(PropertyListError) -> [UInt8] {
+        let head = BinaryPropertyListWriter()
+        let (root, top) = addHead(to: head)
         let (objects, references) = head.array(count: entries.count)
         head.setReference(7, in: root, to: objects)
         // Everything in the head is there: now it is known by how much the objects' numbers move.
         let shift = UInt32(truncatingIfNeeded: table.shift(behind: head.objectCount))
         for (index, field) in topFields.enumerated() where field.kind == .object {
             let object = UInt32(truncatingIfNeeded: field.payload) &+ shift
-            head.setReference(topFields.count + index, in: topReferences, to: object)
+            head.setReference(topFields.count + index, in: top, to: object)
         }
-        entries.withUnsafeBufferPointer { head.setReferences($0, shift: shift, in: references) }
+        var start = references
+        try entries.forEachPiece { (numbers) throws(PropertyListError) in
+            head.setReferences(numbers, shift: shift, in: start)
+            start += numbers.count * 4
+        }
+        // What only encoding needs goes before the file is made.
+        dateUIDs.removeAll()
         return try table.finish(behind: head)
     }
 }

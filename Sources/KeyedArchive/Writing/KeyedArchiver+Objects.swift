@@ -129,16 +129,16 @@ extension KeyedArchiver {
     @inline(__always)
     func uid(ofStringObject object: UInt32) -> UInt32 {
         // The string “$null” as a leaf would read as nil, in every reader.
-        object == entries[0] ? uidOfLiteralNull() : uid(ofLeaf: object)
+        object == entries.nothing ? uidOfLiteralNull() : uid(ofLeaf: object)
     }
 
+    /// The UID of the leaf that was just added to the table.
     @inline(__always)
     func uid(ofLeaf object: UInt32) -> UInt32 {
-        let index = Int(object &- Self.usualHeadCount)
-        let known = leafUIDs[index]
+        let known = table.leafTag
         if known != 0 { return known }
         let uid = newUID(object)
-        leafUIDs[index] = uid
+        table.leafTag = uid
         return uid
     }
 
@@ -174,7 +174,7 @@ extension KeyedArchiver {
             pair.initializeElement(at: 0, to: BinaryPropertyListField(key: timeKey, kind: .unsharedReal, payload: bits))
             pair.initializeElement(
                 at: 1, to: BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
-            entries[Int(uid)] = table.dictionary(UnsafeBufferPointer(pair))
+            entries.set(uid, table.dictionary(UnsafeBufferPointer(pair)))
         }
         if isFirst { writeClass(classes[number], uid: classUID) }
         return uid
@@ -189,8 +189,8 @@ extension KeyedArchiver {
     func uid(ofIdentity object: AnyObject, queued: (UInt32) -> QueuedObject) -> UInt32 {
         let identity = ObjectIdentifier(object)
         if let known = identities[identity] {
-            if entries[Int(known)] == Self.vacant {
-                entries[Int(known)] = Self.awaited
+            if entries.get(known) == Self.vacant {
+                entries.set(known, Self.awaited)
                 queue.append(queued(known))
             }
             return known

@@ -52,8 +52,6 @@ extension KeyedArchiver {
         try append(self.key(key).number, .uid, UInt64(array))
         let number = classNumber(archivedClass)
         fields.removeAll(keepingCapacity: true)
-        elementUIDs.removeAll(keepingCapacity: true)
-        elementUIDs.reserveCapacity(count)
         batch = RecordBatch()
         return Records(array: array, classNumber: number)
     }
@@ -85,9 +83,10 @@ extension KeyedArchiver {
     public func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
         if let batch { write(batch, of: records.classNumber) }
         batch = nil
-        let uids = elementUIDs
-        elementUIDs = []
-        try write(isMutable ? .mutableArray : .array, keys: nil, objects: uids, uid: records.array)
+        let elements = try lifted { () throws(PropertyListError) in try table.array(ofNewUIDs: elementUIDs) }
+        beginRecord()
+        try append(objectsKey, .object, UInt64(elements))
+        endRecord(uid: records.array, class: classNumber(isMutable ? .mutableArray : .array))
         try drainOutside()
     }
 
@@ -109,14 +108,15 @@ extension KeyedArchiver {
             for index in batch.records.indices {
                 let record = batch.records[index]
                 let end = index + 1 < batch.records.count ? batch.records[index + 1].firstField : all.count
-                entries[Int(record.uid)] = table.dictionary(
-                    UnsafeBufferPointer(rebasing: all[record.firstField..<end]))
+                entries.set(
+                    record.uid, table.dictionary(UnsafeBufferPointer(rebasing: all[record.firstField..<end])))
             }
         }
         let classUID = classUIDs[classNumber]
-        if classUID != 0, entries[Int(classUID)] == Self.awaited { writeClass(classes[classNumber], uid: classUID) }
+        if classUID != 0, entries.get(classUID) == Self.awaited { writeClass(classes[classNumber], uid: classUID) }
         fields.removeAll(keepingCapacity: true)
         batch.removeAll()
+        table.flush()
     }
 
     @inline(__always)

@@ -16,13 +16,13 @@ public final class KeyedArchiver {
     public static let rootKey = "root"
 
     let table: BinaryPropertyListWriter
-    /// The number of each archived object in the table, by UID; `vacant` for one that is only spoken of.
-    @exclusivity(unchecked) var entries: [UInt32]
-    static let vacant = UInt32.max
-    /// Stands for the number of an object that is queued.
-    static let awaited = UInt32.max - 1
+    let entries: EntryTable
+    static let vacant = EntryTable.vacant
+    static let awaited = EntryTable.awaited
     /// What stands before the objects of a one-object archive: root, its keys, version, archiver, top, key, UID, array.
-    static let usualHeadCount: UInt32 = 11
+    private static let usualHeadCount: UInt32 = 11
+    /// Where the archive goes, when it is not kept in memory.
+    let output: (any PropertyListOutput)?
 
     // The record being encoded.
     @exclusivity(unchecked) var fields: [BinaryPropertyListField] = []
@@ -30,7 +30,7 @@ public final class KeyedArchiver {
     @exclusivity(unchecked) var recordSerial: UInt32 = 0
     var unkeyedCount = 0
     /// The UIDs of the elements of the array of records that is open.
-    @exclusivity(unchecked) var elementUIDs: [UInt32] = []
+    let elementUIDs: NumberList
     /// The records of that array that are not yet written.
     @exclusivity(unchecked) var batch: RecordBatch?
     /// By key number, the last record that used it.
@@ -42,8 +42,6 @@ public final class KeyedArchiver {
     var topUnkeyedCount = 0
 
     // Identity and uniquing.
-    /// By number in the table, the UID of the leaf that is this object; 0 for none.
-    let leafUIDs: LeafUIDs
     let dateUIDs = DateTable()
     var identities: [ObjectIdentifier: UInt32] = [:]
     /// Keeps encoded objects alive, so that no other takes their address.
@@ -82,21 +80,43 @@ public final class KeyedArchiver {
     /// - Parameters:
     ///   - requiresSecureCoding: refuse objects that do not promise it.
     ///   - expectedObjects: how many objects to make room for at once; more may come.
-    public init(requiresSecureCoding: Bool = false, expectedObjects: Int = 64) {
-        self.requiresSecureCoding = requiresSecureCoding
-        // A record's object takes about two and a half objects of the property list, and fifty bytes.
+    public convenience init(requiresSecureCoding: Bool = false, expectedObjects: Int = 64) {
+        // An object takes about two and a half objects of the property list, and forty bytes.
         let expected = max(64, expectedObjects)
-        table = BinaryPropertyListWriter(
-            firstNumber: Self.usualHeadCount, expectedObjects: expected * 5 / 2, expectedBytes: expected * 50,
+        let table = BinaryPropertyListWriter(
+            firstNumber: Self.usualHeadCount, expectedObjects: expected * 5 / 2, expectedBytes: expected * 40,
             expectedLeaves: expected * 4 / 5)
-        leafUIDs = LeafUIDs(capacity: expected * 5 / 2)
+        self.init(table, nil, requiresSecureCoding, expectedObjects: expectedObjects)
+    }
+
+    /// An archiver that writes to a file what it has encoded while it goes on: records (`encodeRecords`) take the same
+    /// memory however many there are, some forty megabytes. Other objects are remembered, so that a second mention finds
+    /// them: a few dozen bytes each. `finishWriting` ends the file.
+    ///
+    /// - Parameters:
+    ///   - output: takes the bytes, in order; binary only.
+    ///   - requiresSecureCoding: refuse objects that do not promise it.
+    public convenience init(writingTo output: any PropertyListOutput, requiresSecureCoding: Bool = false) {
+        // Object 0 is the root, which comes last.
+        let table = BinaryPropertyListWriter(writingTo: output, firstNumber: 1)
+        self.init(table, output, requiresSecureCoding, expectedObjects: 64)
+    }
+
+    private init(
+        _ table: BinaryPropertyListWriter, _ output: (any PropertyListOutput)?, _ requiresSecureCoding: Bool,
+        expectedObjects: Int
+    ) {
+        self.requiresSecureCoding = requiresSecureCoding
+        self.table = table
+        self.output = output
         escapedKeys = KeyCache()
+        elementUIDs = NumberList(output)
+        entries = EntryTable(output, capacity: expectedObjects + 1)
         classKey = table.key("$class")
         timeKey = table.key("NS.time")
         objectsKey = table.key("NS.objects")
         keysKey = table.key("NS.keys")
-        entries = [table.string("$null")]
-        entries.reserveCapacity(expectedObjects + 1)
+        _ = entries.append(table.string("$null"))
     }
 
     /// Whether an object is encoding its values now: the calls then write those, else the archive's top.
@@ -179,9 +199,7 @@ public final class KeyedArchiver {
 
     @inline(__always)
     func newUID(_ object: UInt32) -> UInt32 {
-        let uid = UInt32(truncatingIfNeeded: entries.count)
         entries.append(object)
-        return uid
     }
 
     @inline(__always)
@@ -203,8 +221,9 @@ public final class KeyedArchiver {
             classUIDs[number] = classUID
         }
         fields.append(BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
-        entries[Int(uid)] = fields.withUnsafeBufferPointer { table.dictionary($0) }
+        entries.set(uid, fields.withUnsafeBufferPointer { table.dictionary($0) })
         if isFirst { writeClass(classes[number], uid: classUID) }
+        table.flush()
     }
 
     func classNumber(_ archivedClass: ArchivedClass) -> Int {
@@ -250,7 +269,7 @@ public final class KeyedArchiver {
             }
             table.setReference(count + index + 1, in: references, to: array)
         }
-        entries[Int(uid)] = number
+        entries.set(uid, number)
     }
 }
 

@@ -5,10 +5,11 @@ extension BinaryPropertyListWriter {
     /// - Returns: the bytes.
     /// - Throws: `writeInvalid` when there are no objects, or too many.
     public func finish(topObject: ObjectNumber = 0) throws(PropertyListError) -> [UInt8] {
-        try Self.join([(self, 0)], topObject: topObject)
+        try Self.join([(self, 0)], topObject: topObject, isLast: false)
     }
 
-    /// Joins tables into one file, the objects of each following those of the one before.
+    /// Joins tables into one file, the objects of each following those of the one before. The tables are used up: their
+    /// memory goes back while the file is made, so that together they hardly take more than the file.
     ///
     /// - Parameters:
     ///   - head: the table that comes first; its references are final already.
@@ -18,122 +19,99 @@ extension BinaryPropertyListWriter {
     public func finish(
         behind head: BinaryPropertyListWriter, topObject: ObjectNumber = 0
     ) throws(PropertyListError) -> [UInt8] {
-        try Self.join([(head, 0), (self, shift(behind: head.objectCount))], topObject: topObject)
+        try Self.join([(head, 0), (self, shift(behind: head.objectCount))], topObject: topObject, isLast: true)
     }
 
     /// What has to be added to this table's numbers when `count` objects stand before it.
     public func shift(behind count: Int) -> Int { count - Int(firstNumber) }
 
     private static func join(
-        _ parts: [(table: BinaryPropertyListWriter, shift: Int)], topObject: ObjectNumber
+        _ parts: [(table: BinaryPropertyListWriter, shift: Int)], topObject: ObjectNumber, isLast: Bool
     ) throws(PropertyListError) -> [UInt8] {
         let total = parts.reduce(0) { $0 + $1.table.objectCount }
         guard total >= 1, total < Int(UInt32.max), !parts.contains(where: { $0.table.isFull }) else {
             throw .unwritable("a property list holds from 1 to 4294967295 objects, this one would hold \(total)")
         }
+        if isLast { for part in parts { part.table.endAdding() } }
         let referenceSize = total < 0x100 ? 1 : total < 0x1_0000 ? 2 : 4
         let bodyBytes = parts.reduce(0) { $0 + $1.table.body.count }
+        // Narrower references make it shorter; then the file is small.
         let widestTable = 8 + bodyBytes
-        let offsetSize = widestTable < 0x100 ? 1 : widestTable < 0x1_0000 ? 2 : widestTable < 0x1_0000_0000 ? 4 : 8
+        let offsetSize = width(of: widestTable)
         return [UInt8](unsafeUninitializedCapacity: widestTable + total * offsetSize + 32) { buffer, count in
             guard let out = buffer.baseAddress else { return }
             let raw = UnsafeMutableRawPointer(out)
+            PageMemory.preferHugePages(raw, buffer.count)
             raw.copyMemory(from: Array("bplist00".utf8), byteCount: 8)
-            var position = 8
-            // The table needs the offsets of the narrowed objects, which are known only now.
-            let places = GrowableBuffer<UInt64>(capacity: total)
-            places.ensure(total)
-            for (table, shift) in parts {
-                if referenceSize == 4, shift == 0 {
-                    raw.advanced(by: position).copyMemory(from: table.body.base, byteCount: table.body.count)
-                    let delta = UInt64(truncatingIfNeeded: position)
-                    let target = places.base + places.count
-                    for index in 0..<table.objectCount { target[index] = table.offsets.base[index] &+ delta }
-                    places.advance(table.objectCount)
-                    position += table.body.count
-                } else {
-                    position = table.emit(
-                        to: out, at: position, places: places, referenceSize: referenceSize, shift: shift)
+            var emission = ObjectEmission(out: out, position: 8, referenceSize: referenceSize)
+            var tableOffset = widestTable
+            var places: [Int] = []
+            if referenceSize == 4 {
+                // Nothing is narrowed, so the place of the table is known, and it is written along with the objects.
+                var entry = raw + widestTable
+                for (table, shift) in parts {
+                    table.emit(into: &emission, shift: shift, isLast: isLast) { place in
+                        store(place, width: offsetSize, to: entry)
+                        entry += offsetSize
+                    }
                 }
+            } else {
+                places.reserveCapacity(total)
+                for (table, shift) in parts {
+                    table.emit(into: &emission, shift: shift, isLast: isLast) { places.append($0) }
+                }
+                tableOffset = emission.position
             }
-            let tableOffset = position
-            let width = tableOffset < 0x100 ? 1 : tableOffset < 0x1_0000 ? 2 : tableOffset < 0x1_0000_0000 ? 4 : 8
-            position = emitTable(places, to: out, at: position, width: width)
-            raw.advanced(by: position).initializeMemory(as: UInt8.self, repeating: 0, count: 32)
-            out[position + 6] = UInt8(width)
-            out[position + 7] = UInt8(referenceSize)
-            let trailer = raw.advanced(by: position)
+            let width = width(of: tableOffset)
+            for (index, place) in places.enumerated() {
+                store(place, width: width, to: raw + tableOffset + index * width)
+            }
+            let trailer = raw + tableOffset + total * width
+            trailer.initializeMemory(as: UInt8.self, repeating: 0, count: 32)
+            trailer.storeBytes(of: UInt8(width), toByteOffset: 6, as: UInt8.self)
+            trailer.storeBytes(of: UInt8(referenceSize), toByteOffset: 7, as: UInt8.self)
             trailer.storeBytes(of: UInt64(total).bigEndian, toByteOffset: 8, as: UInt64.self)
             trailer.storeBytes(of: UInt64(topObject).bigEndian, toByteOffset: 16, as: UInt64.self)
             trailer.storeBytes(of: UInt64(tableOffset).bigEndian, toByteOffset: 24, as: UInt64.self)
-            count = position + 32
+            count = tableOffset + total * width + 32
         }
     }
 
-    /// Copies this table's objects, shifting and narrowing the references of containers.
-    private func emit(
-        to out: UnsafeMutablePointer<UInt8>, at start: Int, places: GrowableBuffer<UInt64>, referenceSize: Int,
-        shift: Int
-    ) -> Int {
-        var position = start
-        let source = UnsafePointer(body.base)
-        let objects = offsets.count
-        let delta = UInt32(truncatingIfNeeded: shift)
-        for index in 0..<objects {
-            let from = Int(truncatingIfNeeded: offsets[index])
-            let end = index + 1 < objects ? Int(truncatingIfNeeded: offsets[index + 1]) : body.count
-            places.append(UInt64(truncatingIfNeeded: position))
-            let marker = source[from]
-            guard marker >= 0xA0 else {
-                UnsafeMutableRawPointer(out + position).copyMemory(from: source + from, byteCount: end - from)
-                position += end - from
-                continue
-            }
-            // The header of a long container is its marker and an integer object.
-            let header = marker & 0x0F == 0x0F ? 2 + (1 << Int(source[from + 1] & 0x0F)) : 1
-            UnsafeMutableRawPointer(out + position).copyMemory(from: source + from, byteCount: header)
-            position += header
-            var reference = UnsafeRawPointer(source + from + header)
-            let limit = UnsafeRawPointer(source + end)
-            while reference < limit {
-                let number = UInt32(bigEndian: reference.loadUnaligned(as: UInt32.self)) &+ delta
-                let target = UnsafeMutableRawPointer(out + position)
-                switch referenceSize {
-                case 1: out[position] = UInt8(truncatingIfNeeded: number)
-                case 2: target.storeBytes(of: UInt16(truncatingIfNeeded: number).bigEndian, as: UInt16.self)
-                default: target.storeBytes(of: number.bigEndian, as: UInt32.self)
-                }
-                position += referenceSize
-                reference += 4
-            }
-        }
-        return position
+    /// The bytes that an offset takes in a file whose table begins at `tableOffset`.
+    private static func width(of tableOffset: Int) -> Int {
+        tableOffset < 0x100 ? 1 : tableOffset < 0x1_0000 ? 2 : tableOffset < 0x1_0000_0000 ? 4 : 8
     }
 
-    private static func emitTable(
-        _ places: GrowableBuffer<UInt64>, to out: UnsafeMutablePointer<UInt8>, at start: Int, width: Int
-    ) -> Int {
-        let target = UnsafeMutableRawPointer(out + start)
-        let count = places.count
-        let base = places.base
+    @inline(__always)
+    private static func store(_ place: Int, width: Int, to target: UnsafeMutableRawPointer) {
         switch width {
-        case 1:
-            for index in 0..<count { out[start + index] = UInt8(truncatingIfNeeded: base[index]) }
-        case 2:
-            for index in 0..<count {
-                target.storeBytes(
-                    of: UInt16(truncatingIfNeeded: base[index]).bigEndian, toByteOffset: index * 2, as: UInt16.self)
-            }
-        case 4:
-            for index in 0..<count {
-                target.storeBytes(
-                    of: UInt32(truncatingIfNeeded: base[index]).bigEndian, toByteOffset: index * 4, as: UInt32.self)
-            }
-        default:
-            for index in 0..<count {
-                target.storeBytes(of: base[index].bigEndian, toByteOffset: index * 8, as: UInt64.self)
-            }
+        case 1: target.storeBytes(of: UInt8(truncatingIfNeeded: place), as: UInt8.self)
+        case 2: target.storeBytes(of: UInt16(truncatingIfNeeded: place).bigEndian, as: UInt16.self)
+        case 4: target.storeBytes(of: UInt32(truncatingIfNeeded: place).bigEndian, as: UInt32.self)
+        default: target.storeBytes(of: UInt64(truncatingIfNeeded: place).bigEndian, as: UInt64.self)
         }
-        return start + count * width
+    }
+
+    /// How many bytes are copied at a time.
+    private static let piece = 1 << 21
+
+    /// Copies this table's objects, and gives the place of each. Memory that was copied goes back when `isLast`.
+    @inline(__always)
+    private func emit(into emission: inout ObjectEmission, shift: Int, isLast: Bool, _ note: (Int) -> Void) {
+        let source = UnsafePointer(body.base)
+        var start = 0
+        let isPlain = emission.referenceSize == 4 && shift == 0
+        while start < body.count {
+            // A piece ends where an object does; what is copied as it is, is copied all at once.
+            let from = start
+            while start < body.count, start - from < Self.piece {
+                let size = ObjectPlaces.size(of: source + start)
+                note(emission.position + (isPlain ? start - from : 0))
+                if !isPlain { emission.append(source + start, size, shift: shift) }
+                start += size
+            }
+            if isPlain { emission.copy(source + from, start - from) }
+            if isLast { body.discard(upTo: start, from: from) }
+        }
     }
 }

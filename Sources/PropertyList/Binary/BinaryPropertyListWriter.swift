@@ -1,7 +1,7 @@
 /// Writes a binary property list straight into its object table, without a tree of values.
 ///
 /// Objects are numbered in the order in which they are added. Leaves are kept once each, by kind and exact content:
-/// adding a string twice gives the same number. Containers are added before or after their contents, as the caller
+/// adding a string twice gives the same number, unless hundreds of thousands of others came between. Containers are added before or after their contents, as the caller
 /// likes; `references` are filled in later. Nothing is written about an object but its bytes, so the result depends on
 /// the calls alone.
 ///
@@ -13,13 +13,22 @@ public final class BinaryPropertyListWriter {
     public typealias KeyNumber = UInt32
 
     let body: GrowableBuffer<UInt8>
-    let offsets: GrowableBuffer<UInt64>
+    let places: ObjectPlaces
+    /// Where the body goes piece by piece, when it is not kept.
+    let stream: ObjectStream?
     private let leaves: LeafTable
+    /// The slot of the leaf that was added last; below 0 the small integer of that number, counted from -1 down.
+    @exclusivity(unchecked) private var lastLeaf = 0
+    /// The tag of that leaf: looking it up again would wait for memory.
+    @exclusivity(unchecked) private var lastTag: UInt32 = 0
+    private let smallIntegerTags = GrowableBuffer<UInt32>(capacity: 1024)
     private let uidObjects: GrowableBuffer<UInt32>
+    /// Those of the first UIDs, when the others are forgotten: classes have them, and stand in every record.
+    private var lowUIDs: [UInt32] = []
     private let staging = GrowableBuffer<UInt8>(capacity: 256)
     private let staged = GrowableBuffer<StagedLeaf>(capacity: 16)
     /// Where looked-at slots go, so that looking at them is not optimised away.
-    @exclusivity(unchecked) private var peeked: UInt64 = 0
+    @exclusivity(unchecked) private var peeked: UInt32 = 0
     private var keyTexts: [String] = []
     /// The objects of the registered keys' strings; no access overlaps another.
     @exclusivity(unchecked) private var keyObjects: [UInt32] = []
@@ -27,7 +36,7 @@ public final class BinaryPropertyListWriter {
     /// The objects of the integers below 1024, which are most.
     private let smallIntegers = GrowableBuffer<UInt32>(capacity: 1024)
     /// The number of the first object: what stands before this table once it is joined to others.
-    let firstNumber: UInt32
+    package let firstNumber: UInt32
     @exclusivity(unchecked) private(set) var isFull = false
 
     static let none = UInt32.max
@@ -47,15 +56,41 @@ public final class BinaryPropertyListWriter {
         firstNumber: ObjectNumber = 0, expectedObjects: Int = 64, expectedBytes: Int = 1024, expectedLeaves: Int = 64
     ) {
         self.firstNumber = firstNumber
+        stream = nil
         body = GrowableBuffer(capacity: expectedBytes)
-        offsets = GrowableBuffer(capacity: expectedObjects)
-        leaves = LeafTable(capacity: expectedLeaves)
-        uidObjects = GrowableBuffer(capacity: expectedObjects / 2)
-        for _ in 0..<1024 { smallIntegers.append(Self.none) }
+        places = ObjectPlaces(capacity: expectedObjects)
+        leaves = LeafTable(
+            capacity: min(expectedLeaves, LeafTable.capacity(ofBytes: expectedBytes / Self.bodyToLeaves)),
+            firstNumber: firstNumber)
+        uidObjects = GrowableBuffer(capacity: min(expectedObjects / 2, Self.rememberedUIDs))
+        forgetSmallIntegers()
+    }
+
+    /// A table whose objects go to a file while more are added; see `flush`.
+    ///
+    /// - Parameters:
+    ///   - output: where the file goes.
+    ///   - firstNumber: the number that the first object gets.
+    package init(writingTo output: any PropertyListOutput, firstNumber: ObjectNumber) {
+        self.firstNumber = firstNumber
+        let stream = ObjectStream(output)
+        self.stream = stream
+        body = GrowableBuffer(capacity: 1024)
+        places = ObjectPlaces(capacity: 64, recorder: stream.places)
+        leaves = LeafTable(firstNumber: firstNumber)
+        uidObjects = GrowableBuffer()
+        forgetSmallIntegers()
+    }
+
+    private func forgetSmallIntegers() {
+        for _ in 0..<1024 {
+            smallIntegers.append(Self.none)
+            smallIntegerTags.append(0)
+        }
     }
 
     /// How many objects have been added.
-    public var objectCount: Int { offsets.count }
+    public var objectCount: Int { places.count }
 
     // MARK: - Leaves
 
@@ -107,9 +142,15 @@ public final class BinaryPropertyListWriter {
         if UInt64(bitPattern: value) < 1024 {
             let index = Int(truncatingIfNeeded: value)
             let known = smallIntegers[index]
-            if known != Self.none { return known }
+            if known != Self.none {
+                lastLeaf = -1 - index
+                lastTag = smallIntegerTags[index]
+                return known
+            }
             let number = sharedInteger(value)
             smallIntegers[index] = number
+            lastLeaf = -1 - index
+            lastTag = 0
             return number
         }
         return sharedInteger(value)
@@ -166,6 +207,7 @@ public final class BinaryPropertyListWriter {
         let index = Int(value)
         // Archives number their objects densely; a reference out of all proportion goes through the common table.
         guard index < uidObjects.count &+ (1 << 16) else { return sparseUID(value) }
+        guard index >= uidObjects.origin else { return index < lowUIDs.count ? lowUIDs[index] : sparseUID(value) }
         while index >= uidObjects.count { uidObjects.append(Self.none) }
         let known = uidObjects[index]
         if known != Self.none { return known }
@@ -316,6 +358,37 @@ public final class BinaryPropertyListWriter {
         }
     }
 
+    /// By how much the objects themselves take more memory than the table that finds equal leaves again.
+    static let bodyToLeaves = 10
+
+    /// Holds what is remembered of leaves and UIDs to a small part of the whole.
+    @inline(__always)
+    func limitMemory() {
+        leaves.limit(toBytes: body.count / Self.bodyToLeaves)
+        if uidObjects.count - uidObjects.origin > Self.rememberedUIDs { forgetUIDs() }
+    }
+
+    /// How many of the last UIDs have one object each.
+    static let rememberedUIDs = 1 << 18
+
+    /// Forgets the objects of the lower UIDs: another reference to one of them gets an object of its own.
+    @inline(never)
+    private func forgetUIDs() {
+        if lowUIDs.isEmpty {
+            for index in 0..<64 {
+                lowUIDs.append(uidObjects[index] == Self.none ? sparseUID(UInt32(index)) : uidObjects[index])
+            }
+        }
+        uidObjects.dropFirst(upTo: uidObjects.count - Self.rememberedUIDs / 2)
+    }
+
+    /// Gives back the tables that only adding needs.
+    func endAdding() {
+        leaves.removeAll()
+        uidObjects.removeAll()
+        isFull = true
+    }
+
     // MARK: - Bytes
 
     private func sparseUID(_ value: UInt32) -> ObjectNumber {
@@ -323,19 +396,6 @@ public final class BinaryPropertyListWriter {
         let start = body.count
         appendUID(value)
         return commitLeaf(from: start)
-    }
-
-    private func appendUID(_ value: UInt32) {
-        if value < 0x100 {
-            appendByte(0x80)
-            appendByte(UInt8(truncatingIfNeeded: value))
-        } else if value < 0x1_0000 {
-            appendByte(0x81)
-            appendBigEndian(UInt16(truncatingIfNeeded: value))
-        } else {
-            appendByte(0x83)
-            appendBigEndian(value)
-        }
     }
 
     private func container(_ marker: UInt8, count: Int, references: Int) -> (number: ObjectNumber, references: Int) {
@@ -391,107 +451,42 @@ public final class BinaryPropertyListWriter {
     private func commitLeaf(from start: Int, hash: UInt32) -> ObjectNumber {
         let base = body.base
         let length = body.count - start
-        let newNumber = UInt32(truncatingIfNeeded: offsets.count) &+ firstNumber
-        let known = leaves.find(hash: hash, newNumber: newNumber) { number in
-            let other = Int(truncatingIfNeeded: offsets[Int(number &- firstNumber)])
+        let newNumber = UInt32(truncatingIfNeeded: places.count) &+ firstNumber
+        let (known, slot) = leaves.find(hash: hash, newNumber: newNumber) { number in
+            let index = Int(number &- firstNumber)
+            guard index >= places.firstKept else { return places.isPinned(index, with: base + start, length) }
+            let other = places.start(of: index, in: base)
             // A leaf's bytes tell its length, so that equal bytes are an equal leaf even if `other` is a shorter one.
             return other + length <= start && Self.areEqual(base + start, base + other, length)
         }
+        lastLeaf = slot
         if let known {
+            lastTag = leaves.tag(at: slot)
             body.truncate(to: start)
             return known
         }
+        lastTag = 0
         return appendObject(at: start)
     }
 
-    @inline(__always)
-    private func appendObject(at start: Int) -> ObjectNumber {
-        let number = UInt32(truncatingIfNeeded: offsets.count) &+ firstNumber
-        if offsets.count >= Int(UInt32.max) - 256 - Int(firstNumber) { isFull = true }
-        offsets.append(UInt64(truncatingIfNeeded: start))
-        return number
-    }
-
-    @inline(__always)
-    private static func areEqual(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        let left = UnsafeRawPointer(a)
-        let right = UnsafeRawPointer(b)
-        var offset = 0
-        while offset + 8 <= count {
-            if left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            {
-                return false
+    /// What the owner notes with the leaf that was added last: in an archive, its UID. 0 for nothing.
+    package var leafTag: UInt32 {
+        @inline(__always) get { lastTag }
+        @inline(__always) set {
+            lastTag = newValue
+            if lastLeaf >= 0 {
+                leaves.setTag(newValue, at: lastLeaf)
+            } else {
+                smallIntegerTags[-1 - lastLeaf] = newValue
             }
-            offset += 8
-        }
-        while offset < count {
-            if a[offset] != b[offset] { return false }
-            offset += 1
-        }
-        return true
-    }
-
-    /// Copies text while it is ASCII; false when it is not.
-    @inline(__always)
-    private static func copyASCII(
-        _ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, count: Int
-    ) -> Bool {
-        let from = UnsafeRawPointer(source)
-        let to = UnsafeMutableRawPointer(target)
-        var seen: UInt64 = 0
-        var offset = 0
-        while offset + 8 <= count {
-            let word = from.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            to.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
-            seen |= word
-            offset += 8
-        }
-        while offset < count {
-            let byte = source[offset]
-            target[offset] = byte
-            seen |= UInt64(byte)
-            offset += 1
-        }
-        return seen & 0x8080_8080_8080_8080 == 0
-    }
-
-    @inline(__always)
-    private func appendByte(_ value: UInt8) {
-        body.base[body.count] = value
-        body.advance(1)
-    }
-
-    @inline(__always)
-    private func appendBigEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
-        UnsafeMutableRawPointer(body.base + body.count).storeBytes(of: value.bigEndian, as: Value.self)
-        body.advance(MemoryLayout<Value>.size)
-    }
-
-    private func appendInteger(_ value: Int64) {
-        switch value {
-        case 0..<0x100:
-            appendByte(0x10)
-            appendByte(UInt8(truncatingIfNeeded: value))
-        case 0x100..<0x1_0000:
-            appendByte(0x11)
-            appendBigEndian(UInt16(truncatingIfNeeded: value))
-        case 0x1_0000..<0x1_0000_0000:
-            appendByte(0x12)
-            appendBigEndian(UInt32(truncatingIfNeeded: value))
-        default:
-            appendByte(0x13)
-            appendBigEndian(value)
         }
     }
 
     @inline(__always)
-    private func appendHeader(_ marker: UInt8, count: Int) {
-        if count < 15 {
-            appendByte(marker | UInt8(truncatingIfNeeded: count))
-        } else {
-            appendByte(marker | 0x0F)
-            appendInteger(Int64(count))
-        }
+    func appendObject(at start: Int) -> ObjectNumber {
+        let number = UInt32(truncatingIfNeeded: places.count) &+ firstNumber
+        if places.count >= Int(UInt32.max) - 256 - Int(firstNumber) { isFull = true }
+        places.append(start)
+        return number
     }
 }

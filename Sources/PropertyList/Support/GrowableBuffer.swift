@@ -1,9 +1,15 @@
 /// A growing run of trivial values, without the uniqueness and bounds checks of `Array`, for the writer's inner loops.
 ///
+/// What comes before `origin` can be dropped; indexes stay as they are.
+///
 /// No call hands out access to a property while another is under way, so the run-time check for that is left out.
 final class GrowableBuffer<Element: BitwiseCopyable> {
+    /// Where the value at index 0 is, or would be.
     @exclusivity(unchecked) private(set) var base: UnsafeMutablePointer<Element>
     @exclusivity(unchecked) private(set) var count = 0
+    /// The first index that is still there.
+    @exclusivity(unchecked) private(set) var origin = 0
+    /// The index behind the last that there is room for.
     @exclusivity(unchecked) private var capacity: Int
 
     init(capacity: Int = 64) {
@@ -12,7 +18,11 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     }
 
     deinit {
-        PageMemory.free(base, capacity * MemoryLayout<Element>.stride)
+        free()
+    }
+
+    private func free() {
+        PageMemory.free(base + origin, (capacity - origin) * MemoryLayout<Element>.stride)
     }
 
     private static func memory(_ capacity: Int) -> UnsafeMutablePointer<Element> {
@@ -27,12 +37,24 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
 
     @inline(never)
     private func grow(_ extra: Int) {
-        let wanted = max(capacity * 2, count + extra)
+        let kept = capacity - origin
+        let wanted = max(kept * 2, count - origin + extra)
         let larger = Self.memory(wanted)
-        larger.update(from: base, count: count)
-        PageMemory.free(base, capacity * MemoryLayout<Element>.stride)
-        base = larger
-        capacity = wanted
+        let stride = MemoryLayout<Element>.stride
+        PageMemory.move(base + origin, to: larger, count: (count - origin) * stride, of: kept * stride)
+        free()
+        base = larger - origin
+        capacity = origin + wanted
+    }
+
+    /// Drops what comes before an index. O(what stays).
+    func dropFirst(upTo index: Int) {
+        guard index > origin else { return }
+        let memory = base + origin
+        memory.update(from: base + index, count: count - index)
+        capacity += index - origin
+        origin = index
+        base = memory - index
     }
 
     @inline(__always)
@@ -51,6 +73,21 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     @inline(__always)
     func truncate(to newCount: Int) {
         count = newCount
+    }
+
+    /// Gives back what lies before an index, whole pages of it: it is not read again.
+    func discard(upTo index: Int, from start: Int) {
+        let stride = MemoryLayout<Element>.stride
+        PageMemory.discard(base, upTo: index * stride, from: start * stride, of: capacity * stride)
+    }
+
+    /// Gives everything back.
+    func removeAll() {
+        free()
+        capacity = 8
+        count = 0
+        origin = 0
+        base = Self.memory(capacity)
     }
 
     @inline(__always)

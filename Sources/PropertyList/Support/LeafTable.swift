@@ -1,35 +1,85 @@
 /// Finds, among the leaves already written, the one with the same bytes.
 ///
-/// A slot is eight bytes: 32 bits of the hash and the object's number plus one, so that a lookup that finds nothing
-/// touches one cache line. The hash is seeded per process, because the content comes from outside. As in
-/// `GrowableBuffer`, no access to a property overlaps another, so the run-time check for that is left out.
+/// A slot is twelve bytes: 32 bits of the hash, the object's number plus one, and a tag for the table's owner, so that a
+/// lookup that finds nothing touches one cache line.
+///
+/// The table stops growing at a size that fits the processor's caches: from then on a new leaf takes an older one's
+/// place, and a leaf that comes again after very many others is written again, which every reader takes. So the time and
+/// the memory of an item stay the same however many there are. A search looks at a bounded number of slots, so that
+/// content from outside that is made to collide costs no more than that; the hash has no seed, because what is found
+/// decides what is written, and the same calls give the same bytes.
+///
+/// As in `GrowableBuffer`, no access to a property overlaps another, so the run-time check for that is left out.
 final class LeafTable {
-    private static let seed = UInt64.random(in: .min ... .max) | 1
+    private struct Slot: BitwiseCopyable {
+        var hash: UInt32
+        /// 0 for a free slot.
+        var number: UInt32
+        var tag: UInt32
+    }
 
-    @exclusivity(unchecked) private var slots: UnsafeMutablePointer<UInt64>
+    /// The most slots there ever are.
+    private static let largestSize = 1 << 19
+    /// How many slots a search looks at while the table grows, and when it does not grow any more.
+    private static let growingReach = 128
+    private static let fullReach = 8
+    /// Leaves that keep their place: those that were there before all others.
+    private static let pinned: UInt32 = 64
+
+    @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Slot>
     @exclusivity(unchecked) private var mask: Int
     @exclusivity(unchecked) private var used = 0
+    @exclusivity(unchecked) private var isFull = false
+    @exclusivity(unchecked) private var nextVictim = 0
+    /// The most slots for the time being.
+    @exclusivity(unchecked) private var maximumSize = largestSize
+    private let firstNumber: UInt32
 
-    init(capacity: Int = 64) {
+    init(capacity: Int = 64, firstNumber: UInt32 = 0) {
         var size = 128
-        while size * 5 < capacity * 8 { size *= 2 }
+        while size * 5 < capacity * 8, size < Self.largestSize { size *= 2 }
         mask = size - 1
-        slots = Self.zeroed(size)
+        self.firstNumber = firstNumber
+        slots = Self.empty(size)
     }
 
     deinit {
-        PageMemory.free(slots, (mask + 1) * 8)
+        Self.free(slots, mask + 1)
     }
 
-    private static func zeroed(_ count: Int) -> UnsafeMutablePointer<UInt64> {
-        PageMemory.allocate(count * 8).bindMemory(to: UInt64.self, capacity: count)
+    private static func empty(_ count: Int) -> UnsafeMutablePointer<Slot> {
+        // Memory that is 0 is free slots.
+        PageMemory.allocate(count * MemoryLayout<Slot>.stride).bindMemory(to: Slot.self, capacity: count)
+    }
+
+    private static func free(_ slots: UnsafeMutablePointer<Slot>, _ count: Int) {
+        PageMemory.free(slots, count * MemoryLayout<Slot>.stride)
+    }
+
+    /// Grows from now on to so many bytes at the most.
+    @inline(__always)
+    func limit(toBytes bytes: Int) {
+        maximumSize = min(max(bytes / MemoryLayout<Slot>.stride, 1 << 12), Self.largestSize)
+        if (mask &+ 1) &* 2 <= maximumSize { isFull = false }
+    }
+
+    /// How many leaves a table of so many bytes takes without growing.
+    static func capacity(ofBytes bytes: Int) -> Int { bytes / MemoryLayout<Slot>.stride / 2 }
+
+    /// Forgets all leaves, and gives the memory back.
+    func removeAll() {
+        Self.free(slots, mask + 1)
+        mask = 127
+        used = 0
+        isFull = false
+        slots = Self.empty(128)
     }
 
     /// The hash of some bytes: eight at a time, each folded by a wide multiplication.
     @inline(__always)
     static func hash(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> UInt32 {
         let raw = UnsafeRawPointer(bytes)
-        var state = seed ^ UInt64(truncatingIfNeeded: count)
+        var state = 0xA076_1D64_78BD_642F ^ UInt64(truncatingIfNeeded: count)
         var offset = 0
         while offset + 8 <= count {
             state = fold(state ^ raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self), 0x9E37_79B9_7F4A_7C15)
@@ -54,42 +104,74 @@ final class LeafTable {
         return product.high ^ product.low
     }
 
-    /// The number of the leaf that `isSame` recognises, or nil after noting `newNumber` under the hash.
+    /// The number of the leaf that `isSame` recognises, or nil after noting `newNumber` under the hash; and its slot, until
+    /// the next search.
     @inline(__always)
-    func find(hash: UInt32, newNumber: UInt32, isSame: (UInt32) -> Bool) -> UInt32? {
+    func find(hash: UInt32, newNumber: UInt32, isSame: (UInt32) -> Bool) -> (known: UInt32?, slot: Int) {
+        if used &* 8 > mask &* 5, !isFull { grow() }
+        let reach = isFull ? Self.fullReach : Self.growingReach
         var index = Int(hash) & mask
-        while true {
+        for _ in 0..<reach {
             let slot = slots[index]
-            if slot == 0 { break }
-            if UInt32(truncatingIfNeeded: slot >> 32) == hash {
-                let number = UInt32(truncatingIfNeeded: slot) &- 1
-                if isSame(number) { return number }
+            if slot.number == 0 {
+                note(hash, newNumber, at: index)
+                used &+= 1
+                return (nil, index)
+            }
+            if slot.hash == hash {
+                let number = slot.number &- 1
+                if isSame(number) { return (number, index) }
             }
             index = (index &+ 1) & mask
         }
-        slots[index] = UInt64(hash) << 32 | UInt64(newNumber &+ 1)
-        used += 1
-        if used * 8 > mask * 5 { grow() }
-        return nil
+        let victim = victim(of: hash)
+        note(hash, newNumber, at: victim)
+        return (nil, victim)
     }
+
+    @inline(__always)
+    private func note(_ hash: UInt32, _ number: UInt32, at index: Int) {
+        slots[index] = Slot(hash: hash, number: number &+ 1, tag: 0)
+    }
+
+    /// The slot that a new leaf takes from another, in turn among those that a search looks at.
+    private func victim(of hash: UInt32) -> Int {
+        for _ in 0..<Self.fullReach {
+            nextVictim = (nextVictim &+ 1) & (Self.fullReach - 1)
+            let index = (Int(hash) &+ nextVictim) & mask
+            if slots[index].number &- 1 &- firstNumber >= Self.pinned { return index }
+        }
+        return Int(hash) & mask
+    }
+
+    /// What the owner noted with the leaf in a slot; 0 for nothing.
+    @inline(__always)
+    func tag(at slot: Int) -> UInt32 { slots[slot].tag }
+
+    @inline(__always)
+    func setTag(_ tag: UInt32, at slot: Int) { slots[slot].tag = tag }
 
     /// What lies in the slot where a search for the hash begins. Asking for many before searching for the first lets
     /// the processor fetch them from memory at the same time.
     @inline(__always)
-    func peek(hash: UInt32) -> UInt64 { slots[Int(hash) & mask] }
+    func peek(hash: UInt32) -> UInt32 { slots[Int(hash) & mask].number }
 
     @inline(never)
     private func grow() {
-        let old = slots
         let oldCount = mask + 1
-        let size = oldCount * 4
-        slots = Self.zeroed(size)
+        let size = oldCount * 4 <= maximumSize ? oldCount * 4 : oldCount * 2
+        guard size <= maximumSize else {
+            isFull = true
+            return
+        }
+        let old = slots
+        slots = Self.empty(size)
         mask = size - 1
-        for position in 0..<oldCount where old[position] != 0 {
-            var index = Int(UInt32(truncatingIfNeeded: old[position] >> 32)) & mask
-            while slots[index] != 0 { index = (index &+ 1) & mask }
+        for position in 0..<oldCount where old[position].number != 0 {
+            var index = Int(old[position].hash) & mask
+            while slots[index].number != 0 { index = (index &+ 1) & mask }
             slots[index] = old[position]
         }
-        PageMemory.free(old, oldCount * 8)
+        Self.free(old, oldCount)
     }
 }

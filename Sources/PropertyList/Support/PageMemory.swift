@@ -4,12 +4,17 @@ import Glibc
 /// are read in no order.
 package enum PageMemory {
     private static let hugePage = 2 << 20
+    private static let page = 4096
+    /// From here on memory comes from the system as pages, and goes back to it when it is freed: the allocator would keep it.
+    private static let pageThreshold = 1 << 17
+    /// From here on as huge pages, which can go back one by one.
+    private static let threshold = 2 * hugePage
 
     /// Memory of `bytes` bytes, all 0, to be given back to `free` with the same size.
     ///
     /// Running out of memory ends the process, as everywhere in Swift.
     package static func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
-        if bytes >= 2 * hugePage {
+        if bytes >= threshold {
             // Begin at a huge page's boundary: what lies before and behind it goes back at once.
             let size = rounded(bytes)
             let whole = mmap(nil, size + hugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -21,14 +26,51 @@ package enum PageMemory {
             madvise(start, size, MADV_HUGEPAGE)
             return start
         }
+        if bytes >= pageThreshold {
+            let pages = mmap(nil, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            guard let pages, pages != MAP_FAILED else { preconditionFailure("out of memory: \(bytes) bytes") }
+            return pages
+        }
         guard let memory = calloc(max(bytes, 1), 1) else { preconditionFailure("out of memory: \(bytes) bytes") }
         return memory
     }
 
     /// Gives memory back.
     package static func free(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
-        if bytes >= 2 * hugePage { munmap(memory, rounded(bytes)) } else { Glibc.free(memory) }
+        if bytes >= pageThreshold { munmap(memory, rounded(bytes)) } else { Glibc.free(memory) }
     }
 
-    private static func rounded(_ bytes: Int) -> Int { (bytes + hugePage - 1) / hugePage * hugePage }
+    /// Asks for huge pages in memory that others have allocated and that is about to be written throughout.
+    package static func preferHugePages(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
+        guard bytes >= threshold else { return }
+        let waste = (hugePage - Int(bitPattern: memory) % hugePage) % hugePage
+        madvise(memory + waste, (bytes - waste) / hugePage * hugePage, MADV_HUGEPAGE)
+    }
+
+    /// Copies `count` bytes of memory that is not needed any more, giving it back piece by piece as it is copied, so that
+    /// no more than a piece of it is there twice. It still has to be freed.
+    package static func move(
+        _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, count: Int, of bytes: Int
+    ) {
+        guard bytes >= threshold else { return target.copyMemory(from: source, byteCount: count) }
+        var start = 0
+        while start < count {
+            let piece = min(hugePage, count - start)
+            (target + start).copyMemory(from: source + start, byteCount: piece)
+            discard(source, upTo: start + piece, of: bytes)
+            start += piece
+        }
+    }
+
+    /// Gives the whole huge pages before `end` back to the system; what is read there afterwards is 0.
+    package static func discard(_ memory: UnsafeMutableRawPointer, upTo end: Int, from start: Int = 0, of bytes: Int) {
+        guard bytes >= threshold else { return }
+        let (first, last) = (start / hugePage * hugePage, end / hugePage * hugePage)
+        if last > first { madvise(memory + first, last - first, MADV_DONTNEED) }
+    }
+
+    private static func rounded(_ bytes: Int) -> Int {
+        let unit = bytes >= threshold ? hugePage : page
+        return (bytes + unit - 1) / unit * unit
+    }
 }

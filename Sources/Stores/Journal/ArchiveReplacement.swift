@@ -34,29 +34,69 @@ final class ArchiveReplacement: ItemReplacement {
     var identity: ArchiveIdentity { written.withLock { $0.identity } }
 
     func write() throws(StoreError) {
-        let bytes = try ItemArchiveWriter(snapshot, schema).bytes()
+        let writer = ItemArchiveWriter(snapshot, schema)
+        if writer.isLarge { return try writeLarge(writer) }
+        let bytes = try writer.bytes()
         let identity = ArchiveIdentity(of: bytes)
         written.withLock { $0.identity = identity }
         // The disk takes its time: the index is made meanwhile.
-        let index = indexPath.map { _ in WorkerThread { [self] in writeIndex(bytes, identity) } }
+        let index = indexPath.map { _ in WorkerThread { [self] in writeIndex(identity, Checksum.hash(bytes)) } }
         defer { _ = index?.join() }
         do throws(FileError) {
-            let permissions = try layer.status(path)?.permissions ?? 0o600
-            let file = try layer.open(temporary, .createNew, permissions: permissions & 0o777)
+            let file = try openTemporary()
             defer { layer.close(file) }
             try bytes.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
             try layer.sync(file)
         } catch {
-            // The user asked for the archive; the temporary file's name would mean nothing in the message.
-            let error = FileError(.write, path, code: error.code, reason: error.reason)
-            throw StoreError(.inputOutput, error.message, path: path, cause: error)
+            throw archiveError(error)
         }
     }
 
+    /// Writes an archive while it is made.
+    private func writeLarge(_ writer: ItemArchiveWriter) throws(StoreError) {
+        let file: OpenFile
+        do throws(FileError) { file = try openTemporary() } catch { throw archiveError(error) }
+        defer { layer.close(file) }
+        let output = ArchiveOutput(file, layer)
+        do throws(StoreError) {
+            try writer.write(to: output)
+        } catch {
+            throw output.failure.map { archiveError($0) } ?? error
+        }
+        do throws(FileError) {
+            let identity = try identityOfTemporary()
+            written.withLock { $0.identity = identity }
+            let checksum = output.checksum.value
+            let index = indexPath.map { _ in WorkerThread { [self] in writeIndex(identity, checksum) } }
+            defer { _ = index?.join() }
+            try layer.sync(file)
+        } catch {
+            throw archiveError(error)
+        }
+    }
+
+    private func openTemporary() throws(FileError) -> OpenFile {
+        let permissions = try layer.status(path)?.permissions ?? 0o600
+        return try layer.open(temporary, .createNew, permissions: permissions & 0o777)
+    }
+
+    /// A few samples of the file are enough.
+    private func identityOfTemporary() throws(FileError) -> ArchiveIdentity {
+        let file = try layer.open(temporary, .read)
+        defer { layer.close(file) }
+        return try layer.map(file).withUnsafeBytes { ArchiveIdentity(of: $0) }
+    }
+
+    /// The user asked for the archive; the temporary file's name would mean nothing in the message.
+    private func archiveError(_ error: FileError) -> StoreError {
+        let error = FileError(.write, path, code: error.code, reason: error.reason)
+        return StoreError(.inputOutput, error.message, path: path, cause: error)
+    }
+
     /// Writes the index beside its place. Nothing depends on it: what fails here is no failure of the save.
-    private func writeIndex(_ archive: [UInt8], _ identity: ArchiveIdentity) {
+    private func writeIndex(_ identity: ArchiveIdentity, _ checksum: UInt64) {
         guard let indexTemporary, !snapshot.isDamaged,
-            let index = ItemIndexFile(snapshot, schema, identity, Checksum.hash(archive)),
+            let index = ItemIndexFile(snapshot, schema, identity, checksum),
             let bytes = try? index.bytes(snapshot)
         else { return }
         do throws(FileError) {

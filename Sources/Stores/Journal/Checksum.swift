@@ -22,39 +22,67 @@ public enum Checksum {
         (hash ^ round(0, lane)) &* p1 &+ p4
     }
 
+    /// What the lanes take at a time.
+    static let roundLength = 32
+
+    /// The four words that take turns.
+    struct Lanes {
+        private var a: UInt64
+        private var b: UInt64
+        private var c: UInt64
+        private var d: UInt64
+
+        init(seed: UInt64) {
+            (a, b, c, d) = (seed &+ p1 &+ p2, seed &+ p2, seed, seed &- p1)
+        }
+
+        /// Takes whole rounds.
+        @inline(__always)
+        mutating func add(rounds bytes: UnsafeRawBufferPointer) {
+            var offset = 0
+            while offset + roundLength <= bytes.count {
+                a = round(a, word(bytes, offset))
+                b = round(b, word(bytes, offset + 8))
+                c = round(c, word(bytes, offset + 16))
+                d = round(d, word(bytes, offset + 24))
+                offset += roundLength
+            }
+        }
+
+        var hash: UInt64 {
+            let hash = rotate(a, 1) &+ rotate(b, 7) &+ rotate(c, 12) &+ rotate(d, 18)
+            return merge(merge(merge(merge(hash, a), b), c), d)
+        }
+    }
+
+    @inline(__always)
+    private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
     /// The hash of `bytes`. Complexity: O(count), no allocation.
     public static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
-        @inline(__always) func word(_ offset: Int) -> UInt64 {
-            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        }
-        let count = bytes.count
-        var offset = 0
-        var hash: UInt64
-        if count >= 32 {
-            var (a, b, c, d) = (seed &+ p1 &+ p2, seed &+ p2, seed, seed &- p1)
-            while offset + 32 <= count {
-                a = round(a, word(offset))
-                b = round(b, word(offset + 8))
-                c = round(c, word(offset + 16))
-                d = round(d, word(offset + 24))
-                offset += 32
-            }
-            hash = rotate(a, 1) &+ rotate(b, 7) &+ rotate(c, 12) &+ rotate(d, 18)
-            hash = merge(merge(merge(merge(hash, a), b), c), d)
-        } else {
-            hash = seed &+ p5
-        }
+        let whole = bytes.count / roundLength * roundLength
+        var lanes = Lanes(seed: seed)
+        lanes.add(rounds: UnsafeRawBufferPointer(rebasing: bytes[..<whole]))
+        return finish(lanes, seed: seed, count: bytes.count, rest: UnsafeRawBufferPointer(rebasing: bytes[whole...]))
+    }
+
+    /// The hash of `count` bytes, of which `rest` did not fill a round.
+    static func finish(_ lanes: Lanes, seed: UInt64, count: Int, rest bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = count >= roundLength ? lanes.hash : seed &+ p5
         hash &+= UInt64(count)
-        while offset + 8 <= count {
-            hash = rotate(hash ^ round(0, word(offset)), 27) &* p1 &+ p4
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            hash = rotate(hash ^ round(0, word(bytes, offset)), 27) &* p1 &+ p4
             offset += 8
         }
-        if offset + 4 <= count {
+        if offset + 4 <= bytes.count {
             let half = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
             hash = rotate(hash ^ UInt64(half) &* p1, 23) &* p2 &+ p3
             offset += 4
         }
-        while offset < count {
+        while offset < bytes.count {
             hash = rotate(hash ^ UInt64(bytes[offset]) &* p5, 11) &* p1
             offset += 1
         }

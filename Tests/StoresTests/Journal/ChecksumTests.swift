@@ -1,5 +1,6 @@
-import Stores
 import Testing
+
+@testable import Stores
 
 @Suite("Checksum")
 struct ChecksumTests {
@@ -22,6 +23,18 @@ struct ChecksumTests {
                 sums.insert(Checksum.hash(changed))
             }
             #expect(sums.count == count + 2)
+        }
+    }
+
+    @Test("in pieces of any length it is the same", arguments: [0, 1, 31, 32, 33, 64, 100, 1000])
+    func pieces(count: Int) {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        for length in [1, 5, 31, 32, 33, 70, 1000] {
+            var running = RunningChecksum()
+            for start in stride(from: 0, to: count, by: length) {
+                bytes[start..<min(start + length, count)].withUnsafeBytes { running.add($0) }
+            }
+            #expect(running.value == Checksum.hash(bytes))
         }
     }
 }

@@ -23,8 +23,27 @@ struct ItemArchiveWriter {
         }
     }
 
+    /// Whether the archive is large enough to be written piece by piece, so that it does not stand in memory as a whole.
+    var isLarge: Bool { schema.form == .keyedArchive && snapshot.count >= 50_000 }
+
+    /// Writes a keyed archive while it is made.
+    func write(to output: any PropertyListOutput) throws(StoreError) {
+        do {
+            let archiver = KeyedArchiver(writingTo: output)
+            try encode(archiver)
+            try archiver.finishWriting()
+        } catch {
+            throw StoreError(.inputOutput, "the items could not be archived: \(error)", cause: error)
+        }
+    }
+
     private func keyedArchive() throws(ArchiveError) -> [UInt8] {
-        let archiver = KeyedArchiver(expectedObjects: snapshot.count * 4)
+        let archiver = KeyedArchiver(expectedObjects: snapshot.count * 5 + 64)
+        try encode(archiver)
+        return try archiver.finishEncoding()
+    }
+
+    private func encode(_ archiver: KeyedArchiver) throws(ArchiveError) {
         let name = archiver.key(schema.nameKey)
         let serial = archiver.key(schema.serialNumberKey)
         let value = archiver.key(schema.valueKey)
@@ -67,7 +86,6 @@ struct ItemArchiveWriter {
                 try encode(cell, custom[Int(field)], inline[Int(field)], archiver)
             }
         }
-        return try archiver.finishEncoding()
     }
 
     /// Writes what an item holds in objects of another application's classes, where no custom field has taken its place.

@@ -19,9 +19,17 @@ enum CubbyCodec {
     }
 
     static func write(_ items: [SampleItem]) throws -> [UInt8] {
-        let archiver = KeyedArchiver(expectedObjects: items.count * 4)
+        let archiver = KeyedArchiver(expectedObjects: items.count * 5 + 64)
         try encode(items, archiver)
         return try archiver.finishEncoding()
+    }
+
+    static func write(_ items: [SampleItem], to path: String) throws {
+        let file = try PropertyListFile(replacing: path)
+        let archiver = KeyedArchiver(writingTo: file)
+        try encode(items, archiver)
+        try archiver.finishWriting()
+        try file.commit()
     }
 
     /// Reads every field of every item into items of its own; the sum of what they hold.

@@ -6,7 +6,7 @@ import PropertyList
 enum Memory {
     static func report(_ count: Int) throws {
         print("memory beyond the \(count) items, as a multiple of the output")
-        for kind in ["write", "read"] {
+        for kind in ["write", "file", "read"] {
             let text = try OtherReaders.output(CommandLine.arguments[0], ["--memory", kind, "\(count)"])
             print("  \(text.split(separator: "\n").joined())")
         }
@@ -20,6 +20,12 @@ enum Memory {
         try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
         switch kind {
         case "read": guard try CubbyCodec.firstName(bytes) != nil else { return }
+        case "file":
+            let path = NSTemporaryDirectory() + "/\(UUID().uuidString).archive"
+            defer { unlink(path) }
+            try CubbyCodec.write(items, to: path)
+            print("archive to a file: \((value("VmHWM") - before) / 1024) MB")
+            return
         default: bytes = try CubbyCodec.write(items)
         }
         let growth = value("VmHWM") - before

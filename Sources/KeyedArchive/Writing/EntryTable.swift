@@ -1,0 +1,142 @@
+import PropertyList
+
+/// `$objects`: the number of each archived object in the property list, by UID.
+///
+/// When the archive goes to a file, the older entries lie in a scratch file, and of those only the ones that were not
+/// known when they left are remembered.
+///
+/// No access to a property overlaps another, so the run-time check for that is left out.
+final class EntryTable {
+    /// Stands for an object that is only spoken of.
+    static let vacant = UInt32.max
+    /// Stands for an object that is queued.
+    static let awaited = UInt32.max - 1
+    /// How many of the last entries are held in memory when the others are not: at least half of them.
+    private static let heldCount = 1 << 18
+
+    /// The number of “$null”, which stands for nil.
+    private(set) var nothing: UInt32 = 0
+    @exclusivity(unchecked) private var recent: UnsafeMutablePointer<UInt32>
+    @exclusivity(unchecked) private var recentCount = 0
+    @exclusivity(unchecked) private var capacity: Int
+    /// The UID of the first recent entry.
+    @exclusivity(unchecked) private var origin = 0
+    private let older: NumberList?
+    /// What has become of entries that left without a number.
+    private var late: [UInt32: UInt32] = [:]
+
+    init(_ output: (any PropertyListOutput)?, capacity: Int) {
+        older = output.map { NumberList($0) }
+        self.capacity = max(capacity, 64)
+        recent = Self.memory(self.capacity)
+    }
+
+    deinit {
+        release()
+    }
+
+    private static func memory(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
+        PageMemory.allocate(capacity * 4).bindMemory(to: UInt32.self, capacity: capacity)
+    }
+
+    private func release() {
+        PageMemory.free(recent, capacity * 4)
+    }
+
+    @inline(never)
+    private func grow() {
+        let larger = Self.memory(capacity * 2)
+        PageMemory.move(recent, to: larger, count: recentCount * 4, of: capacity * 4)
+        release()
+        recent = larger
+        capacity *= 2
+    }
+
+    /// Forgets all entries, and gives the memory back.
+    private func removeAll() {
+        release()
+        capacity = 64
+        recent = Self.memory(capacity)
+        recentCount = 0
+        origin = 0
+    }
+
+    var count: Int { origin &+ recentCount }
+
+    /// Adds an entry.
+    ///
+    /// - Returns: its UID.
+    @inline(__always)
+    func append(_ number: UInt32) -> UInt32 {
+        let uid = UInt32(truncatingIfNeeded: count)
+        if uid == 0 { nothing = number }
+        if recentCount == capacity { grow() }
+        recent[recentCount] = number
+        recentCount &+= 1
+        if recentCount >= Self.heldCount, let older { spill(to: older) }
+        return uid
+    }
+
+    @inline(never)
+    private func spill(to older: NumberList) {
+        let amount = Self.heldCount / 2
+        for index in 0..<amount {
+            let number = recent[index]
+            if number >= Self.awaited { late[UInt32(truncatingIfNeeded: origin + index)] = number }
+            older.append(number)
+        }
+        recent.update(from: recent + amount, count: recentCount - amount)
+        recentCount -= amount
+        origin += amount
+    }
+
+    /// An entry. Of an older one that has a number, any: it is neither vacant nor awaited.
+    @inline(__always)
+    func get(_ uid: UInt32) -> UInt32 {
+        let index = Int(uid) - origin
+        return index >= 0 ? recent[index] : late[uid] ?? nothing
+    }
+
+    @inline(__always)
+    func set(_ uid: UInt32, _ number: UInt32) {
+        let index = Int(uid) - origin
+        if index >= 0 { recent[index] = number } else { late[uid] = number }
+    }
+
+    /// All entries, of which those that left without a number are to be resolved. The table is empty afterwards.
+    func numbers() -> NumberList {
+        let all = older ?? NumberList(nil)
+        for index in 0..<recentCount { all.append(recent[index]) }
+        removeAll()
+        return all
+    }
+
+    /// The number of an entry that `numbers` gave; that of “$null” for one that was only spoken of.
+    func resolved(_ uid: Int, _ number: UInt32) -> UInt32 {
+        if number < Self.awaited { return number }
+        let known = late[UInt32(truncatingIfNeeded: uid)] ?? number
+        return known < Self.awaited ? known : nothing
+    }
+
+    /// Gives all entries, in order. The table is empty afterwards.
+    func forEachPiece(
+        _ body: (UnsafeBufferPointer<UInt32>) throws(PropertyListError) -> Void
+    ) throws(PropertyListError) {
+        if older == nil {
+            for index in 0..<recentCount where recent[index] >= Self.awaited { recent[index] = nothing }
+            try body(UnsafeBufferPointer(start: recent, count: recentCount))
+            return removeAll()
+        }
+        // An archive that was small after all.
+        let one = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+        defer { one.deallocate() }
+        var uid = 0
+        try numbers().forEachPiece { (piece) throws(PropertyListError) in
+            for number in piece {
+                one[0] = resolved(uid, number)
+                try body(UnsafeBufferPointer(start: one, count: 1))
+                uid += 1
+            }
+        }
+    }
+}

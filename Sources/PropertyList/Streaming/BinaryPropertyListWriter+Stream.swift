@@ -1,0 +1,140 @@
+extension BinaryPropertyListWriter {
+    /// Whether a part of the table is in its file already.
+    package var hasFlushed: Bool { (stream?.written ?? 0) > 0 }
+
+    /// Forgets what has become too much to remember, and passes on to the file what is held of a table that is not kept.
+    /// No container may be open: none whose references are yet to be set.
+    @inline(__always)
+    package func flush() {
+        if let stream, body.count - body.origin > ObjectStream.held { flush(to: stream, keeping: ObjectStream.kept) }
+        limitMemory()
+    }
+
+    @inline(never)
+    private func flush(to stream: ObjectStream, keeping kept: Int) {
+        let end = body.count - kept
+        stream.write(body, upTo: end)
+        places.drop(upTo: end, of: UnsafePointer(body.base))
+        body.dropFirst(upTo: end)
+    }
+
+    /// Adds an array of references to new objects into `$objects`, each a UID of the list: without a look at any table, and
+    /// passing on to the file what is done.
+    package func array(ofNewUIDs uids: NumberList) throws(PropertyListError) -> ObjectNumber {
+        body.ensure(16)
+        let start = body.count
+        appendHeader(0xA0, count: uids.count)
+        let number = appendObject(at: start)
+        for index in 0..<uids.count {
+            body.ensure(4)
+            appendBigEndian(number &+ 1 &+ UInt32(truncatingIfNeeded: index))
+            if index & 0xFFFF == 0xFFFF { flush() }
+        }
+        try uids.forEachPiece { piece in
+            for uid in piece {
+                body.ensure(8)
+                let start = body.count
+                appendUID(uid)
+                _ = appendObject(at: start)
+            }
+            flush()
+        }
+        return number
+    }
+
+    /// Ends the file of a table that is not kept. Its root is object 0, and the root and what belongs to it come last.
+    ///
+    /// - Parameters:
+    ///   - head: a table whose first object is the root; its numbers follow on this table's, the root not counted.
+    ///   - objects: what the array behind the head holds, which has the number behind the head's last.
+    ///   - resolve: makes the number of an object of an element of the list and its index.
+    /// - Throws: what could not be written.
+    package func finish(
+        before head: BinaryPropertyListWriter, objects: NumberList,
+        resolving resolve: (_ index: Int, _ number: ObjectNumber) -> ObjectNumber
+    ) throws(PropertyListError) {
+        guard let stream else { throw .unwritable("this table is not written to a file") }
+        let total = objectCount + head.objectCount + 1
+        guard total < Int(UInt32.max), !isFull, !head.isFull else {
+            throw .unwritable("a property list holds from 1 to 4294967295 objects, this one would hold \(total)")
+        }
+        guard !places.isBeyondRecording else {
+            throw .unwritable("an object of more than 4 gigabytes cannot be written to a file piece by piece")
+        }
+        stream.write(body, upTo: body.count)
+        try stream.check()
+        endAdding()
+        let output = stream.output
+        let headPlace = 8 + body.count
+        let arrayPlace = headPlace + head.body.count
+        try output.write(UnsafeRawBufferPointer(start: head.body.base, count: head.body.count))
+        let header = Self.arrayHeader(objects.count)
+        let tableOffset = arrayPlace + header.count + objects.count * 4
+        try output.writeAll(header)
+        var index = 0
+        try objects.forEachPiece { (piece) throws(PropertyListError) in
+            let buffer = GrowableBuffer<UInt32>(capacity: piece.count)
+            for number in piece {
+                buffer.append(resolve(index, number).bigEndian)
+                index += 1
+            }
+            try output.write(UnsafeRawBufferPointer(start: buffer.base, count: buffer.count * 4))
+        }
+        // The root, this table's objects, the rest of the head's, the array.
+        let table = OffsetOutput(output, width: tableOffset < 0x1_0000_0000 ? 4 : 8)
+        try table.append(headPlace)
+        var last = 0
+        try stream.places.forEachPiece { (piece) throws(PropertyListError) in
+            for place in piece {
+                // Places grow: where the lower bits fall, the higher ones have changed.
+                if Int(place) < last & 0xFFFF_FFFF { last += 0x1_0000_0000 }
+                last = last & ~0xFFFF_FFFF | Int(place)
+                try table.append(8 + last)
+            }
+        }
+        for index in 1..<max(head.objectCount, 1) {
+            try table.append(headPlace + head.places.start(of: index, in: UnsafePointer(head.body.base)))
+        }
+        try table.append(arrayPlace)
+        try table.finish()
+        var trailer: [UInt8] = [0, 0, 0, 0, 0, 0, UInt8(table.width), 4]
+        for value in [UInt64(total), 0, UInt64(tableOffset)] {
+            withUnsafeBytes(of: value.bigEndian) { trailer.append(contentsOf: $0) }
+        }
+        try output.writeAll(trailer)
+    }
+
+    private static func arrayHeader(_ count: Int) -> [UInt8] {
+        if count < 15 { return [0xA0 | UInt8(count)] }
+        return [0xAF, 0x12] + withUnsafeBytes(of: UInt32(truncatingIfNeeded: count).bigEndian) { Array($0) }
+    }
+}
+
+/// The offset table, on its way to a file.
+private struct OffsetOutput {
+    let width: Int
+    private let output: any PropertyListOutput
+    private let bytes = GrowableBuffer<UInt8>(capacity: 1 << 16)
+
+    init(_ output: any PropertyListOutput, width: Int) {
+        self.output = output
+        self.width = width
+    }
+
+    func append(_ place: Int) throws(PropertyListError) {
+        bytes.ensure(8)
+        let target = UnsafeMutableRawPointer(bytes.base + bytes.count)
+        if width == 4 {
+            target.storeBytes(of: UInt32(truncatingIfNeeded: place).bigEndian, as: UInt32.self)
+        } else {
+            target.storeBytes(of: UInt64(truncatingIfNeeded: place).bigEndian, as: UInt64.self)
+        }
+        bytes.advance(width)
+        if bytes.count >= 1 << 16 { try finish() }
+    }
+
+    func finish() throws(PropertyListError) {
+        try output.write(UnsafeRawBufferPointer(start: bytes.base, count: bytes.count))
+        bytes.truncate(to: 0)
+    }
+}

@@ -1,0 +1,105 @@
+import Glibc
+
+/// A file that is replaced by what is written, whole: the old one is there until `commit`.
+///
+/// The bytes go to a temporary file in the same folder, which is synced and renamed. The scratch files of the writer are
+/// there, too, without a name.
+public final class PropertyListFile: PropertyListOutput {
+    private let path: String
+    private let temporary: String
+    private let descriptor: CInt
+    private var isCommitted = false
+
+    /// Begins the replacement of a file, which need not be there; its folder has to be.
+    ///
+    /// - Throws: `writeStream` when the folder takes no file.
+    public init(replacing path: String) throws(PropertyListError) {
+        self.path = path
+        var template = Array("\(path).XXXXXX".utf8CString)
+        descriptor = try Self.makeTemporary(&template, for: path)
+        temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var status = stat()
+        fchmod(descriptor, stat(path, &status) == 0 ? status.st_mode & 0o777 : 0o644)
+    }
+
+    deinit {
+        close(descriptor)
+        if !isCommitted { unlink(temporary) }
+    }
+
+    public func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) {
+        guard Self.writeAll(bytes, to: descriptor) else { throw Self.failure(writing: path) }
+    }
+
+    public func makeScratch() throws(PropertyListError) -> any PropertyListScratch {
+        var template = Array("\(path).XXXXXX".utf8CString)
+        let descriptor = try Self.makeTemporary(&template, for: path)
+        unlink(template)
+        return Scratch(descriptor, path)
+    }
+
+    /// Puts what was written in the place of the file, on the disk.
+    ///
+    /// - Throws: `writeStream`; the old file is there as it was, then.
+    public func commit() throws(PropertyListError) {
+        guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw Self.failure(writing: path) }
+        isCommitted = true
+    }
+
+    private static func makeTemporary(_ template: inout [CChar], for path: String) throws(PropertyListError) -> CInt {
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw failure(writing: path) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return descriptor
+    }
+
+    fileprivate static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+        return true
+    }
+
+    fileprivate static func failure(writing path: String) -> PropertyListError {
+        PropertyListError(code: .writeStream, message: "cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+
+    private final class Scratch: PropertyListScratch {
+        private let descriptor: CInt
+        private let path: String
+        private var position = 0
+
+        init(_ descriptor: CInt, _ path: String) {
+            self.descriptor = descriptor
+            self.path = path
+        }
+
+        deinit {
+            close(descriptor)
+        }
+
+        func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) {
+            guard PropertyListFile.writeAll(bytes, to: descriptor) else {
+                throw PropertyListFile.failure(writing: path)
+            }
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws(PropertyListError) {
+            var done = 0
+            while done < buffer.count {
+                let count = pread(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, position)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else {
+                    throw PropertyListError(
+                        code: .readStream, message: "cannot read a scratch file of \(path) again")
+                }
+                done += count
+                position += count
+            }
+        }
+    }
+}
