@@ -25,10 +25,13 @@ struct LifeCycleRowsTests {
     ]
     static let end = ["applicationWillTerminate(_:)"]
 
+    private var traceText: String {
+        (try? String(contentsOfFile: program.scratch.file("trace"), encoding: .utf8)) ?? ""
+    }
+
     /// The trace's callbacks, and their causes.
     private var trace: [(name: String, cause: String)] {
-        let text = (try? String(contentsOfFile: program.scratch.file("trace"), encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").filter { $0.contains("(_:") }.map { line in
+        traceText.split(separator: "\n").filter { $0.contains("(_:") }.map { line in
             let words = line.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
             return (words[0], words.dropFirst(2).joined(separator: " "))
         }
@@ -175,9 +178,31 @@ struct LifeCycleRowsTests {
         try shell.sendLine("fg")
         try shell.waitForProcess(named: "cubby", states: "R")
         try shell.send(control: "c")
-        // "interrupted" is in the trace's file.
-        try shell.expect("^C")
+        // The loop ends by Ctrl-C only: it has seen no state but the one that it began in.
+        try wait("for the interruption") { traceText.hasSuffix("interrupted\n") }
         try shell.enter("print(\"again \" .. app.state)", andExpect: "again active")
+    }
+
+    @Test("whatever is typed behind bg and fg finds the foreground, told already")
+    func typedAhead() throws {
+        let shell = try prompt()
+        for round in 1...3 {
+            try shell.send(control: "z")
+            try shell.waitForStop()
+            // What the first return still had to do, it does before the second stop, or never.
+            try shell.sendLine("fg")
+            try shell.enter("print(\"first \" .. app.state .. \" \(round)\")", andExpect: "first active \(round)")
+            try shell.send(control: "z")
+            try shell.waitForStop()
+            try shell.sendLine("bg")
+            try shell.waitForProcess(named: "cubby", states: "S")
+            try shell.sendLine("fg")
+            try shell.enter("print(\"second \" .. app.state .. \" \(round)\")", andExpect: "second active \(round)")
+        }
+        try shell.send(control: "d")
+        try shell.expect("$ ")
+        #expect(trace.last?.name == "applicationWillTerminate(_:)")
+        #expect(program.isSaved)
     }
 
     @Test("a second SIGTERM passes handlers over, and never the save")

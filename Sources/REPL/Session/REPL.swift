@@ -30,6 +30,8 @@ public final class REPL: HostFrontEnd {
     private var watch: LoopWatch?
     private var escapeTimer: LoopTimer?
     private var focusTimer: LoopTimer?
+    /// One return, one take-up: what a former return left over must not read in a background that followed.
+    private var takeUpTimer: LoopTimer?
     /// An entry runs: keys wait, and Ctrl-C is a signal.
     private var isRunningEntry = false
     /// Ctrl-C came while an entry ran that no code of a script's belongs to: a pager, a question.
@@ -110,7 +112,7 @@ public final class REPL: HostFrontEnd {
         // A prompt of the user's own may have ended everything.
         guard host.exitCode == nil else { return }
         guard isEditing else { return perform(plain.begin(prompt: prompt, continuation: continuation)) }
-        guard terminal.presence != .background else { return pause() }
+        guard host.lookAtTerminal() != .background else { return pause() }
         do { try mode.enter() } catch { return host.terminate(cause: .sighup, explicitly: false) }
         askTerminal()
         let text = nextText
@@ -136,6 +138,7 @@ public final class REPL: HostFrontEnd {
     private func leaveEditing() {
         escapeTimer?.cancel()
         focusTimer?.cancel()
+        takeUpTimer?.cancel()
         mode.leave()
     }
 
@@ -235,16 +238,19 @@ public final class REPL: HostFrontEnd {
     public func applicationWillStop() {
         if isEditing, editor.isActive { perform(editor.suspendDisplay()) }
         leaveEditing()
+        pause()
     }
 
     public func applicationDidEnterForeground() {
         guard !isRunningEntry else { return waitWithKeys() }
         // A signal that came while the process was stopped is served first: it may be the end.
-        host.loop.after(0.01) { [weak self] in self?.takeUp() }
+        takeUpTimer?.cancel()
+        takeUpTimer = host.loop.after(0.01) { [weak self] in self?.takeUp() }
     }
 
+    /// A return to the foreground that has not been told yet is told first: entries see the state that they run in.
     private func takeUp() {
-        guard host.exitCode == nil, !isRunningEntry, terminal.presence != .background else { return }
+        guard host.exitCode == nil, !isRunningEntry, host.lookAtTerminal() != .background else { return }
         watch?.events = .readable
         guard isEditing else { return perform(plain.resume()) }
         resized()

@@ -45,6 +45,13 @@ extension ScriptHost {
         return presence == .foreground || presence == .headless
     }
 
+    /// Where the process stands with the terminal, asked now, as before each prompt: the shell's `fg` of a job that runs
+    /// sends no signal. A change is told to handlers before this returns, unless they are being called already.
+    ///
+    /// - Returns: the answer; one system call.
+    @discardableResult
+    public func lookAtTerminal() -> Terminal.Presence { lifeCycle.poller?.check() ?? lifeCycle.terminal.presence }
+
     func presenceChanged(_ presence: Terminal.Presence) {
         switch presence {
         case .foreground: handle(.resume(inForeground: true), cause: .terminal)
