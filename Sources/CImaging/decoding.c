@@ -47,23 +47,20 @@ cimaging_status cimaging_open(
 }
 
 /* How many times smaller the decoder may make the picture: half of what resizing will, so that it does the fine work. */
-static int shrink_on_load(Library vips, VipsImage *image, const cimaging_request *request) {
-    double width = vips->vips_image_get_width(image), height = vips->vips_image_get_height(image);
+static int shrink_on_load(const cimaging_source *source, const cimaging_request *request) {
     if (request->mode == CIMAGING_AS_IS) return 1;
-    int is_turned = vips->vips_image_get_orientation(image) >= 5;
-    double across = (is_turned ? height : width) / request->width, down = (is_turned ? width : height) / request->height;
+    double across = (double)source->width / request->width, down = (double)source->height / request->height;
     double factor = (request->mode == CIMAGING_FIT) == (across > down) ? across : down;
     return factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1;
 }
 
-/* The loader's option for decoding a picture smaller than it is; 0 when its format has none. */
-static int shrink_option(const cimaging_source *source, int shrink, char *option, size_t capacity) {
+/* The loader's option for decoding a picture smaller than it is; none when its format has none. */
+static void shrink_option(const cimaging_source *source, int shrink, char *option, size_t capacity) {
     const unsigned char *bytes = source->bytes;
-    if (source->bands != 0 || shrink == 1 || source->length < 12) return 0;
-    if (bytes[0] == 0xff && bytes[1] == 0xd8) return snprintf(option, capacity, "shrink=%d", shrink);
+    if (source->bands != 0 || shrink == 1 || source->length < 12) return;
+    if (bytes[0] == 0xff && bytes[1] == 0xd8) snprintf(option, capacity, "shrink=%d", shrink);
     if (memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0)
-        return snprintf(option, capacity, "scale=0.%d", 1000 / shrink);
-    return 0;
+        snprintf(option, capacity, "scale=0.%d", 1000 / shrink);
 }
 
 /* Rows into memory, in order and on this thread.
@@ -104,14 +101,10 @@ static int copy_to_memory(Library vips, VipsImage **image) {
 cimaging_status cimaging_decode(
     Library vips, const cimaging_source *source, const cimaging_request *request, VipsImage **image,
     cimaging_result *result) {
-    cimaging_status status = cimaging_open(vips, source, "", image, result);
-    char option[32];
+    char option[32] = "";
+    shrink_option(source, shrink_on_load(source, request), option, sizeof option);
+    cimaging_status status = cimaging_open(vips, source, option, image, result);
     if (status != CIMAGING_OK) return status;
-    if (shrink_option(source, shrink_on_load(vips, *image, request), option, sizeof option) > 0) {
-        vips->g_object_unref(*image);
-        status = cimaging_open(vips, source, option, image, result);
-        if (status != CIMAGING_OK) return status;
-    }
     if (source->bands == 0 && copy_to_memory(vips, image) != 0) return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
     return CIMAGING_OK;
 }

@@ -150,8 +150,8 @@ cimaging_status cimaging_load(cimaging_result *result) {
     return ready(result) ? CIMAGING_OK : CIMAGING_LIBRARY_MISSING;
 }
 
-/* One picture at a time: the code generator below libvips (Orc 0.4) frees its code without a lock, and libvips has one
- * text for the errors of all threads. A picture is worked on by several threads all the same. */
+/* One picture at a time: libvips has one text for the errors of all threads, and one number of threads for all
+ * pictures. A large picture is worked on by several threads all the same. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static cimaging_status measure(Library vips, const cimaging_source *source, cimaging_result *result) {
@@ -172,6 +172,7 @@ static cimaging_status measure(Library vips, const cimaging_source *source, cima
 static cimaging_status render(
     Library vips, const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
     VipsImage *image;
+    cimaging_use_threads(vips, (int64_t)source->width * source->height);
     cimaging_status status = cimaging_decode(vips, source, request, &image, result);
     if (status != CIMAGING_OK) return status;
     int is_resized = request->mode != CIMAGING_AS_IS;

@@ -9,8 +9,9 @@
 
 static struct cimaging_library library;
 static int is_ready;
+static int threads;
 static char reason[256];
-/* Guards the three above: they are written in the once-function alone. */
+/* Guards the four above: they are written in the once-function alone. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* What libvips would write to standard error about a strange picture comes back as an error, or does not matter. */
@@ -58,8 +59,14 @@ static void open_library(void) {
     library.vips_cache_set_max(0);
     library.vips_cache_set_max_mem(0);
     library.vips_cache_set_max_files(0);
-    if (library.vips_concurrency_get() > 4) library.vips_concurrency_set(4);
+    /* What Orc compiles for each picture anew takes longer than it saves, and it frees its code without a lock. */
+    library.vips_vector_set_enabled(FALSE);
+    threads = library.vips_concurrency_get() > 4 ? 4 : library.vips_concurrency_get();
     is_ready = 1;
+}
+
+void cimaging_use_threads(const struct cimaging_library *vips, int64_t pixels) {
+    vips->vips_concurrency_set(pixels < 4000000 ? 1 : threads);
 }
 
 const struct cimaging_library *cimaging_library(const char **why) {

@@ -2,7 +2,9 @@
 #ifndef CIMAGING_LIBRARY_H
 #define CIMAGING_LIBRARY_H
 
+#include <stdint.h>
 #include <vips/vips.h>
+#include <vips/vector.h>
 
 #define CIMAGING_FUNCTIONS(F) \
     F(g_free) \
@@ -54,13 +56,17 @@
     F(vips_region_new) \
     F(vips_region_prepare) \
     F(vips_thread_shutdown) \
-    F(vips_thumbnail_image)
+    F(vips_thumbnail_image) \
+    F(vips_vector_set_enabled)
 
 struct cimaging_library {
 #define CIMAGING_FIELD(name) __typeof__(name) *name;
     CIMAGING_FUNCTIONS(CIMAGING_FIELD)
 #undef CIMAGING_FIELD
 };
+
+/* How many threads work on one picture of so many pixels: a small one is done before a second thread has begun. */
+void cimaging_use_threads(const struct cimaging_library *vips, int64_t pixels);
 
 /* The table, filled on the first call; NULL when libvips cannot be used, and `*why` says why. */
 const struct cimaging_library *cimaging_library(const char **why);

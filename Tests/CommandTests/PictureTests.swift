@@ -12,6 +12,7 @@ struct PictureTests {
     /// Debian's own Python, whose packages are Debian's.
     static let python = "/usr/bin/python3"
     static let judge = "\(Project.root)/Tests/Judges/pictures.py"
+    static var hasPython: Bool { FileManager.default.isExecutableFile(atPath: python) }
     static var hasPillow: Bool { (try? run(python, ["-c", "import PIL"]).status == .exited(0)) ?? false }
 
     @Test(
@@ -49,6 +50,58 @@ struct PictureTests {
         }
         let verdict = try run(Self.python, [Self.judge, "judge", "\(program.container)/Documents"])
         #expect(verdict.stdout == "\(lines[2]) judged\n", "\(verdict.stdout)\(verdict.stderr)")
+    }
+
+    @Test(
+        "sessions that are killed leave each picture old or new, whole, and with its item",
+        .enabled(if: hasPython, "python3 is not installed"))
+    func killed() throws {
+        // The short form of `scripts/soak pictures`.
+        let trial = try run(
+            Self.python, ["\(Project.root)/Tests/Soak/pictures.py", program.path, "5"],
+            environment: program.environment,
+            timeout: 240)
+        #expect(trial.status == .exited(0), "\(trial.stderr)")
+        #expect(trial.stdout.hasSuffix("each old or new, none torn, none lost\n"))
+    }
+
+    /// The example of the slides: two pictures in the cache, and after the flush one that was looked at again.
+    @Test("memory warnings are told as the slides show them, line for line") func flushes() throws {
+        let script = """
+            local picture = assert(image.open(...))
+            local first, second = items:createItem{ name = "A" }, items:createItem{ name = "B" }
+            first.image, second.image = picture, picture
+            app:simulateMemoryWarning()
+            assert(second.image and second.image)
+            app:simulateMemoryWarning()
+            items:removeItem(first) items:removeItem(second)
+            """
+        let output = try program("-e", script, "\(Project.root)/examples/data/pictures/teapot.jpg")
+        let form = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} cubby\[\d+:[0-9a-f]+\] (.*)/
+        let lines = output.stderr.split(separator: "\n").prefix(4).map {
+            (try? form.wholeMatch(in: $0))?.output.1 ?? $0
+        }
+        #expect(
+            lines == [
+                "Received memory warning.", "flushing 2 images out of the cache", "Received memory warning.",
+                "flushing 1 images out of the cache",
+            ])
+    }
+
+    @Test("a session that touches no picture does not load libvips") func lazily() throws {
+        let script = """
+            local function isLoaded()
+              for line in io.lines("/proc/self/maps") do if line:find("libvips", 1, true) then return true end end
+              return false
+            end
+            items:createItem{ name = "Lamp" }
+            print(isLoaded(), assert(image.open((...))).width, isLoaded())
+            assert(image.open((...)):resized(9, 9))
+            print(isLoaded())
+            """
+        let output = try program(
+            "--allow-read", "/proc/self", "-e", script, "\(Project.root)/examples/data/pictures/teapot.jpg")
+        #expect(output.stdout == "false\t320\tfalse\ntrue\n", "\(output.stderr)")
     }
 
     static let chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].first {

@@ -40,6 +40,7 @@ def make(folder):
         tiff[274] = orientation
         image.save(f"{folder}/turned-{orientation}.tiff", tiffinfo=tiff)
         image.save(f"{folder}/turned-{orientation}.webp", lossless=True, exif=exif)
+        image.save(f"{folder}/turned-{orientation}.png", exif=exif)
     base.save(f"{folder}/plain.png")
     base.save(f"{folder}/plain.gif")
     base.save(f"{folder}/moving.gif", save_all=True, append_images=[Image.new("RGB", SIZE)], duration=100)
@@ -48,11 +49,13 @@ def make(folder):
     clear.paste((0, 0, 0, 0), (28, 20, 36, 28))
     clear.save(f"{folder}/clear.png")
     base.save(f"{folder}/heif.png")
-    try:
-        subprocess.run(["heif-enc", "-q", "95", f"{folder}/heif.png", "-o", f"{folder}/phone.heic"], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    except (OSError, subprocess.CalledProcessError):
-        pass
+    for name, options in [("phone.heic", []), ("web.avif", ["-A"])]:
+        try:
+            subprocess.run(["heif-enc", "-q", "95", *options, f"{folder}/heif.png", "-o", f"{folder}/{name}"],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        except (OSError, subprocess.CalledProcessError):
+            if os.path.exists(f"{folder}/{name}"):
+                os.remove(f"{folder}/{name}")
     os.remove(f"{folder}/heif.png")
 
 

@@ -23,7 +23,8 @@ typedef enum cimaging_status {
     CIMAGING_FAILED
 } cimaging_status;
 
-/* A picture: a file's bytes, or with `bands` 3 or 4 the rows of 8-bit sRGB(A) pixels from the top. */
+/* A picture: a file's bytes, or with `bands` 3 or 4 the rows of 8-bit sRGB(A) pixels from the top. The width and the
+ * height of a file are those of its header, upright; 0 when they are not known yet. */
 typedef struct cimaging_source {
     const void *bytes;
     size_t length;

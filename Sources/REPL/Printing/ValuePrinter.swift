@@ -76,7 +76,7 @@ public struct ValuePrinter {
         ItemTable(items, fields: fields, columns: columns, rows: rowLimit) { item in
             guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
                 host.images.hasImage(forKey: key),
-                let picture = try? host.images.thumbnail(forKey: key, size: 40)
+                let picture = try? host.images.thumbnail(forKey: key, size: 40, cornerRadius: 0)
             else { return nil }
             return pictures.inlineText(picture, columns: ItemTable.thumbnailColumns)
         }

@@ -141,6 +141,7 @@ extension ScriptHost {
         if callback == .didReceiveMemoryWarning { images.clearCache() }
         hooks.deliver(scriptEvent, until: deadline)
         if let name = callback.notificationName { post(name, until: deadline) }
+        if callback == .didEnterBackground, images.flushesInBackground, images.cacheCount > 0 { images.clearCache() }
         if callback == .didReceiveMemoryWarning { returnMemory() }
     }
 

@@ -1,12 +1,8 @@
-import Application
 import Logging
 import Stores
 
 /// An item's image goes and comes back with the item.
 extension ScriptHost {
-    /// Where images wait for an undo of their items' removal: as long as the history, until the next launch.
-    private var asideFolder: String { PathText.join(container.tmp, ".removed-images") }
-
     /// Takes out the images of items whose removal is committed; an item that a rollback brought back keeps its own.
     func removeImagesOfRemovedItems() {
         guard !removedKeys.isEmpty, !items.isInTransaction else { return }
@@ -14,7 +10,7 @@ extension ScriptHost {
         removedKeys = []
         for key in keys where items.item(forKey: key) == nil && images.hasImage(forKey: key) {
             do throws(ImageError) {
-                try images.setAside(forKey: key, in: asideFolder)
+                try images.setAside(forKey: key)
                 imagesAside.insert(key)
             } catch {
                 logger.warning("\(error.message)")
@@ -27,7 +23,7 @@ extension ScriptHost {
         guard try change({ removedKeys.insert($0) }) else { return false }
         for key in imagesAside where items.item(forKey: key) != nil {
             imagesAside.remove(key)
-            do throws(ImageError) { try images.bringBack(forKey: key, from: asideFolder) } catch {
+            do throws(ImageError) { try images.bringBack(forKey: key) } catch {
                 logger.warning("\(error.message)")
             }
         }

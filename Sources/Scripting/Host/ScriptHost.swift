@@ -123,6 +123,8 @@ public final class ScriptHost {
         items = try ItemStore.open(persistence, durability: options.durability)
         itemPreferences = Defaults(folder: container.preferences, domain: "items")
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
+        items.participant = images
+        if !options.isReadOnly { images.settleAside { [items] in items.item(forKey: $0) != nil } }
 
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
         loop = try EventLoop()

@@ -120,17 +120,19 @@ public struct StoreCheck {
         guard let keys = try? images.keys() else { return }
         orphans = keys.filter { store.item(forKey: $0) == nil }
         if !keys.isEmpty { note(.note, keys.count == 1 ? "1 picture" : "\(keys.count) pictures") }
-        for key in orphans.prefix(20) {
+        for key in orphans {
             note(.warning, "the picture \(key) has no item", "move it to Documents/\(Self.orphanFolder)")
         }
-        if orphans.count > 20 { note(.warning, "\(orphans.count - 20) more pictures have no item") }
+        let known = Set(keys)
+        for key in images.keysAside where store.item(forKey: key) != nil && !known.contains(key) {
+            note(.warning, "the picture of item \(key) is in \(images.asideDirectory): the next launch brings it back")
+        }
         // Only applications whose items name their pictures' keys say that there should be one.
         guard schema.itemKeyKey == "imageKey" else { return }
-        let pictures = Set(keys)
         var missing = 0
         for position in 0..<store.count {
             guard let item = store[position], let key = try? item.itemKey, !schema.keylessItems.contains(key),
-                !pictures.contains(key)
+                !known.contains(key)
             else { continue }
             missing += 1
             if missing <= 20 {

@@ -50,11 +50,11 @@ public struct Gallery {
     /// - Parameters:
     ///   - items: what is shown, in this order.
     ///   - folder: the folder's path.
-    ///   - progress: called after each item.
+    ///   - progress: told after each item how many are done; what it throws ends the work, and there is no page then.
     /// - Returns: what was written. A picture that cannot be read is no error: its item is shown without.
     /// - Throws: `FileError` when a file cannot be written; `StoreError` for an item that was removed.
     ///   O(n), and a decoding for each picture.
-    public func write(_ items: [Item], to folder: String, progress: () -> Void = {}) throws -> Summary {
+    public func write(_ items: [Item], to folder: String, progress: (Int) throws -> Void = { _ in }) throws -> Summary {
         var summary = Summary()
         try layer.makeDirectories(folder)
         var custom: Set<String> = []
@@ -68,7 +68,7 @@ public struct Gallery {
             }
             try addPicture(of: item, to: &entry, in: folder, &summary)
             entries.append(entry)
-            progress()
+            try progress(entries.count)
         }
         summary.items = entries.count
         let contents = Contents(fields: Self.domain + custom.sorted(), items: entries)
@@ -93,8 +93,11 @@ public struct Gallery {
             let name = Self.fileName(key, summary.pictures)
             let side = Self.pictureSize
             let isLarge = file.width > side || file.height > side
-            let picture = try file.jpegData(
-                quality: 0.8, sizing: isLarge ? ImageSizing(width: side, height: side) : nil)
+            // What the store keeps holds no metadata as a rule, and would only lose by another coding.
+            let picture =
+                isLarge
+                ? try file.jpegData(quality: 0.8, sizing: ImageSizing(width: side, height: side))
+                : try whole(file)
             let thumbnail = try file.jpegData(
                 quality: 0.7,
                 sizing: ImageSizing(width: Self.thumbnailSize, height: Self.thumbnailSize, mode: .fill))
@@ -114,6 +117,11 @@ public struct Gallery {
             if error.code == .unwritable, let fileError = error.fileError { throw fileError }
             summary.failures[key] = error.message
         }
+    }
+
+    private func whole(_ file: Image) throws(ImageError) -> [UInt8] {
+        if let bytes = file.bareJPEG { return bytes }
+        return try file.jpegData(quality: 0.8)
     }
 
     /// A name that is one in a URL as well: keys that are not plain get a number.

@@ -27,11 +27,20 @@ enum GalleryScript {
             if (Array.isArray(value)) return value.map((one) => said(one)).join(", ");
             return typeof value === "object" ? JSON.stringify(value) : String(value);
           };
-          const compare = (a, b) => {
-            const none = (a === undefined) - (b === undefined);
-            if (none || a === undefined) return none;
-            if (typeof a === "number" && typeof b === "number") return a - b;
-            return said(a).localeCompare(said(b), "en", { numeric: true, sensitivity: "base" });
+          const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+          const compare = (a, b) =>
+            typeof a === "number" && typeof b === "number" ? a - b : collator.compare(said(a), said(b));
+          // Each field's order is made once: typing filters it. What lacks the field comes last, whichever way round.
+          const orders = new Map();
+          const ordered = (field) => {
+            if (!field) return descending ? items.slice().reverse() : items;
+            if (!orders.has(field)) {
+              const has = items.filter((item) => item.values[field] !== undefined);
+              has.sort((a, b) => compare(a.values[field], b.values[field]));
+              orders.set(field, [has, items.filter((item) => item.values[field] === undefined)]);
+            }
+            const [has, lacks] = orders.get(field);
+            return (descending ? has.slice().reverse() : has).concat(lacks);
           };
           for (const item of items) {
             item.text = fold(fields.map((field) => said(item.values[field], field)).join("\n"));
@@ -45,15 +54,17 @@ enum GalleryScript {
 
           function update() {
             const words = fold(search.value).split(/\s+/).filter(Boolean);
-            shown = words.length ? items.filter((item) => matches(item, words)) : items.slice();
-            if (sort.value) shown.sort((a, b) => compare(a.values[sort.value], b.values[sort.value]) * (descending ? -1 : 1));
-            else if (descending) shown.reverse();
+            const all = ordered(sort.value);
+            shown = words.length ? all.filter((item) => matches(item, words)) : all;
             const total = shown.reduce((sum, item) => sum + (item.values[money] || 0), 0);
             byId("count").textContent =
               `${grouped(shown.length)} of ${grouped(items.length)} items` + (total ? ` · $${grouped(total)}` : "");
             cards.replaceChildren();
             drawn = 0;
-            if (!shown.length) cards.append(element("p", { id: "none" }, "Nothing matches. Fewer words find more."));
+            if (!shown.length) cards.append(element("p", { id: "none" }, items.length
+              ? "Nothing matches. Fewer words find more."
+              : "There are no items yet. Make some with items:createItem{ name = \"Lamp\" }, give them pictures, and write this page anew."));
+            byId("controls").hidden = !items.length;
             draw();
             chart();
           }
@@ -175,6 +186,8 @@ enum GalleryScript {
             return values.size > 1 && values.size <= Math.max(12, items.length / 2);
           };
           const groups = fields.filter((field) => field !== money && field !== "itemKey" && field !== "name" && few(field));
+          // Where no field groups, the dearest items are a chart of their own.
+          if (!groups.length && items.length > 1 && items.some((item) => item.values[money])) groups.push("name");
           group.append(...groups.map((field) => element("option", { value: field }, field)));
           if (!groups.length) group.parentElement.hidden = true;
           if (groups.includes("room")) group.value = "room";

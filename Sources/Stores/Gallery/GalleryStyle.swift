@@ -13,18 +13,19 @@ enum GalleryStyle {
         header { position: sticky; top: 0; z-index: 1; padding: .75rem 1rem; background: var(--ground); border-bottom: 1px solid var(--line); }
         h1 { display: inline; margin: 0 .75rem 0 0; font-size: 1.25rem; }
         #count { display: inline; color: var(--soft); }
+        [hidden] { display: none !important; }
         #controls { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin-top: .5rem; }
         label { display: flex; flex-direction: column; font-size: .75rem; color: var(--soft); }
         label:first-child { flex: 1 1 14rem; }
         input, select, button { min-height: 2.5rem; padding: .3rem .6rem; font: inherit; color: var(--ink); background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
         select { max-width: 12rem; }
         :focus-visible { outline: 3px solid var(--accent); outline-offset: 1px; }
-        #totals { margin: 1rem; padding: .75rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
+        #totals { margin: 1rem 1rem 0; padding: .75rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
         #chart { display: block; width: 100%; }
         #chart rect { fill: var(--accent); }
         #chart text { fill: var(--ink); font-size: 13px; }
         figcaption { color: var(--soft); font-size: .8rem; }
-        #cards { display: grid; gap: .75rem; padding: 0 1rem 1rem; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); }
+        #cards { display: grid; gap: .75rem; padding: 1rem; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); }
         .card { display: flex; flex-direction: column; min-width: 0; padding: 0; text-align: left; cursor: pointer; border-radius: .75rem; overflow: hidden; }
         .card img, .card .blank { width: 100%; height: auto; aspect-ratio: 1; object-fit: cover; background: var(--line); }
         .card .blank { display: grid; place-items: center; font-size: 2.5rem; color: var(--soft); }
@@ -45,8 +46,8 @@ enum GalleryStyle {
         kbd { padding: 0 .35em; border: 1px solid var(--line); border-radius: .3em; background: var(--card); }
         @media (max-width: 30rem) {
           header { position: static; }
-          #cards { grid-template-columns: repeat(2, minmax(0, 1fr)); padding: 0 .75rem .75rem; }
-          #totals { margin: .75rem; }
+          #cards { grid-template-columns: repeat(2, minmax(0, 1fr)); padding: .75rem; }
+          #totals { margin: .75rem .75rem 0; }
           select { max-width: 9rem; }
           footer { display: none; }
         }

@@ -65,7 +65,7 @@ public final class Image: Sendable {
         }
         self.format = format
         self.limits = limits
-        source = .encoded(bytes)
+        source = .encoded(bytes, width: width, height: height)
         byteCount = bytes.count
     }
 
@@ -103,7 +103,13 @@ public final class Image: Sendable {
 
     /// The file's own bytes when it is a JPEG file, as it came; nil otherwise.
     public var encodedJPEG: [UInt8]? {
-        guard format == .jpeg, case .encoded(let bytes) = source else { return nil }
+        guard format == .jpeg, case .encoded(let bytes, _, _) = source else { return nil }
+        return bytes
+    }
+
+    /// The file's own bytes when it is a JPEG file that holds a picture and nothing else, upright as it is; nil otherwise.
+    public var bareJPEG: [UInt8]? {
+        guard let bytes = encodedJPEG, let header = JPEGHeader.read(bytes), !header.hasMetadata else { return nil }
         return bytes
     }
 
@@ -111,7 +117,7 @@ public final class Image: Sendable {
     ///
     /// - Throws: `ImageError` when libvips, which reads it, cannot be used, or the file cannot be opened.
     public func metadata() throws(ImageError) -> ImageMetadata {
-        guard case .encoded(let bytes) = source else { return ImageMetadata(fields: []) }
+        guard case .encoded(let bytes, _, _) = source else { return ImageMetadata(fields: []) }
         return ImageMetadata(fields: try ImageLibrary.exif(bytes, limits: limits))
     }
 
@@ -149,8 +155,16 @@ public final class Image: Sendable {
     /// - Returns: a picture of pixels, without a format.
     /// - Throws: `ImageError` when it cannot be decoded or made.
     public func resized(width: Int, height: Int, mode: ImageSizing.Mode = .fit) throws(ImageError) -> Image {
-        let output = try render(ImageSizing(width: width, height: height, mode: mode), as: .pixels)
-        return Image(pixels: try pixels(of: output), limits: limits)
+        Image(pixels: try pixels(sizing: ImageSizing(width: width, height: height, mode: mode)), limits: limits)
+    }
+
+    /// The picture's pixels in a size, with opacity where it has any.
+    ///
+    /// - Parameter sizing: the size.
+    /// - Returns: pixels of three or four channels.
+    /// - Throws: `ImageError` when it cannot be decoded or made.
+    public func pixels(sizing: ImageSizing) throws(ImageError) -> ImagePixels {
+        try pixels(of: try render(sizing, as: .pixels))
     }
 
     /// The picture's pixels, red, green and blue, in a size; for drawing in a terminal.

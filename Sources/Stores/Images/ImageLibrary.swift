@@ -4,7 +4,8 @@ import CImaging
 enum ImageLibrary {
     /// What is decoded: a file's bytes, or pixels.
     enum Source {
-        case encoded([UInt8])
+        /// With its size, upright, once it is known.
+        case encoded([UInt8], width: Int = 0, height: Int = 0)
         case pixels(ImagePixels)
     }
 
@@ -110,7 +111,10 @@ enum ImageLibrary {
         raw.pixel_limit = Int64(limits.pixels)
         let bytes: [UInt8]
         switch source {
-        case .encoded(let file): bytes = file
+        case .encoded(let file, let width, let height):
+            bytes = file
+            raw.width = Int32(clamping: width)
+            raw.height = Int32(clamping: height)
         case .pixels(let pixels):
             bytes = pixels.bytes
             raw.width = Int32(pixels.width)

@@ -21,4 +21,33 @@ public struct ImagePixels: Sendable, Hashable {
         self.channels = channels
         self.bytes = bytes
     }
+
+    /// The pixels with opacity, clear beyond corners of a radius; what the arc crosses is as opaque as it is within.
+    ///
+    /// - Parameter radius: in pixels, at most half of the shorter side.
+    /// - Returns: pixels of four channels.
+    public func rounded(_ radius: Double) -> ImagePixels {
+        var result = [UInt8]()
+        result.reserveCapacity(width * height * 4)
+        for start in stride(from: 0, to: bytes.count, by: channels) {
+            result.append(contentsOf: bytes[start..<start + 3])
+            result.append(channels == 4 ? bytes[start + 3] : 255)
+        }
+        let side = min(Int(radius.rounded(.up)), width, height)
+        for row in 0..<max(side, 0) {
+            for column in 0..<side {
+                let (x, y) = (radius - Double(column) - 0.5, radius - Double(row) - 0.5)
+                guard x > 0, y > 0 else { continue }
+                let within = min(max(radius + 0.5 - (x * x + y * y).squareRoot(), 0), 1)
+                for (column, row) in [
+                    (column, row), (width - 1 - column, row), (column, height - 1 - row),
+                    (width - 1 - column, height - 1 - row),
+                ] {
+                    let place = (row * width + column) * 4 + 3
+                    result[place] = UInt8((Double(result[place]) * within).rounded())
+                }
+            }
+        }
+        return ImagePixels(width: width, height: height, channels: 4, bytes: result)
+    }
 }

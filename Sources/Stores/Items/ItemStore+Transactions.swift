@@ -30,14 +30,22 @@ extension ItemStore {
     public func endTransaction() throws(StoreError) {
         guard let start = savepoints.last else { throw Self.noTransaction }
         guard savepoints.count == 1 else { return closeSavepoint() }
-        closeSavepoint()
+        do throws(StoreError) {
+            try participant?.prepareToCommit()
+        } catch {
+            rollBackSavepoint()
+            throw error
+        }
+        savepoints.removeLast()
         do throws(StoreError) {
             try commit()
         } catch {
             sealed.removeAll { $0 > start }
             rollBack(to: start)
+            participant?.rollBackSavepoint()
             throw error
         }
+        participant?.closeSavepoint()
     }
 
     /// Rolls the innermost transaction back.
@@ -65,15 +73,18 @@ extension ItemStore {
 
     func openSavepoint() {
         savepoints.append(log.count)
+        participant?.openSavepoint()
     }
 
     func closeSavepoint() {
         savepoints.removeLast()
+        participant?.closeSavepoint()
     }
 
     func rollBackSavepoint() {
         guard let start = savepoints.popLast() else { return }
         rollBack(to: start)
+        participant?.rollBackSavepoint()
     }
 
     /// Takes back the log's changes from `start` on, newest first, and forgets them.

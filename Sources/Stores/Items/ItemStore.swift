@@ -30,6 +30,8 @@ public final class ItemStore {
     @exclusivity(unchecked) var sealed: [Int] = []
     /// The log's length at the begin of each open transaction.
     @exclusivity(unchecked) var savepoints: [Int] = []
+    /// Whose changes are part of the transactions: the pictures of an application.
+    public weak var participant: (any TransactionParticipant)?
     var undoStack: [ChangeGroup] = []
     var redoStack: [ChangeGroup] = []
     /// How far back `undo` reaches.

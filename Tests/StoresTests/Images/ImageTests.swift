@@ -141,6 +141,17 @@ struct ImageTests {
         #expect((written.width, written.height) == (width, height))
     }
 
+    @Test("a JPEG file that holds more than a picture is not bare")
+    func bare() throws {
+        let picture = try Image.open(Pictures.example("lamp.png"))
+        let bytes = try picture.jpegData()
+        #expect(picture.bareJPEG == nil)
+        #expect(try Image(bytes: bytes).bareJPEG == bytes)
+        #expect(try Image(bytes: Pictures.jpeg(bytes, orientation: 1, bigEndian: false)).bareJPEG == nil)
+        let comment: [UInt8] = [0xff, 0xfe, 0, 4, 0x68, 0x69]
+        #expect(try Image(bytes: bytes[..<2] + comment + bytes[2...]).bareJPEG == nil)
+    }
+
     @Test("a file that is not there is named")
     func absent() throws {
         let error = #expect(throws: ImageError.self) { try Image.open("/nonexistent/lamp.png") }

@@ -16,7 +16,7 @@ enum GalleryBinding {
             ],
             returns: LuaType.orError(.table),
             "Writes a page with the items' pictures and fields, search, sort and totals, which needs no network: open its "
-                + "index.html. A table with page, items, pictures and failures (messages by key), or nil and an error.",
+                + "index.html. A bar shows on a terminal how far it is. A table with page, items, pictures and failures (messages by key), or nil and an error.",
             example: "return items:query():gallery(app.container.tmp .. \"/gallery\").items"
         ) { [unowned host] value, call in
             let folder = try call.text(0)
@@ -25,7 +25,15 @@ enum GalleryBinding {
                 try host.askConsent(folder, .readWrite)
                 try host.fence.check(folder, .readWrite)
                 let gallery = Gallery(images: host.images, title: title, using: host.fence.layer)
-                let summary = try gallery.write(try value.query.all(), to: folder)
+                let items = try value.query.all()
+                // The VM looks for what is pending, Ctrl-C or a limit, as it enters a function.
+                let checkpoint = try host.state.load(Array("".utf8), name: "=checkpoint")
+                let bar = ProgressBar(total: Int64(items.count), label: "Writing")
+                defer { bar.finish(host.output) }
+                let summary = try gallery.write(items, to: folder) { done in
+                    _ = try checkpoint.call()
+                    bar.show(Int64(done), host.output)
+                }
                 let table = call.state.makeTable()
                 table.rawSet("page", .text(summary.page))
                 table.rawSet("items", .integer(Int64(summary.items)))

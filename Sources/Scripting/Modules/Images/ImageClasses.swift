@@ -1,4 +1,5 @@
 import Application
+import Logging
 import Lua
 import Stores
 
@@ -55,10 +56,16 @@ final class ImageClasses {
             }
         }
         cls.property(
-            "exif", LuaType.orError(.table).first ?? .table,
-            "What the camera wrote, by EXIF's names: text, numbers, arrays of numbers, and latitude and longitude in degrees."
-        ) { picture, call in
-            try attempt(call) { call.returns(LuaValue.table(exif(try picture.metadata(), call.state))) }
+            "exif", .optional(.table),
+            "What the camera wrote, by EXIF's names: text, numbers, arrays of numbers, and latitude and longitude in degrees; nil, and a warning why, when it can't be read."
+        ) { [unowned host] picture, call in
+            do throws(ImageError) {
+                return call.returns(LuaValue.table(exif(try picture.metadata(), call.state)))
+            } catch {
+                // A property has one value: the reason is told.
+                host.logger.warning("\(error.message)")
+                return call.returns(LuaValue.nil)
+            }
         }
         cls.method(
             "pngData", returns: LuaType.orError(.string), "The picture as a PNG file's bytes.",
@@ -178,18 +185,7 @@ final class ImageClasses {
         ) { store, call in
             try Self.keyed(call, 0) { call.returns(try store.imagePath(forKey: try call.text(0))) }
         }
-        images.method(
-            "thumbnail", [key, LuaParameter("size", .optional(.integer), "pixels a side; 40 if not given")],
-            returns: LuaType.orError(.object("Image")), "The picture in a small square, kept in Library/Caches.",
-            example:
-                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:thumbnail(\"cover\", 16).width"
-        ) { store, call in
-            let size = try call.optional(1, call.integer) ?? 40
-            guard (1...4096).contains(size) else { throw call.refuse(1, "a size from 1 to 4096 expected, got \(size)") }
-            return try Self.keyed(call, 0) {
-                call.returns(try store.thumbnail(forKey: try call.text(0), size: Int(size)), image)
-            }
-        }
+        declareThumbnails()
         images.method(
             "keys", returns: LuaType.orError(.array(.text)), "The keys of all pictures, sorted.",
             example: "return #images:keys()"
@@ -208,17 +204,14 @@ final class ImageClasses {
             store.clearCache()
             return call.returnsNothing()
         }
-        images.integer("cacheCount", "Pictures in the cache.", get: { Int64($0.cacheCount) })
-        images.integer("cacheCost", "Bytes in the cache.", get: { Int64($0.cacheCost) })
-        images.integer(
-            "cacheLimit", "Bytes that the cache may hold.", get: { Int64($0.cacheLimit) },
-            set: { $0.cacheLimit = Int(max($1, 0)) })
+        declareCache()
+        declareLimits()
         images.declareGlobalObject()
         images.metamethod("__tostring") { store, call in call.returns("images (\((try? store.keys().count) ?? 0))") }
     }
 
     /// A key that can be none is the script's fault; other refusals are the world's.
-    private static func keyed(_ call: LuaCall, _ position: Int, _ body: () throws -> Int32) throws -> Int32 {
+    static func keyed(_ call: LuaCall, _ position: Int, _ body: () throws -> Int32) throws -> Int32 {
         do { return try body() } catch let error as ImageError {
             if error.code == .badKey { throw call.refuse(position, error.message) }
             return call.returns(failure: error)

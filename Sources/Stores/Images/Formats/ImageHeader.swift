@@ -8,6 +8,8 @@ struct ImageHeader: Equatable {
     var orientation = 1
     /// The end is there, too: the file is not cut short.
     var isComplete: Bool
+    /// The file holds more than the picture and its colours: EXIF, XMP, comments.
+    var hasMetadata = false
 
     /// Width and height as they are when turned upright.
     mutating func turnUpright() {

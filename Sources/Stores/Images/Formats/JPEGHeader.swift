@@ -6,6 +6,7 @@ enum JPEGHeader {
         guard file.int16(0) == 0xffd8 else { return nil }
         var header: ImageHeader?
         var orientation = 1
+        var hasMetadata = false
         var position = 2
         while let mark = file.byte(position), let kind = file.byte(position + 1) {
             guard mark == 0xff else { return nil }
@@ -30,9 +31,13 @@ enum JPEGHeader {
                 else { return nil }
                 header = ImageHeader(width: width, height: height, isComplete: false)
             case 0xe1:
+                hasMetadata = true
                 orientation = EXIFOrientation.inSegment(segment) ?? orientation
+            // All but JFIF's, the colour profile's and Adobe's; and comments.
+            case 0xe3...0xed, 0xef, 0xfe: hasMetadata = true
             case 0xda:
                 header?.orientation = orientation
+                header?.hasMetadata = hasMetadata
                 header?.turnUpright()
                 header?.isComplete = hasEnd(bytes, after: end)
                 return header

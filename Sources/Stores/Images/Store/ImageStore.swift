@@ -15,11 +15,15 @@ public final class ImageStore {
     public private(set) var cacheHits = 0
     /// How often it was not.
     public private(set) var cacheMisses = 0
+    /// Whether the cache is flushed when the application enters the background, too. The host does it.
+    public var flushesInBackground = false
 
     let thumbnailDirectory: String
     let layer: any FileLayer
     let logger: Logger
     var cache: ImageCache
+    /// What the open transactions have done so far, innermost last; see `ImageStore+Transactions.swift`.
+    var transactions: [ImageTransaction] = []
 
     /// A store over two folders, of which the first must exist.
     ///
@@ -63,7 +67,11 @@ public final class ImageStore {
             bytes = own
         }
         do throws(FileError) {
-            try AtomicFile.write(bytes, to: path, using: layer)
+            if transactions.isEmpty {
+                try AtomicFile.write(bytes, to: path, using: layer)
+            } else {
+                try stage(bytes, key)
+            }
         } catch {
             throw ImageError(.unwritable, error)
         }
@@ -84,7 +92,11 @@ public final class ImageStore {
         }
         cacheMisses += 1
         do throws(ImageError) {
-            let image = try Image.open(path, limits: limits, using: layer)
+            guard let file = currentPath(forKey: key) else {
+                logger.error("Error: unable to find \(path)")
+                return nil
+            }
+            let image = try Image.open(file, limits: limits, using: layer)
             cache.insert(image, forKey: key)
             return image
         } catch {
@@ -100,7 +112,8 @@ public final class ImageStore {
     /// - Returns: the picture.
     /// - Throws: `ImageError` when there is none, or it cannot be read.
     public func uncachedImage(forKey key: String) throws(ImageError) -> Image {
-        try Image.open(try imagePath(forKey: key), limits: limits, using: layer)
+        let path = try imagePath(forKey: key)
+        return try Image.open(currentPath(forKey: key) ?? path, limits: limits, using: layer)
     }
 
     /// Whether there is a picture under a key, without reading or logging.
@@ -108,7 +121,7 @@ public final class ImageStore {
     /// - Parameter key: its name.
     /// - Returns: false, too, for what cannot be a key.
     public func hasImage(forKey key: String) -> Bool {
-        ImageKey.isKey(key) && layer.exists(PathText.join(directory, key))
+        ImageKey.isKey(key) && currentPath(forKey: key).map(layer.exists) ?? false
     }
 
     /// Removes the picture under a key from the cache, its file and its thumbnails. That there is none is no error; a
@@ -120,6 +133,11 @@ public final class ImageStore {
         let path = try imagePath(forKey: key)
         cache.remove(key)
         removeThumbnails(forKey: key)
+        if !transactions.isEmpty { return note(.deleted, key) }
+        removeFile(path)
+    }
+
+    func removeFile(_ path: String) {
         do throws(FileError) {
             try layer.remove(path)
         } catch  where error.code != FileLayerCode.absent {
@@ -145,7 +163,11 @@ public final class ImageStore {
     /// - Throws: `ImageError` when the folder cannot be listed.
     public func keys() throws(ImageError) -> [String] {
         do throws(FileError) {
-            return try layer.list(directory).filter { ImageKey.isKey($0) && isPicture($0) }
+            let kept = try layer.list(directory).filter { ImageKey.isKey($0) && isPicture($0) }
+            let changed = changesUnderWay
+            if changed.isEmpty { return kept }
+            let staged = changed.compactMap { $0.value == .deleted ? nil : $0.key }
+            return (kept.filter { changed[$0] == nil } + staged).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         } catch {
             throw ImageError(.unreadable, error)
         }

@@ -1,9 +1,11 @@
 /// Pixels as sixels: bands of six rows, each drawn a colour at a time. Source: DEC's VT330/VT340 Programmer Reference
 /// Manual, chapter 14.
 enum SixelImage {
-    /// - Parameter pixels: of at most 256 colours; those beyond take the last one's register.
+    /// - Parameters:
+    ///   - pixels: of at most 256 colours; those beyond take the last one's register.
+    ///   - endsBelow: whether the cursor goes on below the last band, as for a picture that stands by itself.
     /// - Returns: the device control string. O(width × height + bands × colours × width).
-    static func text(_ pixels: ImagePixels) -> String {
+    static func text(_ pixels: ImagePixels, endsBelow: Bool = true) -> String {
         let (indexes, palette) = indexed(pixels)
         var text = Array("\u{1b}P0;1q\"1;1;\(pixels.width);\(pixels.height)".utf8)
         for (index, color) in palette.enumerated() {
@@ -11,10 +13,12 @@ enum SixelImage {
         }
         var band = Band(width: pixels.width, colors: palette.count)
         for top in stride(from: 0, to: pixels.height, by: 6) {
+            if top > 0 { text.append(UInt8(ascii: "-")) }
             let rows = min(6, pixels.height - top)
             band.fill(from: indexes[(top * pixels.width)..<((top + rows) * pixels.width)])
             band.write(to: &text)
         }
+        if endsBelow { text.append(UInt8(ascii: "-")) }
         text += "\u{1b}\\".utf8
         return String(decoding: text, as: UTF8.self)
     }
@@ -78,7 +82,6 @@ enum SixelImage {
                 text += "#\(color)".utf8
                 runs(of: sixels[(color * width)..<((color + 1) * width)], to: &text)
             }
-            text.append(UInt8(ascii: "-"))
         }
 
         /// Repetitions of more than three are counted; what is empty to the right is left out.

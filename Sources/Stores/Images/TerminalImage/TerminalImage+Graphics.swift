@@ -37,8 +37,9 @@ extension TerminalImage {
     ) throws(ImageError) -> String {
         let pixels = ImageSizing(
             width: area.columns * area.cellWidth, height: area.cellHeight, mode: .fill)
-        // The cursor is put where it belongs whatever the protocol leaves it at.
-        let frame = ("\u{1b}7", "\u{1b}8\u{1b}[\(area.columns)C")
+        // The cursor is put where it belongs whatever the protocol leaves it at. In the screen's last line a line is made
+        // below first: a picture that scrolled the screen would leave the cursor a line lower than the picture.
+        let frame = ("\u{1b}D\u{1b}[A\u{1b}7", "\u{1b}8\u{1b}[\(area.columns)C")
         switch graphics {
         case .kitty:
             return frame.0 + kitty(try image.pngData(sizing: pixels), cells: (area.columns, 1)) + frame.1
@@ -49,7 +50,8 @@ extension TerminalImage {
             // A band is six pixels high: one that reaches below the line would scroll the last one.
             let height = max(area.cellHeight / 6 * 6, 6)
             let fitting = ImageSizing(width: pixels.width, height: height, mode: .fill)
-            return frame.0 + SixelImage.text(try image.rgb(sizing: fitting, background: 0, isReduced: true)) + frame.1
+            let rgb = try image.rgb(sizing: fitting, background: 0, isReduced: true)
+            return frame.0 + SixelImage.text(rgb, endsBelow: false) + frame.1
         case .halfBlocks(let colors):
             let sizing = ImageSizing(width: area.columns, height: 2, mode: .fill)
             return String(halfBlocks(try image.rgb(sizing: sizing), colors: colors).dropLast())

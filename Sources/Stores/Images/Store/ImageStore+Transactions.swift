@@ -1,0 +1,113 @@
+import Application
+import Logging
+
+/// Pictures that are set or deleted while the item store is in a transaction: they take their places when it is
+/// committed. New pictures do before the items that have them are, others after: after a crash between, an item has a
+/// picture, old or new, and at worst there is a picture too many, which a check names.
+extension ImageStore: TransactionParticipant {
+    public func openSavepoint() { transactions.append(ImageTransaction()) }
+
+    public func prepareToCommit() throws(StoreError) {
+        guard let innermost = transactions.indices.last else { return }
+        var hasPlaced = false
+        for (key, change) in transactions[innermost].changes {
+            let place = PathText.join(directory, key)
+            guard let staged = change.stagedPath, !layer.exists(place) else { continue }
+            do throws(FileError) {
+                try layer.rename(staged, to: place)
+            } catch {
+                throw Self.unwritable(error)
+            }
+            transactions[innermost].changes[key] = .placed
+            hasPlaced = true
+        }
+        // What survives a power cut is never an item alone.
+        do throws(FileError) {
+            if hasPlaced { try layer.syncDirectory(directory) }
+        } catch {
+            throw Self.unwritable(error)
+        }
+    }
+
+    private static func unwritable(_ error: FileError) -> StoreError {
+        StoreError(.inputOutput, "a picture cannot be written: \(error.message)", cause: error)
+    }
+
+    public func closeSavepoint() {
+        guard let ended = transactions.popLast(), !ended.changes.isEmpty else { return }
+        if let outer = transactions.indices.last {
+            for (key, change) in ended.changes { replace(change, key, in: outer) }
+            return
+        }
+        for (key, change) in ended.changes {
+            let place = PathText.join(directory, key)
+            switch change {
+            case .deleted: removeFile(place)
+            case .placed: continue
+            case .staged(let path):
+                do throws(FileError) {
+                    try layer.rename(path, to: place)
+                } catch {
+                    logger.error("the picture \(key) could not be written: \(error.message)")
+                    forget(key, path)
+                }
+            }
+        }
+        do throws(FileError) {
+            try layer.syncDirectory(directory)
+        } catch {
+            logger.warning("\(error.message)")
+        }
+    }
+
+    public func rollBackSavepoint() {
+        guard let ended = transactions.popLast() else { return }
+        for (key, change) in ended.changes {
+            switch change {
+            case .staged(let path): forget(key, path)
+            case .placed: forget(key, PathText.join(directory, key))
+            case .deleted: continue
+            }
+        }
+    }
+
+    /// What all open transactions together have changed.
+    var changesUnderWay: [String: ImageTransaction.Change] {
+        transactions.reduce(into: [:]) { $0.merge($1.changes) { _, new in new } }
+    }
+
+    /// The file that a key's picture is read from now; nil when it is deleted.
+    func currentPath(forKey key: String) -> String? {
+        for transaction in transactions.reversed() {
+            switch transaction.changes[key] {
+            case .deleted: return nil
+            case .staged(let path): return path
+            case .placed, nil: continue
+            }
+        }
+        return PathText.join(directory, key)
+    }
+
+    /// Writes a picture beside its place, where an interrupted write's rests are looked for.
+    func stage(_ bytes: [UInt8], _ key: String) throws(FileError) {
+        let path = PathText.join(directory, TemporaryName.next())
+        try AtomicFile.write(bytes, to: path, using: layer)
+        note(.staged(path: path), key)
+    }
+
+    func note(_ change: ImageTransaction.Change, _ key: String) {
+        if let innermost = transactions.indices.last { replace(change, key, in: innermost) }
+    }
+
+    private func replace(_ change: ImageTransaction.Change, _ key: String, in index: Int) {
+        let earlier = transactions[index].changes.updateValue(change, forKey: key)
+        if let path = earlier?.stagedPath { removeFile(path) }
+    }
+
+    /// A picture that has not happened: neither its file nor what was made from it stays.
+    private func forget(_ key: String, _ path: String) {
+        cache.remove(key)
+        removeThumbnails(forKey: key)
+        removeFile(path)
+    }
+}
