@@ -100,6 +100,35 @@ import Testing
         #expect(state.liveObjects < 100)
     }
 
+    @Test("blocks of all sizes that come, grow, shrink and go keep what is in them") func blocks() throws {
+        let script = """
+            local kept, sum, state = {}, 0, 1
+            local function random(n) state = state * 48271 % 2147483647 return state % n end
+            local function check(entry)
+              for i = 1, entry.n do if entry.list[i] ~= entry.seed + i then return false end end
+              return entry.text == string.rep(string.char(97 + entry.seed % 26), entry.n)
+            end
+            local wrong = 0
+            for round = 1, 30000 do
+              local place, n = random(500), random(40)
+              local old = kept[place]
+              if old and not check(old) then wrong = wrong + 1 end
+              local entry = { n = n, seed = round, list = {}, text = string.rep(string.char(97 + round % 26), n) }
+              for i = 1, n do entry.list[i] = round + i end
+              kept[place] = random(3) > 0 and entry or nil
+            end
+            for _, entry in pairs(kept) do if not check(entry) then wrong = wrong + 1 end end
+            kept = nil
+            collectgarbage()
+            return wrong
+            """
+        state.collectGarbage()
+        let before = state.memory.used
+        #expect(try state.load(Array(script.utf8), name: "=blocks").call().first?.integerValue == 0)
+        state.collectGarbage()
+        #expect(state.memory.used < before + 20_000)
+    }
+
     @Test func swiftSeesObjects() throws {
         let value = rows.value(Row(12))
         #expect(rows.object(of: value)?.number == 12)

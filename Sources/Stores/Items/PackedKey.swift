@@ -48,7 +48,9 @@ struct PackedKey: BitwiseCopyable, Equatable {
 
     /// The same for twice four digits.
     @inline(__always)
-    private static func digits(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer) -> (value: UInt64, invalid: UInt64) {
+    private static func digits(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer) -> (
+        value: UInt64, invalid: UInt64
+    ) {
         let low = UInt64(UInt32(littleEndian: first.loadUnaligned(as: UInt32.self)))
         let high = UInt64(UInt32(littleEndian: second.loadUnaligned(as: UInt32.self)))
         return digits(high << 32 | low)
