@@ -24,7 +24,7 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
     clua_host *host = ud;
     size_t old = block ? osize : 0; /* for a new block, osize is a type tag */
     if (nsize == 0) {
-        free(block);
+        clua_pool_free(&host->pool, block, old);
         host->used -= old;
         return NULL;
     }
@@ -35,10 +35,9 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
             return NULL;
         if (host->limit && host->used - old + nsize > host->limit) return NULL;
     }
-    void *result = realloc(block, nsize);
+    void *result = clua_pool_resize(&host->pool, block, old, nsize);
     if (!result) {
-        if (nsize <= old) return block; /* shrinking never fails */
-        if (host->enforce) return NULL;
+        if (nsize > old && host->enforce) return NULL; /* shrinking never fails */
         fputs("cubby: out of memory\n", stderr);
         abort();
     }
@@ -98,6 +97,7 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
         return NULL;
     }
     host->main = host->current = L;
+    lua_gc(L, LUA_GCGEN, 0, 0); /* as Lua's own command: most of what a script makes lives for a moment */
     *(clua_host **)lua_getextraspace(L) = host;
     lua_atpanic(L, panic);
     host->handles = new_ref_table(L, "v");
@@ -115,6 +115,7 @@ void clua_close(clua_host *host) {
     clua_interrupt_close(host);
     lua_close(host->main); /* every handle's __gc runs now */
     clua_drain_releases(host);
+    clua_pool_close(&host->pool);
     free(host->releases);
     free(host->places);
     free(host->freeSlots);
