@@ -141,7 +141,7 @@ extension HostOptions {
     func bundles(of container: Container) -> [String] {
         let own = bundle ?? Environment.value("CUBBY_BUNDLE").flatMap { $0.isEmpty ? nil : $0 }
         let program = ProgramPath.current.map(PathText.parent(of:))
-        return [own ?? container.path + ".bundle"]
+        return [own ?? container.bundle]
             + (program.map { [PathText.join($0, "../share/cubby/bundle")] } ?? [])
     }
 }

@@ -49,6 +49,35 @@ struct AttachTests {
         _ = try prompt.waitForExit()
     }
 
+    @Test(
+        "another user is kept out: by the folder's mode, and by the kernel's word for who connects",
+        .enabled(if: geteuid() == 0, "needs root, to be somebody else"))
+    func otherUser() throws {
+        let code = """
+            import os, socket, sys
+            os.setgroups([]); os.setgid(65534); os.setuid(65534)
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM); s.settimeout(20)
+            try:
+                s.connect(sys.argv[1])
+                try: s.sendall(b"print(1)")
+                except OSError: pass
+                print("closed" if s.recv(1) == b"" else "SERVED")
+            except PermissionError: print("refused")
+            except ConnectionError: print("closed")
+            """
+        func knock() throws -> String {
+            try run("python3", ["-c", code, "\(program.container)/.socket"], environment: program.environment).stdout
+        }
+        #expect(try knock() == "refused\n")
+        // The modes were opened by mistake: the kernel still says who it is.
+        for path in [program.scratch.path, program.container] { #expect(chmod(path, 0o755) == 0) }
+        #expect(chmod("\(program.container)/.socket", 0o666) == 0)
+        #expect(try knock() == "closed\n")
+        #expect(try program("attach", "-e", "return #items").stdout == "0\n")
+        host.terminate()
+        #expect(try host.waitForExit() == .exited(0))
+    }
+
     @Test("the socket is the owner's alone, and goes with the host")
     func socket() throws {
         var status = stat()

@@ -133,6 +133,89 @@ struct LifeCycleRowsTests {
         #expect(program.isSaved)
     }
 
+    @Test("closing the window in front: the way out, saved")
+    func windowCloses() throws {
+        let shell = try prompt()
+        let process = try shell.waitForProcess(named: "cubby")
+        shell.hangUp()
+        try shell.waitForEnd(of: process)
+        expect(Self.launch + Self.home + Self.end, causes: ["launch", "SIGHUP"])
+        #expect(program.isSaved)
+        #expect(try program.itemCount() == "1")
+    }
+
+    @Test("closing the window while suspended: woken without the terminal, and the way out")
+    func windowClosesWhileSuspended() throws {
+        let shell = try prompt()
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        shell.hangUp()
+        try shell.waitForEnd(of: process)
+        expect(
+            Self.launch + Self.home + ["applicationDidResumeInBackground(_:)"] + Self.end,
+            causes: ["launch", "SIGTSTP", "SIGCONT", "SIGHUP"])
+        #expect(try program.itemCount() == "1")
+    }
+
+    @Test("SIGTERM while suspended waits for fg: the return, then the way out")
+    func terminatedWhileSuspended() throws {
+        let shell = try prompt()
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        kill(process, SIGTERM)
+        try shell.waitForProcess(named: "cubby", states: "T")
+        #expect(trace.last?.name == Self.home.last)
+        try shell.sendLine("fg; echo status $?")
+        try shell.expect("status 0")
+        expect(
+            Self.launch + Self.home + Self.back + Self.home + Self.end,
+            causes: ["launch", "SIGTSTP", "SIGCONT", "SIGTERM"])
+        #expect(try program.itemCount() == "1")
+    }
+
+    @Test("suspended, nothing runs: neither timers nor the interpreter")
+    func suspendedRunsNothing() throws {
+        let shell = try prompt()
+        try shell.enter(
+            "n = 0 timer.every(0.002, function() n = n + 1 fs.write(app.container.tmp .. \"/ticks\", tostring(n)) end) print(\"tick\" .. \"ing\")",
+            andExpect: "ticking")
+        try wait("for a tick") { FileManager.default.fileExists(atPath: "\(program.container)/tmp/ticks") }
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        func used() throws -> [String] {
+            [
+                try String(contentsOfFile: "\(program.container)/tmp/ticks", encoding: .utf8),
+                try String(contentsOfFile: "/proc/\(process)/schedstat", encoding: .utf8),
+            ]
+        }
+        let before = try used()
+        // Twenty-five ticks would fit in: what is tested is that nothing happens meanwhile.
+        usleep(50_000)
+        #expect(try used() == before)
+        try comeBack(shell, time: 1)
+        try shell.enter("print(\"more \" .. tostring(n > \(before[0])))", andExpect: "more true")
+    }
+
+    @Test("background tasks end with their work, or by their expiration when the time is up")
+    func backgroundTime() throws {
+        let shell = try prompt("--background-time 0.3")
+        try shell.enter(
+            "function begin(s) local id id = app:beginBackgroundTask(\"work\", function() print(\"exp\" .. \"ired\") end) app:once(\"didEnterBackground\", function() timer.after(s, function() app:endBackgroundTask(id) print(\"do\" .. \"ne\") end) end) end begin(0.02) print(\"o\" .. \"k\")",
+            andExpect: "ok")
+        try shell.send(control: "z")
+        let inTime = try shell.expect("Stopped")
+        #expect(inTime.contains("done") && !inTime.contains("expired"))
+        try shell.expect("$ ")
+        try comeBack(shell, time: 1)
+        try shell.enter("begin(600) print(\"lo\" .. \"ng\")", andExpect: "long")
+        try shell.send(control: "z")
+        let late = try shell.expect("Stopped")
+        #expect(late.contains("expired") && !late.contains("done"))
+    }
+
     @Test("kill -9 while suspended: no callback, nothing lost")
     func killedWhileSuspended() throws {
         let shell = try prompt()
@@ -251,6 +334,53 @@ struct LifeCycleRowsTests {
             Self.launch + Self.home.prefix(2) + Self.back.suffix(2), causes: ["launch", "focus"])
         try shell.send(control: "d")
         try shell.expect("$ ")
+        #expect(program.isSaved)
+    }
+
+    @Test("focus in tmux: another pane, and back", .enabled(if: Self.hasTmux, "needs tmux"))
+    func focusInTmux() throws {
+        let server = ["-L", "cubby-\(getpid())", "-f", program.scratch.file("tmux.conf")]
+        try program.scratch.write("set -g focus-events on\nset -g default-shell /bin/sh\n", to: "tmux.conf")
+        func tmux(_ arguments: String...) throws {
+            let result = try run("tmux", server + arguments, environment: program.environment)
+            #expect(result.status == .exited(0), "\(arguments): \(result.stderr)")
+        }
+        let window = try PseudoTerminal(
+            "tmux",
+            server + [
+                "new-session", "exec \"$CUBBY\" --trace-lifecycle --focus-events 2>\(program.scratch.file("trace"))",
+            ],
+            environment: program.environment, directory: program.scratch.path, columns: 120, rows: 40)
+        defer { _ = try? run("tmux", server + ["kill-server"], environment: program.environment) }
+        try window.waitForPrompt()
+        try window.enter("items:createItem() print(\"now \" .. #items)", andExpect: "now 1")
+        try tmux("split-window", "cat")
+        try wait("for the other pane") { trace.last?.name == "sceneWillResignActive(_:)" }
+        try tmux("select-pane", "-t", "0")
+        try wait("for this pane") { trace.last?.name == "sceneDidBecomeActive(_:)" }
+        expect(Self.launch + Self.home.prefix(2) + Self.back.suffix(2), causes: ["launch", "focus"])
+        try window.send(control: "d")
+        try wait("for the end") { trace.last?.name == Self.end.last }
+        try wait("for the archive") { program.isSaved }
+    }
+
+    private static let hasTmux = (try? run("tmux", ["-V"]))?.status == .exited(0)
+
+    @Test("a question at the prompt waits through bg, and is answered after fg")
+    func questionInBackground() throws {
+        let file = try program.scratch.write("granted", to: "outside/file")
+        let shell = try prompt()
+        try shell.begin("fs.read(\"\(file)\")", andExpect: "Allow reading")
+        try shell.send(control: "z")
+        try shell.waitForStop()
+        try shell.sendLine("bg")
+        try shell.waitForProcess(named: "cubby", states: "S")
+        try shell.sendLine("echo \"shell\" reads")
+        try shell.expect("shell reads")
+        try shell.sendLine("fg")
+        try wait("to come back") { trace.count { $0.name == "sceneDidBecomeActive(_:)" } == 2 }
+        try shell.sendLine("y")
+        try shell.expect("\"granted\"")
     }
 
     @Test("in the background no input is read")

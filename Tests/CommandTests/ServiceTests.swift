@@ -175,6 +175,26 @@ struct ServiceTests {
         #expect(objects.allSatisfy { $0["time"] is String && $0["pid"] is Int })
     }
 
+    @Test("doctor says which fences stand, and who has the container")
+    func doctor() throws {
+        func lines() throws -> [Substring: String] {
+            let text = try program("doctor").stdout.split(separator: "\n").map {
+                $0.split(separator: " ", maxSplits: 1)
+            }
+            return Dictionary(text.filter { $0.count == 2 }.map { ($0[0], String($0[1])) }) { first, _ in first }
+        }
+        #expect(try lines()["container"]?.contains("not there yet") == true)
+        let terminal = try program.terminal("-e", "print('rea' .. 'dy') app:run()")
+        try terminal.expect("ready")
+        let found = try lines()
+        #expect(found["container"]?.contains("in use by cubby, process \(terminal.pid),") == true, "\(found)")
+        #expect(found["path"]?.contains("fence") == true)
+        #expect(found["kernel"]?.contains("fence") == true)
+        terminal.terminate()
+        #expect(try terminal.waitForExit() == .exited(0))
+        #expect(try lines()["container"]?.hasSuffix("free") == true)
+    }
+
     // MARK: Memory
 
     @Test("a memory warning gives memory back to the system")

@@ -13,6 +13,16 @@ print(d - date("2026-11-20T04:13:00Z"), d + 60, 60 + d == d + 60, d - 60 < d, d 
 -- expect: 86400.0	2026-11-21 04:14:00 +0000	true	true	true	false
 print(d:format("%Y-%m-%d"), d:format("%d.%m.%Y %H:%M"), date("2024-02-29").day)
 -- expect: 2026-11-21	21.11.2026 04:13	29
+print(d:format("yyyy-MM-dd"), d:format("yyyy-MM-dd'T'HH:mm:ssXXX"), d:format(), d:format(""))
+-- expect: 2026-11-21	2026-11-21T04:13:00Z	2026-11-21	
+print(d:format("EEEE, d. MMMM yy 'at' h:mm a"), d:format("MMM d, y"), d:format("dd/MM/yyyy 'o''clock' ''"), (d + 0.25):format("ss.SSS"))
+-- expect: Saturday, 21. November 26 at 4:13 AM	Nov 21, 2026	21/11/2026 o'clock '	00.250
+print(date(0):format("EEE D k K hh QQQ G zzz Z"), date("1906-10-17"):format("EEEE D"))
+-- expect: Thu 1 24 0 12 Q1 AD UTC +0000	Wednesday 290
+print(pcall(d.format, d, "yyyy-bb"))
+-- expect: false	bad argument #1 'pattern' to 'date:format' ('b' is no field of a date (yyyy, MM, dd, HH, mm, ss, EEE, … ; text goes between apostrophes, and strftime's fields begin with %))
+print(pcall(d.format, d, "yyyy 'open"))
+-- expect: false	bad argument #1 'pattern' to 'date:format' (an apostrophe is not closed; two of them stand for one)
 print(d == "2026-11-21 04:13:00 +0000", d ~= nil)
 -- expect: false	true
 local set = { [1] = date(0) }
@@ -32,10 +42,10 @@ print(pcall(date, {}))
 print(pcall(date, math.huge))
 -- expect: false	bad argument #1 'moment' to 'date' (inf is no moment)
 print(pcall(function() return d < 5 end))
--- expect: false	dates.lua:34: bad argument #2 to 'date.__lt' (date expected, got number)
+-- expect: false	dates.lua:44: bad argument #2 to 'date.__lt' (date expected, got number)
 print(pcall(function() return d.yaer end))
--- expect: false	dates.lua:36: date has no property or method 'yaer'; did you mean 'year'?
+-- expect: false	dates.lua:46: date has no property or method 'yaer'; did you mean 'year'?
 print(pcall(function() d.year = 5 end))
--- expect: false	dates.lua:38: date.year cannot be assigned
+-- expect: false	dates.lua:48: date.year cannot be assigned
 print(math.abs(date() - date(os.time())) < 5)
 -- expect: true

@@ -18,8 +18,19 @@ print(json.encode({ a = 1 }, { pretty = true }))
 local none, err = json.decode("{")
 print(none, err.code, err.message ~= "")
 -- expect: nil	invalidJSON	true
-print(json.decode(""))
--- expect: nil	not JSON: The given data was not valid JSON.
+for _, text in ipairs{ "", "{ \"a\": }", "[1,\n  x]", "{\"a\" 1}", "[1, 2", "[1] 2", "\"é\" x", "{'a': 1}", "[tru]", "[01]" } do
+  print(select(2, json.decode(text)))
+end
+-- expect: not JSON: line 1, column 1: the JSON text ends where a value is expected
+-- expect: not JSON: line 1, column 8: this is no JSON value
+-- expect: not JSON: line 2, column 3: this is no JSON value
+-- expect: not JSON: line 1, column 6: after the key “a” a colon is expected
+-- expect: not JSON: line 1, column 6: the JSON text ends inside a container
+-- expect: not JSON: line 1, column 5: something follows the one value of a JSON text
+-- expect: not JSON: line 1, column 5: something follows the one value of a JSON text
+-- expect: not JSON: line 1, column 2: a key in JSON is a string in quotes
+-- expect: not JSON: line 1, column 2: this is no JSON value
+-- expect: not JSON: line 1, column 2: “01” is no number
 print(pcall(json.encode, print))
 -- expect: false	bad argument #1 'value' to 'json.encode' (a function is no property-list value (string, number, boolean, date, data, array, dictionary))
 print(pcall(json.encode, math.huge))

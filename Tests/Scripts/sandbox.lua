@@ -24,7 +24,7 @@ refused("csv.write", csv.write("/tmp/cubby-escape", { { a = 1 } }))
 -- expect: fs.list	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
 -- expect: fs.remove	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
 -- expect: fs.makeDirectory	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
--- expect: image.open	nil	unreadable	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
+-- expect: image.open	nil	13	cannot open …: it is outside of what the sandbox lets in; --allow-read with its folder grants that
 -- expect: os.remove	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
 -- expect: os.rename	nil	13	cannot rename …: it is outside of what the sandbox lets in; --allow-write with its folder grants that
 -- expect: csv.write	nil	13	cannot write …: it is outside of what the sandbox lets in; --allow-write with its folder grants that

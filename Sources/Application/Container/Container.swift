@@ -21,6 +21,8 @@ public struct Container: Sendable, Hashable {
     public var scripts: String { path + "/Library/Scripts" }
     /// Scratch for one run, emptied at launch.
     public var tmp: String { path + "/tmp" }
+    /// Where the user's own read-only resources are looked for: beside the root, not in it, and it need not exist.
+    public var bundle: String { path + ".bundle" }
     /// The file whose lock makes one process the container's owner.
     public var lockFile: String { path + "/.lock" }
 

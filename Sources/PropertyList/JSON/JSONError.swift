@@ -1,5 +1,37 @@
 /// Why a text is no JSON, or a value has none.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
+    /// Where the text goes wrong, both from 1; the column counts characters. Nil for what has no place.
+    public let line: Int?
+    public let column: Int?
     public var description: String { message }
+
+    init(message: String, line: Int? = nil, column: Int? = nil) {
+        self.message = message
+        self.line = line
+        self.column = column
+    }
+
+    /// What a decoder refused without saying where: the stricter reader finds the place, and only now, so that texts
+    /// without a fault pay nothing.
+    init(in bytes: [UInt8], reason: String) {
+        let fault = bytes.withUnsafeBytes { bytes -> PropertyListError? in
+            do throws(PropertyListError) {
+                _ = try JSONPropertyListReader.binary(from: bytes, limits: .standard)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        guard let fault, let line = fault.line, let offset = fault.byteOffset else {
+            self.init(message: "not JSON: \(fault?.message ?? reason)")
+            return
+        }
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        let before = text.prefix(offset)
+        let start = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? before.startIndex
+        let column = String(decoding: before[start...], as: UTF8.self).count + 1
+        self.init(
+            message: "not JSON: line \(line), column \(column): \(fault.message)", line: line, column: column)
+    }
 }

@@ -191,6 +191,12 @@ struct JSONPropertyListReader {
             position = start
             throw error("this is no JSON value")
         }
+        let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
+        if digits.first == UInt8(ascii: "0"), let second = digits.dropFirst().first, "0123456789".utf8.contains(second)
+        {
+            position = start
+            throw error("“\(text.prefix(40))” is no number")
+        }
         if let value = Int128(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else { throw error("“\(text.prefix(40))” is no number") }
         return .real(value)

@@ -55,9 +55,9 @@ extension PropertyListValue {
             self = try JSONDecoder().decode(JSON.self, from: Data(bytes)).value
         } catch DecodingError.dataCorrupted(let context) {
             let reason = context.underlyingError.map { "\($0)" } ?? context.debugDescription
-            throw JSONError(message: "not JSON: \(reason)")
+            throw JSONError(in: bytes, reason: reason)
         } catch {
-            throw JSONError(message: "not JSON: \(error)")
+            throw JSONError(in: bytes, reason: "the text says no value that it could stand for")
         }
     }
 

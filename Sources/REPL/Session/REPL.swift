@@ -298,14 +298,20 @@ public final class REPL: HostFrontEnd {
         var input: [UInt8] = []
         var hasEnded = false
         // The prompt's own watch is in the middle of the entry that asks.
-        let question = host.loop.watch(STDIN_FILENO) { _ in
+        let question = host.loop.watch(STDIN_FILENO) { [unowned self] _ in
             var buffer = [UInt8](repeating: 0, count: 1024)
             let count = read(STDIN_FILENO, &buffer, buffer.count)
-            if count > 0 { input += buffer[..<count] } else { hasEnded = true }
+            if count > 0 {
+                input += buffer[..<count]
+            } else if count == 0 || (errno != EINTR && errno != EAGAIN && terminal.presence != .background) {
+                hasEnded = true
+            }
         }
         defer { question.cancel() }
         isInterrupted = false
         while !hasEnded, !isEnough(input), !isInterrupted, host.exitCode == nil, !host.isCancelRequested {
+            // In the background the question waits: what is typed is the shell's. The poller's looks turn the loop.
+            question.events = terminal.presence == .background ? [] : .readable
             host.loop.runOnce()
         }
         return isInterrupted ? [] : input

@@ -24,12 +24,26 @@ enum DateModule {
             call.returns(value.date.secondsSince1970)
         }
         cls.method(
-            "format", [LuaParameter("pattern", .optional(.text), "as for os.date; `%Y-%m-%d` if not given")],
-            returns: [.string], "The date as text, in UTC.", example: "return date(0):format(\"%d.%m.%Y\")"
+            "format",
+            [
+                LuaParameter(
+                    "pattern", .optional(.text),
+                    "Unicode's fields (`yyyy-MM-dd HH:mm`, text between apostrophes) or, with a %, those of os.date; `yyyy-MM-dd` if not given"
+                )
+            ],
+            returns: [.string], "The date as text, in UTC and English.",
+            example: "return date(0):format(\"d MMMM yyyy\"), date(0):format(\"%d.%m.%Y\")"
         ) { value, call in
-            guard let text = format(value.date, try call.optional(0, call.text) ?? "%Y-%m-%d") else {
-                throw call.refuse(0, "the pattern gives no text (see strftime)")
+            let pattern = try call.optional(0, call.text) ?? "yyyy-MM-dd"
+            let text: String?
+            do throws(DatePatternError) {
+                text =
+                    pattern.contains("%")
+                    ? format(value.date, pattern) : try DatePattern(pattern).text(of: value.date)
+            } catch {
+                throw call.refuse(0, error.description)
             }
+            guard let text else { throw call.refuse(0, "the pattern gives no text (see strftime)") }
             return call.returns(text)
         }
         cls.declareOperator("sub", .object("date"), returns: .number, "Seconds between two dates.")
@@ -107,7 +121,7 @@ enum DateModule {
     }
 
     private static func format(_ date: PropertyListDate, _ pattern: String) -> String? {
-        guard let calendar = CalendarDate(date), !pattern.isEmpty else { return pattern.isEmpty ? "" : nil }
+        guard let calendar = CalendarDate(date) else { return nil }
         var seconds = time_t(date.secondsSince1970.rounded(.down))
         var parts = tm()
         guard calendar.year < 1_000_000, gmtime_r(&seconds, &parts) != nil else { return nil }

@@ -60,8 +60,10 @@ extension CSVError: LuaErrorDetails {
 }
 
 extension ImageError: LuaErrorDetails {
-    public var luaDomain: String { "CubbyErrorDomain" }
-    public var luaCode: LuaErrorCode { .word(code.rawValue) }
+    /// What the file system says is told as it is told of every other file; limits of pictures are their own.
+    private var systemError: FileError? { code == .unreadable || code == .unwritable ? fileError : nil }
+    public var luaDomain: String { systemError?.luaDomain ?? "CubbyErrorDomain" }
+    public var luaCode: LuaErrorCode { systemError?.luaCode ?? .word(code.rawValue) }
     public var luaMessage: String { message }
     public var luaPath: String? { path }
 }

@@ -6,8 +6,8 @@ enum ContainerBinding {
     /// The container as an object, which Lua can hold.
     private final class Box {
         let container: Container
-        let bundle: String?
-        init(_ container: Container, bundle: String?) {
+        let bundle: String
+        init(_ container: Container, bundle: String) {
             self.container = container
             self.bundle = bundle
         }
@@ -21,10 +21,10 @@ enum ContainerBinding {
         cls.text("preferences", "The user's settings.", get: { $0.container.preferences })
         cls.text("applicationSupport", "The application's own files.", get: { $0.container.applicationSupport })
         cls.text("tmp", "For this run only; emptied at launch.", get: { $0.container.tmp })
-        cls.optionalText(
-            "bundle", "The read-only resources, outside of the container; nil when there are none.",
+        cls.text(
+            "bundle", "The folder of read-only resources, outside of the container; it need not be there.",
             get: { $0.bundle })
         cls.metamethod("__tostring") { box, call in call.returns(box.container.displayPath) }
-        return cls.value(Box(host.container, bundle: host.bundles.first?.path))
+        return cls.value(Box(host.container, bundle: host.bundles.first?.path ?? host.container.bundle))
     }
 }
