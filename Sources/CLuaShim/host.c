@@ -97,9 +97,6 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
         return NULL;
     }
     host->main = host->current = L;
-    /* Not generational, as Lua's own command: that is a seventh faster where much is dropped, but runs all finalizers at once,
-     * and those that find no memory for their call are lost, with the objects that they were to release. */
-    host->isIncremental = 1;
     *(clua_host **)lua_getextraspace(L) = host;
     lua_atpanic(L, panic);
     host->handles = new_ref_table(L, "v");

@@ -45,7 +45,6 @@ struct clua_host {
     size_t releaseCount, releaseCapacity, live;
     size_t liveLimit; /* so many handles, and the collector is pushed */
     unsigned pushes;
-    int isIncremental; /* the collector, unless a script chose the generational mode */
 
     /* Slots of handles, see handles.c. */
     clua_place *places;
