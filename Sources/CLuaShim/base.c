@@ -96,17 +96,6 @@ static int all_results(lua_State *L, int status, lua_KContext context) {
     return lua_gettop(L);
 }
 
-/* Lua's own, and a note of the mode: see clua_pace. */
-static int narrow_collectgarbage(lua_State *L) {
-    const char *option = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "";
-    if (!strcmp(option, "incremental")) host_of(L)->isIncremental = 1;
-    if (!strcmp(option, "generational")) host_of(L)->isIncremental = 0;
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 1);
-    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-    return lua_gettop(L);
-}
-
 static int narrow_xpcall(lua_State *L) {
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_pushvalue(L, 2);
@@ -308,7 +297,6 @@ static int narrow_body(lua_State *L) {
     lua_pushglobaltable(L);
     replace(L, "setmetatable", narrow_setmetatable, 0);
     replace(L, "load", narrow_load, 1);
-    replace(L, "collectgarbage", narrow_collectgarbage, 1);
     replace(L, "xpcall", narrow_xpcall, 1);
     replace(L, "print", counted_print, 0);
     forget(L, base);

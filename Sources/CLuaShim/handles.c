@@ -11,12 +11,10 @@ enum { FEWEST = 8192, BYTES_A_HANDLE = 512, HANDLES_A_STEP = 64 };
 
 /* Lua counts what waits for its finalizer as in use, and begins its next cycle at twice as much: handles that are dropped
  * at once would pile up without an end, and Swift's objects with them. So when there are many more than the last cycle
- * left, or than the size of the heap is worth, a new one pays for a step: for a collection of what is young, which is one
- * step, unless a script has chosen the incremental mode. */
+ * left, or than the size of the heap is worth, a new one pays for a step. */
 void clua_pace(clua_host *host, lua_State *L) {
     if (host->live - host->releaseCount <= host->liveLimit || ++host->pushes % HANDLES_A_STEP) return;
-    if (host->liveLimit && !lua_gc(L, LUA_GCISRUNNING)) return;
-    if (host->liveLimit && lua_gc(L, LUA_GCSTEP, 0) != 1 && host->isIncremental) return; /* the cycle goes on */
+    if (host->liveLimit && (!lua_gc(L, LUA_GCISRUNNING) || lua_gc(L, LUA_GCSTEP, 0) != 1)) return;
     size_t left = host->live - host->releaseCount, more = host->used / BYTES_A_HANDLE;
     if (more < left / 2) more = left / 2;
     host->liveLimit = left + (more < FEWEST ? FEWEST : more);

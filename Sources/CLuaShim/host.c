@@ -97,7 +97,6 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
         return NULL;
     }
     host->main = host->current = L;
-    lua_gc(L, LUA_GCGEN, 0, 0); /* as Lua's own command: most of what a script makes lives for a moment */
     *(clua_host **)lua_getextraspace(L) = host;
     lua_atpanic(L, panic);
     host->handles = new_ref_table(L, "v");

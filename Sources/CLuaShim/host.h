@@ -45,7 +45,6 @@ struct clua_host {
     size_t releaseCount, releaseCapacity, live;
     size_t liveLimit; /* so many handles, and the collector is pushed */
     unsigned pushes;
-    int isIncremental; /* the collector, by a script's choice; else it is generational */
 
     /* Slots of handles, see handles.c. */
     clua_place *places;
