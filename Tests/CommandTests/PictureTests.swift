@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Pictures of every format and orientation, made and judged by another library.
-@Suite("Pictures", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+@Suite("Pictures", .timeLimit(.minutes(5)), .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
 struct PictureTests {
     let program: Program
 
@@ -166,5 +166,46 @@ struct PictureTests {
         #expect(try program("gallery", "valueInDollars > 2", folder).stdout.hasPrefix("2 items, 0 pictures"))
         #expect(try program("gallery", "valueInDollars >", folder).status == .exited(1))
         #expect(try program("gallery").status == .exited(64))
+        #expect(try program("gallery", "valueInDollars > 99", folder).stdout.hasPrefix("0 items"))
+        guard let chromium = Self.chromium else { return }
+        let seen = try run(
+            chromium,
+            [
+                "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=\(program.scratch.file("profile"))",
+                "--virtual-time-budget=3000", "--dump-dom", "file://\(folder)/index.html",
+            ])
+        #expect(seen.stdout.contains("There are no items yet."))
+    }
+
+    static let hasTmux = (try? run("tmux", ["-V"]).status == .exited(0)) ?? false
+
+    @Test(
+        "inside of tmux a pane shows half blocks, and nothing of what tmux would drop",
+        .enabled(if: hasTmux, "tmux is not installed"))
+    func tmux() async throws {
+        let picture = "\(Project.root)/examples/data/pictures/teapot.jpg"
+        #expect(
+            try program("-e", "items:createItem{ name = 'Pot' }.image = assert(image.open(...))", picture).status
+                == .exited(0))
+        let socket = program.scratch.file("tmux.socket")
+        func tmux(_ arguments: String...) throws -> String {
+            try run("tmux", ["-S", socket, "-f", "/dev/null"] + arguments, environment: program.environment).stdout
+        }
+        _ = try tmux("new-session", "-d", "-x", "100", "-y", "50", program.path)
+        defer { _ = try? tmux("kill-server") }
+        func screen(with text: String) async throws -> String {
+            while true {
+                let screen = try tmux("capture-pane", "-p", "-e")
+                if screen.contains(text) { return screen }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        _ = try await screen(with: "Ctrl-D to leave.")
+        _ = try tmux("send-keys", "items[1].image", "Enter")
+        let shown = try await screen(with: "(320×240 JPEG")
+        let lines = shown.split(separator: "\n").filter { $0.contains("▀") }
+        #expect(lines.count == 30, "\(shown)")
+        #expect(lines.allSatisfy { $0.contains("[38;5;") || $0.contains(";48;5;") || $0.contains("[48;5;") })
+        #expect(!shown.contains("Gi=31") && !shown.contains("a=T,f=100") && !shown.contains("\"1;1;"))
     }
 }

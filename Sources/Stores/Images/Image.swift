@@ -184,7 +184,9 @@ public final class Image: Sendable {
     private func render(
         _ sizing: ImageSizing?, as kind: ImageLibrary.Kind, _ metadata: ImageMetadata.Kept = .nothing
     ) throws(ImageError) -> ImageLibrary.Output {
-        try ImageLibrary.render(source, sizing, as: kind, metadata: metadata, limits: limits)
+        // In its own size it is not resampled.
+        let isOwnSize = sizing.map { $0.width == width && $0.height == height } ?? true
+        return try ImageLibrary.render(source, isOwnSize ? nil : sizing, as: kind, metadata: metadata, limits: limits)
     }
 
     private func pixels(of output: ImageLibrary.Output) throws(ImageError) -> ImagePixels {

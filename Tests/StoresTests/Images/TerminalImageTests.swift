@@ -1,3 +1,4 @@
+import Foundation
 import Stores
 import Testing
 
@@ -75,5 +76,41 @@ struct TerminalGraphicsTests {
             #expect(!inline.contains("-\u{1b}\\"))
             return
         }
+    }
+
+    @Test("sixels show each pixel in its colour, whatever the height", arguments: [1, 6, 7, 20])
+    func sixels(height: Int) throws {
+        let image = Image(
+            pixels: Pictures.pixels(30, height) { column, row in
+                column < 12 ? [255, 0, UInt8(row * 10)] : [0, UInt8(column * 8), 51]
+            })
+        let area = TerminalArea(columns: 10, rows: 10)
+        let text = try TerminalImage.text(image, as: .sixel, in: area).dropLast()
+        let shown = try #require(SixelDecoder(String(text))).rows
+        #expect(shown.count == height && shown.allSatisfy { $0.count == 30 })
+        let pixels = try image.rgb()
+        for row in 0..<height {
+            for column in 0..<30 {
+                let color = try #require(shown[row][column]).map { ($0 * 255 + 50) / 100 }
+                #expect(pixels.isNear(column, row, color, slack: 12), "\(column), \(row)")
+            }
+        }
+    }
+
+    @Test("what kitty and iTerm2 get is the picture, no larger than its room")
+    func payloads() throws {
+        let image = try Image.open(Pictures.example("bicycle.png"))
+        let area = TerminalArea(columns: 20, rows: 40)
+        let kitty = try TerminalImage.text(image, as: .kitty, in: area)
+        let pieces = kitty.split(separator: "\u{1b}_G").map {
+            $0.split(separator: ";", maxSplits: 1)[1].prefix { $0 != "\u{1b}" }
+        }
+        #expect(pieces.allSatisfy { $0.count <= 4096 })
+        let png = try Image(bytes: [UInt8](try #require(Data(base64Encoded: pieces.joined()))))
+        #expect((png.format, png.width, png.height) == (.png, 160, 120))
+        let iTerm2 = try TerminalImage.text(image, as: .iTerm2, in: area)
+        let payload = iTerm2.split(separator: ":", maxSplits: 1)[1].prefix { $0 != "\u{07}" }
+        let jpeg = try Image(bytes: [UInt8](try #require(Data(base64Encoded: String(payload)))))
+        #expect((jpeg.format, jpeg.width, jpeg.height) == (.jpeg, 160, 120))
     }
 }

@@ -91,7 +91,13 @@ extension ImageStore: TransactionParticipant {
     /// Writes a picture beside its place, where an interrupted write's rests are looked for.
     func stage(_ bytes: [UInt8], _ key: String) throws(FileError) {
         let path = PathText.join(directory, TemporaryName.next())
-        try AtomicFile.write(bytes, to: path, using: layer)
+        do throws(FileError) {
+            try AtomicFile.write(bytes, to: path, using: layer)
+        } catch {
+            // Whole, perhaps, but not known to be on the disk.
+            removeFile(path)
+            throw error
+        }
         note(.staged(path: path), key)
     }
 
