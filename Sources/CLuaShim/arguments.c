@@ -15,6 +15,24 @@ static int is_ascii(const char *bytes, size_t length) {
     return (high & 0x8080808080808080u) == 0;
 }
 
+static int is_text(lua_State *L, int index) {
+    size_t length;
+    const char *bytes = lua_tolstring(L, index, &length);
+    return is_ascii(bytes, length);
+}
+
+static int is_one_of(lua_State *L, int index, int takes, int type) {
+    switch (type) {
+    case LUA_TNUMBER: return takes & CLUA_TAKES_OR_NUMBER;
+    case LUA_TSTRING:
+        return (takes & CLUA_TAKES_OR_STRING) || ((takes & CLUA_TAKES_OR_TEXT) && is_text(L, index));
+    case LUA_TTABLE: return takes & CLUA_TAKES_OR_TABLE;
+    case LUA_TFUNCTION: return takes & CLUA_TAKES_OR_FUNCTION;
+    case LUA_TUSERDATA: return takes & CLUA_TAKES_OR_USERDATA;
+    default: return 0;
+    }
+}
+
 static int conforms(lua_State *L, int index, int takes, int type) {
     switch (takes) {
     case CLUA_TAKES_ANY: return 1;
@@ -27,16 +45,12 @@ static int conforms(lua_State *L, int index, int takes, int type) {
     }
     case CLUA_TAKES_NUMBER: return type == LUA_TNUMBER;
     case CLUA_TAKES_STRING: return type == LUA_TSTRING;
-    case CLUA_TAKES_TEXT: {
-        size_t length;
-        if (type != LUA_TSTRING) return 0;
-        const char *bytes = lua_tolstring(L, index, &length);
-        return is_ascii(bytes, length);
-    }
+    case CLUA_TAKES_TEXT: return type == LUA_TSTRING && is_text(L, index);
     case CLUA_TAKES_TABLE: return type == LUA_TTABLE;
     case CLUA_TAKES_FUNCTION: return type == LUA_TFUNCTION;
     case CLUA_TAKES_USERDATA: return type == LUA_TUSERDATA;
-    default: return 0;
+    case CLUA_TAKES_GENERAL: return 0;
+    default: return (takes & CLUA_TAKES_ONE_OF) && is_one_of(L, index, takes, type);
     }
 }
 

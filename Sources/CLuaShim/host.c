@@ -24,7 +24,7 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
     clua_host *host = ud;
     size_t old = block ? osize : 0; /* for a new block, osize is a type tag */
     if (nsize == 0) {
-        free(block);
+        clua_pool_free(&host->pool, block, old);
         host->used -= old;
         return NULL;
     }
@@ -35,10 +35,9 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
             return NULL;
         if (host->limit && host->used - old + nsize > host->limit) return NULL;
     }
-    void *result = realloc(block, nsize);
+    void *result = clua_pool_resize(&host->pool, block, old, nsize);
     if (!result) {
-        if (nsize <= old) return block; /* shrinking never fails */
-        if (host->enforce) return NULL;
+        if (nsize > old && host->enforce) return NULL; /* shrinking never fails */
         fputs("cubby: out of memory\n", stderr);
         abort();
     }
@@ -115,6 +114,7 @@ void clua_close(clua_host *host) {
     clua_interrupt_close(host);
     lua_close(host->main); /* every handle's __gc runs now */
     clua_drain_releases(host);
+    clua_pool_close(&host->pool);
     free(host->releases);
     free(host->places);
     free(host->freeSlots);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "CLuaShim.h"
+#include "pool.h"
 
 /* An object, and the slot of its handle. */
 typedef struct {
@@ -26,6 +27,7 @@ struct clua_host {
     pthread_t thread;
 
     /* Memory. `enforce` is on exactly while the innermost boundary is the VM or a C-level protected call. */
+    clua_pool pool;
     size_t used, peak, limit;
     int enforce;
     int pressed; /* how much of the limit is used, as the host was told: 1 three quarters, 2 seven eighths */

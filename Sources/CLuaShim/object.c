@@ -3,6 +3,7 @@
  * A class's fields are found by the identity of their name: Lua interns short strings, and a class pins its field names,
  * so a lookup is a hash of a pointer and one comparison. No other key has the identity of a string that lives, and a
  * number has none (NULL). */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct clua_class {
     const uint64_t *version; /* when this word changes, the kept texts are old */
     int caches;              /* user values of a handle */
     int metatable, methods; /* references */
+    int rows;               /* reference: the weak tables of rows' handles */
 };
 
 typedef struct {
@@ -41,7 +43,9 @@ typedef struct {
 
 static handle *find_handle(lua_State *L, int index, const clua_class *cls);
 
-static inline void *target(handle *h) { return h->cls->kind == CLUA_INLINE ? (void *)&h->payload : h->object; }
+static inline int is_object(const clua_class *cls) { return cls->kind <= CLUA_BOX; }
+
+static inline void *target(handle *h) { return is_object(h->cls) ? h->object : (void *)&h->payload; }
 
 /* Ends a call from Lua into Swift: raises or yields now that no Swift frame stands. */
 static int finish(lua_State *L, int status) {
@@ -262,6 +266,19 @@ static int object_gc(lua_State *L) {
 
 /* ---- Classes ---- */
 
+/* Weak tables of so many handles each, in an array of them: an item that is touched costs the table of its neighbours, and
+ * a handle that is dropped no more than its memory, for there is no finalizer. */
+enum { ROWS_A_TABLE = 256 };
+
+static int new_row_tables(lua_State *L) {
+    lua_createtable(L, 0, 1);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_rawseti(L, -2, 0); /* the metatable of each */
+    return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
 clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *fallbackGet, void *fallbackSet) {
     clua_host *host = host_of(L);
     clua_class *cls = calloc(1, sizeof *cls);
@@ -286,7 +303,7 @@ clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *
     lua_pushcclosure(L, set_field, 1);
     lua_setfield(L, -3, "__newindex");
     cls->methods = luaL_ref(L, LUA_REGISTRYINDEX);
-    if (kind != CLUA_INLINE) {
+    if (is_object(cls)) {
         lua_pushcfunction(L, object_gc);
         lua_setfield(L, -2, "__gc");
     }
@@ -295,6 +312,7 @@ clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *
     lua_pushstring(L, name);
     lua_setfield(L, -2, "__name");
     cls->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
+    if (kind == CLUA_ROW) cls->rows = new_row_tables(L);
     return cls;
 }
 
@@ -318,7 +336,7 @@ void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *get
 void clua_addcached(
     lua_State *L, clua_class *cls, const char *name, void *getter, void *setter, const uint64_t *version) {
     clua_addproperty(L, cls, name, getter, setter);
-    if (cls->kind == CLUA_INLINE || (cls->version && cls->version != version)) return; /* asked for each time */
+    if (!is_object(cls) || (cls->version && cls->version != version)) return; /* asked for each time */
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
     lua_pushstring(L, name);
     slot *s = find(cls, lua_topointer(L, -1));
@@ -386,12 +404,56 @@ void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload) {
     lua_setmetatable(L, -2);
 }
 
+/* The table of a row, in the place of the tables that are on top. */
+static void push_row_table(lua_State *L, lua_Integer number) {
+    if (lua_rawgeti(L, -1, number) == LUA_TTABLE) return;
+    lua_pop(L, 1);
+    lua_createtable(L, ROWS_A_TABLE, 0);
+    lua_rawgeti(L, -2, 0);
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, number);
+}
+
+/* The handle of a row, from its table on top or made now. */
+static void push_row(lua_State *L, clua_class *cls, uint64_t payload) {
+    lua_Integer place = (uint32_t)payload % ROWS_A_TABLE + 1;
+    if (lua_rawgeti(L, -1, place) == LUA_TUSERDATA) {
+        const handle *known = lua_touserdata(L, -1);
+        if (known->payload == payload) return;
+    }
+    lua_pop(L, 1); /* none, or one of an item that had the row before */
+    clua_pushinline(L, cls, payload);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, place);
+}
+
+void clua_pushrow(lua_State *L, clua_class *cls, uint64_t payload) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, cls->rows);
+    push_row_table(L, (uint32_t)payload / ROWS_A_TABLE + 1);
+    push_row(L, cls, payload);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+}
+
+void clua_pushrows(lua_State *L, clua_class *cls, const uint64_t *payloads, size_t count) {
+    lua_createtable(L, count > INT_MAX ? INT_MAX : (int)count, 0);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, cls->rows);
+    for (size_t i = 0; i < count; i++) {
+        push_row_table(L, (uint32_t)payloads[i] / ROWS_A_TABLE + 1);
+        push_row(L, cls, payloads[i]);
+        lua_rawseti(L, -4, (lua_Integer)i + 1);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
 clua_class *clua_classof(lua_State *L, int index, void **object) {
     if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(handle)) return NULL;
     handle *h = lua_touserdata(L, index);
     for (clua_class *c = host_of(L)->classes; c; c = c->next) {
         if (c != h->cls) continue;
-        if (object) *object = c->kind == CLUA_INLINE ? NULL : h->object;
+        if (object) *object = is_object(c) ? h->object : NULL;
         return c;
     }
     return NULL;

@@ -183,6 +183,14 @@ void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its rece
 #define CLUA_TAKES_TABLE 7
 #define CLUA_TAKES_FUNCTION 8
 #define CLUA_TAKES_USERDATA 9
+/* Any of several types, a bit each. */
+#define CLUA_TAKES_ONE_OF 0x40
+#define CLUA_TAKES_OR_TEXT 0x01
+#define CLUA_TAKES_OR_NUMBER 0x02
+#define CLUA_TAKES_OR_STRING 0x04
+#define CLUA_TAKES_OR_TABLE 0x08
+#define CLUA_TAKES_OR_FUNCTION 0x10
+#define CLUA_TAKES_OR_USERDATA 0x20
 #define CLUA_TAKES_GENERAL 0x7f
 #define CLUA_TAKES_NIL_TOO 0x80
 /* 1 when the arguments from `base` on are certainly what the bytes say; 0: they have to be looked at one by one. */
@@ -192,6 +200,7 @@ typedef enum {
     CLUA_OBJECT = 0, /* a canonical handle: the same object is always the same userdata */
     CLUA_BOX = 1,    /* a handle of its own for each push, compared by __eq */
     CLUA_INLINE = 2, /* eight bytes of payload, no object behind it */
+    CLUA_ROW = 3,    /* the same, canonical: the payload's low half is the number that its handle is found by again */
 } clua_kind;
 
 /* A class: its name, how it is held, and what serves keys that no field has (NULL: nothing does). On the stack: nothing. */
@@ -207,9 +216,40 @@ void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name); /* pop
 /* Pushes the handle of an object; 1 when it is new and now owns a reference that `release` gives back. */
 int clua_pushobject(lua_State *L, clua_class *cls, void *object);
 void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload);
+void clua_pushrow(lua_State *L, clua_class *cls, uint64_t payload);
+/* Pushes an array of rows' handles. */
+void clua_pushrows(lua_State *L, clua_class *cls, const uint64_t *payloads, size_t count);
 /* The object of a handle of this class or one below it; NULL otherwise. */
 void *clua_toobject(lua_State *L, int index, const clua_class *cls);
 int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payload);
+/* ---- Records (record.c) ---- */
+#define CLUA_FIELDS 8 /* at most, in a layout */
+typedef struct {
+    const void *names[CLUA_FIELDS];         /* as clua_pinname gave them */
+    const clua_class *classes[CLUA_FIELDS]; /* of payloads in place that the field takes; NULL: none */
+    unsigned count;
+} clua_layout;
+
+#define CLUA_FIELD_ABSENT 0
+#define CLUA_FIELD_STRING 1
+#define CLUA_FIELD_INTEGER 2
+#define CLUA_FIELD_INLINE 3
+typedef struct {
+    int kind;
+    union {
+        int64_t integer;
+        uint64_t payload;
+        size_t length;
+    };
+    const char *bytes; /* for as long as the table has the string */
+} clua_field;
+
+/* The identity of a name, which stays for as long as the state. */
+const void *clua_pinname(lua_State *L, const char *name);
+/* Reads the table at a positive index. 0 when it has another key, or a value that is none of the kinds above: it has to be
+ * looked at entry by entry then. */
+int clua_readrecord(lua_State *L, int index, const clua_layout *layout, clua_field *fields);
+
 /* The class of whatever handle stands there; NULL when it is none of ours. */
 clua_class *clua_classof(lua_State *L, int index, void **object);
 

@@ -24,9 +24,27 @@ extension LuaType {
             case .table, .array, .record: CLUA_TAKES_TABLE
             case .function, .callback: CLUA_TAKES_FUNCTION
             case .object: CLUA_TAKES_USERDATA
-            case .choice, .options, .union, .variadic: CLUA_TAKES_GENERAL
+            case .union(let types): Self.takesOne(of: types)
+            case .choice, .options, .variadic: CLUA_TAKES_GENERAL
             case .optional(let type): Int32(type.takes) | CLUA_TAKES_NIL_TOO
             }
         return UInt8(truncatingIfNeeded: code)
+    }
+
+    /// Of several types, all of them plain.
+    private static func takesOne(of types: [LuaType]) -> Int32 {
+        var bits = CLUA_TAKES_ONE_OF
+        for type in types {
+            switch type {
+            case .text: bits |= CLUA_TAKES_OR_TEXT
+            case .number: bits |= CLUA_TAKES_OR_NUMBER
+            case .string: bits |= CLUA_TAKES_OR_STRING
+            case .table: bits |= CLUA_TAKES_OR_TABLE
+            case .function, .callback: bits |= CLUA_TAKES_OR_FUNCTION
+            case .object: bits |= CLUA_TAKES_OR_USERDATA
+            default: return CLUA_TAKES_GENERAL
+            }
+        }
+        return bits
     }
 }

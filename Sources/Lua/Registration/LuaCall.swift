@@ -18,6 +18,8 @@ public struct LuaCall {
 
     public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
 
+    public func isNumber(_ position: Int) -> Bool { clua_type(L, index(position)) == LuaBasicType.number.rawValue }
+
     public func value(_ position: Int) -> LuaValue {
         position < count ? state.value(at: index(position), on: L) : .nil
     }
@@ -176,6 +178,18 @@ public struct LuaCall {
         return 1
     }
 
+    @inlinable
+    public func returns<T: LuaInline>(_ value: T, _ cls: LuaClass<T>) -> Int32 {
+        returns(bits: value.luaBits, cls.handle)
+    }
+
+    /// Gives back a value in place.
+    public func returns(bits: UInt64, _ handle: LuaClassHandle) -> Int32 {
+        precondition(clua_host_of(L) == handle.host, "the class was declared to another LuaState")
+        clua_pushinline(L, handle.pointer, bits)
+        return 1
+    }
+
     public func returns<T: AnyObject>(_ object: T, _ cls: LuaClass<T>) -> Int32 {
         guard cls.holdsObjects else {
             cls.push(object, on: L)
@@ -206,7 +220,7 @@ public struct LuaCall {
         clua_createtable(L, Int32(clamping: objects.count), 0)
         var place: Int64 = 1
         for object in objects {
-            pushReference(object, cls.pointer, on: L)
+            if cls.holdsObjects { pushReference(object, cls.pointer, on: L) } else { cls.push(object, on: L) }
             clua_rawseti(L, -2, place)
             place += 1
         }

@@ -32,7 +32,7 @@ public final class LuaClass<T> {
     let encode: (T, OpaquePointer, OpaquePointer) -> Void
     let find: (Int32, OpaquePointer, OpaquePointer) -> T?
 
-    private init(
+    init(
         _ name: String, _ documentation: String, in state: LuaState, kind: clua_kind,
         decode: @escaping (UnsafeMutableRawPointer) -> T, encode: @escaping (T, OpaquePointer, OpaquePointer) -> Void,
         find: @escaping (Int32, OpaquePointer, OpaquePointer) -> T?, isDeclared: Bool = true,
@@ -42,7 +42,7 @@ public final class LuaClass<T> {
         self.name = name
         self.state = state
         keeper = state
-        holdsObjects = kind != CLUA_INLINE
+        holdsObjects = kind == CLUA_OBJECT || kind == CLUA_BOX
         host = state.host
         self.decode = decode
         self.encode = encode
@@ -69,6 +69,9 @@ public final class LuaClass<T> {
         pointer = clua_newclass(state.current, name, kind, box, box)
         if isDeclared { state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation)) }
     }
+
+    /// The class as the shim knows it, whatever the type of its values.
+    public var handle: LuaClassHandle { LuaClassHandle(pointer: pointer, host: host) }
 
     /// For a class that the state itself holds: neither would ever go.
     func becomePartOfState() { keeper = nil }
@@ -206,6 +209,12 @@ public final class LuaClass<T> {
     }
 }
 
+/// A class without the type of its values.
+public struct LuaClassHandle {
+    let pointer: OpaquePointer
+    let host: OpaquePointer
+}
+
 extension LuaClass where T: AnyObject {
     /// Declares a class of objects.
     ///
@@ -239,7 +248,10 @@ extension LuaClass where T: AnyObject {
     ) {
         let declaration = LuaFunctionDeclaration(
             name, parameters, returns: results, documentation, example: example)
-        add(LuaMethod(declaration, of: self.name, body: body))
+        add(
+            holdsObjects
+                ? LuaMethod(declaration, of: self.name, body: body)
+                : LuaValueMethod(declaration, of: self.name, decode: decode, body: body))
     }
 
     /// An integer property.
@@ -247,6 +259,7 @@ extension LuaClass where T: AnyObject {
         _ name: String, _ documentation: String, get: @escaping (T) throws -> Int64,
         set: ((T, Int64) throws -> Void)? = nil
     ) {
+        precondition(holdsObjects, "\(self.name) is a class of rows: declare a field")
         let accessor = LuaIntegerAccessor<T>(name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
         add(accessor, name, .integer, isReadOnly: set == nil, documentation)
     }
@@ -257,6 +270,7 @@ extension LuaClass where T: AnyObject {
         _ name: String, _ documentation: String, cached version: LuaVersion? = nil,
         get: @escaping (T) throws -> String, set: ((T, consuming String) throws -> Void)? = nil
     ) {
+        precondition(holdsObjects, "\(self.name) is a class of rows: declare a field")
         let accessor = LuaTextAccessor<T>(
             name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
         add(accessor, name, .text, isReadOnly: set == nil, documentation, cached: version)
@@ -267,6 +281,7 @@ extension LuaClass where T: AnyObject {
         _ name: String, _ documentation: String, get: @escaping (T) throws -> String?,
         set: ((T, String?) throws -> Void)? = nil
     ) {
+        precondition(holdsObjects, "\(self.name) is a class of rows: declare a field")
         let accessor = LuaOptionalTextAccessor<T>(
             name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
         add(accessor, name, .optional(.text), isReadOnly: set == nil, documentation)

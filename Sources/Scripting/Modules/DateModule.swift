@@ -90,6 +90,7 @@ enum DateModule {
             "A date: now, from seconds since 1970, or from text; nil and an error when the text is none.",
             example: "return date(\"1906-10-17\").year"
         ) { call in
+            if call.isNumber(0) { return try moment(call, bridge.dates) }
             switch call.value(0) {
             case .nil: return call.returns(DateValue(now()), bridge.dates)
             case .string(let text):
@@ -101,13 +102,16 @@ enum DateModule {
                 }
                 return call.returns(DateValue(date), bridge.dates)
             case .userdata: return call.returns(try call.object(0, bridge.dates), bridge.dates)
-            default:
-                let seconds = try call.number(0)
-                guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is no moment") }
-                return call.returns(DateValue(PropertyListDate(secondsSince1970: seconds)), bridge.dates)
+            default: return try moment(call, bridge.dates)
             }
         }
         return module
+    }
+
+    private static func moment(_ call: LuaCall, _ dates: LuaClass<DateValue>) throws -> Int32 {
+        let seconds = try call.number(0)
+        guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is no moment") }
+        return call.returns(DateValue(PropertyListDate(secondsSince1970: seconds)), dates)
     }
 
     static func now() -> PropertyListDate {

@@ -2,9 +2,10 @@ import PropertyList
 
 /// The items that have a field, in the order of its values and then of their keys.
 ///
-/// It is built when it is first needed. From then on every change of the store reaches it: what leaves is taken out of
-/// the tree at once, what comes is noted and put in when someone asks or the changes are committed; so many new items
-/// at a time are sorted and merged, and creating a million costs one sort.
+/// It is built when it is first needed. From then on every change of the store reaches it: what comes is noted, and put in
+/// when someone asks or when many are noted at a commit; so many new items at a time are sorted and merged, and creating
+/// a million costs one sort. What leaves is taken out of the tree at once, unless the tree knows the old value without
+/// the item: then that is noted, too, and changing a value costs two notes.
 final class OrderedIndex {
     let field: ItemField
     /// Unchecked: the store owns its indexes, and a query that uses one holds the store.
@@ -15,6 +16,8 @@ final class OrderedIndex {
     /// Rows that are to be put in, some of them more than once; those count whose bit is set.
     private var pending: [UInt32] = []
     private var isPending = RowSet()
+    /// What is in the tree and is to be taken out: old values of items that are in the store, one an item at the most.
+    private var stale: [IndexEntry] = []
     /// Whether the prefix says all there is to say about a value.
     private let isExact: Bool
 
@@ -35,11 +38,29 @@ final class OrderedIndex {
         if pending.count > 4096 + 2 * store.count { settle() }
     }
 
-    /// A row is about to leave the store, or its value about to change.
+    /// A row's value is about to change.
+    @inline(__always)
+    func valueGoes(_ row: UInt32) {
+        guard isBuilt, hasValue(row), !isPending.remove(row) else { return }
+        if isExact {
+            stale.append(entry(row))
+        } else {
+            tree.remove(entry(row)) { isBefore($0, $1) }
+        }
+    }
+
+    /// A row is about to leave the store: its key may be unknown soon.
     @inline(__always)
     func rowGoes(_ row: UInt32) {
-        guard isBuilt, hasValue(row), !isPending.remove(row) else { return }
-        tree.remove(entry(row)) { isBefore($0, $1) }
+        guard isBuilt, hasValue(row) else { return }
+        removeStale()
+        if !isPending.remove(row) { tree.remove(entry(row)) { isBefore($0, $1) } }
+    }
+
+    private func removeStale() {
+        if stale.isEmpty { return }
+        for entry in stale { tree.remove(entry) { isBefore($0, $1) } }
+        stale.removeAll(keepingCapacity: stale.count < 4096)
     }
 
     private func hasValue(_ row: UInt32) -> Bool {
@@ -51,13 +72,20 @@ final class OrderedIndex {
     /// Puts in what is to be put in; builds the index when it is not there yet.
     func settle() {
         guard isBuilt else { return build() }
-        guard !pending.isEmpty else { return }
+        guard !pending.isEmpty || !stale.isEmpty else { return }
         if pending.count < 32 || pending.count < tree.count / 16 {
+            removeStale()
             for row in pending where isPending.remove(row) { tree.insert(entry(row)) { isBefore($0, $1) } }
         } else {
             merge()
         }
         pending.removeAll(keepingCapacity: pending.count < 4096)
+    }
+
+    /// Puts in what was noted when that is much: little waits for the next query.
+    func settleIfMuch() {
+        guard isBuilt, pending.count >= 64, pending.count >= tree.count / 16 else { return }
+        settle()
     }
 
     /// Whether a query may use the index, which is ready then.
@@ -87,10 +115,14 @@ final class OrderedIndex {
         new.reserveCapacity(pending.count)
         for row in pending where isPending.remove(row) { new.append(entry(row)) }
         sort(&new)
+        var left = RowSet()
+        for entry in stale { _ = left.insert(entry.row) }
+        stale = []
         var all: [IndexEntry] = []
         all.reserveCapacity(tree.count + new.count)
         var next = 0
         tree.forEach(from: tree.start) { old in
+            if left.contains(old.row) { return true }
             while next < new.count, isBefore(new[next], old) {
                 all.append(new[next])
                 next += 1
@@ -121,11 +153,10 @@ final class OrderedIndex {
     // MARK: Order
 
     private func entry(_ row: UInt32) -> IndexEntry {
-        let keys = store.table.keys.base
         let code =
             store.table.textKeys[row]
             ? store.table.withKey(row) { IndexEntry.code(of: $0) }
-            : UInt32(truncatingIfNeeded: keys[Int(row)].high >> 32)
+            : UInt32(truncatingIfNeeded: store.table.keys[row].high >> 32)
         return IndexEntry(prefix: prefix(row), code: code, row: row)
     }
 
@@ -171,7 +202,7 @@ final class OrderedIndex {
     /// The number of items that have the field.
     var count: Int { tree.count }
 
-    var byteCount: Int { tree.byteCount + pending.capacity * 4 }
+    var byteCount: Int { tree.byteCount + pending.capacity * 4 + stale.capacity * 16 }
 
     /// The ranks, from 0, of the entries in a range.
     func ranks(_ range: IndexRange) -> Range<Int> {

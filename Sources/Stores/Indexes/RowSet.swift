@@ -26,6 +26,12 @@ struct RowSet {
         return wasThere
     }
 
+    @inline(__always)
+    func contains(_ row: UInt32) -> Bool {
+        let word = Int(row >> 6)
+        return word < words.count && words[word] & 1 << UInt64(row & 63) != 0
+    }
+
     /// Calls a body with each row, in ascending order, until it says false.
     @inline(__always)
     func forEach(_ body: (UInt32) throws -> Bool) rethrows {

@@ -1,6 +1,6 @@
 /// An iteration over a store's items that changes of the store cannot disturb.
 public final class ItemCursor: Sequence, IteratorProtocol {
-    private let store: ItemStore
+    let store: ItemStore
     /// The order when the iteration began; shared with the store until that changes.
     private let slots: [UInt32]
     private var nextSlot = 0
@@ -15,11 +15,13 @@ public final class ItemCursor: Sequence, IteratorProtocol {
         store.unpinRows()
     }
 
-    public func next() -> Item? {
+    public func next() -> Item? { nextRow().map(store.item(row:)) }
+
+    func nextRow() -> UInt32? {
         while nextSlot < slots.count {
             let row = slots[nextSlot]
             nextSlot += 1
-            if row != ItemOrder.hole, store.table.state(row) == .live { return store.item(row: row) }
+            if row != ItemOrder.hole, store.table.state(row) == .live { return row }
         }
         return nil
     }

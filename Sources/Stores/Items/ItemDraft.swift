@@ -40,6 +40,12 @@ public struct ItemDraft {
         store.table.values[row] = value
     }
 
+    /// Sets the date.
+    public func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
+        guard date.secondsSinceReferenceDate.isFinite else { return try set(.date(date), for: .dateCreated) }
+        store.table.dates[row] = date.secondsSinceReferenceDate
+    }
+
     /// Sets a whole record.
     public func set(_ fields: ItemFields) throws(StoreError) {
         try setText(fields.name, .name)

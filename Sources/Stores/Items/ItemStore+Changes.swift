@@ -45,8 +45,10 @@ extension ItemStore {
         }
         let (row, isNew) = table.makeRow()
         if isNew { order.addRow() }
-        table.keys[row] = keySource.uuid()
-        table.dates[row] = Self.now()
+        // A key and a date are made for those that are given none.
+        table.keys[row] = PackedKey(text: .absent)
+        table.textKeys[row] = true
+        table.dates[row] = Self.noDate
         return ItemDraft(store: self, row: row)
     }
 
@@ -57,8 +59,16 @@ extension ItemStore {
         return Double(time.tv_sec) - PropertyListDate.unixEpochOffset + Double(time.tv_nsec) / 1e9
     }
 
+    /// What a draft has until it is given a date: no number that a field takes.
+    private static let noDate = Double(bitPattern: 0x7FF8_0000_0000_4E4F)
+
     /// The draft's way into the store.
     func insertDraft(_ row: UInt32) throws(StoreError) {
+        if table.textKeys[row], table.keys[row].cell.isAbsent {
+            table.keys[row] = keySource.uuid()
+            table.textKeys[row] = false
+        }
+        if table.dates[row].bitPattern == Self.noDate.bitPattern { table.dates[row] = Self.now() }
         if !observers.isEmpty {
             let item = item(row: row)
             try askObservers { try $0.itemStore(self, willInsert: item) }
@@ -154,12 +164,13 @@ extension ItemStore {
             let text = PropertyListValue.string(String(decoding: bytes, as: UTF8.self))
             _ = try FieldValidation.checked(text, for: field, named: fields.name(of: field))
         }
-        let name = fields.name(of: field)
         guard UTF8Check.isValid(bytes) else {
+            let name = fields.name(of: field)
             throw StoreError(
                 .invalidValue(field: name), "\(name) takes text in UTF-8, and these bytes are not: store them as data")
         }
         if bytes.count > FieldValidation.byteLimit {
+            let name = fields.name(of: field)
             throw StoreError(
                 .invalidValue(field: name),
                 "\(name) is \(bytes.count) bytes long: \(FieldValidation.byteLimit) is the most")

@@ -61,14 +61,16 @@ extension ItemStore {
     @inline(__always)
     func setStored(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
         guard !indexes.isEmpty else { return table.setCell(row, field, cell) }
-        let index = indexes.first { $0.field == field }
-        index?.rowGoes(row)
+        for index in indexes where index.field == field {
+            index.valueGoes(row)
+            table.setCell(row, field, cell)
+            return index.rowCame(row)
+        }
         table.setCell(row, field, cell)
-        index?.rowCame(row)
     }
 
-    /// Puts what is committed into the indexes that are built.
+    /// Puts what is committed into the indexes where it is much.
     func settleIndexes() {
-        for index in indexes where index.isBuilt { index.settle() }
+        for index in indexes { index.settleIfMuch() }
     }
 }

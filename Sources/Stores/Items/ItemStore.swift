@@ -71,6 +71,7 @@ public final class ItemStore {
     private init(persistence: any ItemPersistence, durability: Durability) {
         self.persistence = persistence
         self.durability = durability
+        isReadOnly = persistence.isReadOnly
     }
 
     /// Opens the store that a persistence keeps: the archive, and the journal's changes since.
@@ -89,7 +90,7 @@ public final class ItemStore {
     }
 
     /// Whether the store refuses every change.
-    public var isReadOnly: Bool { persistence.isReadOnly }
+    public let isReadOnly: Bool
 
     /// The path of the archive; nil for a store in memory.
     public var archivePath: String? { persistence.archivePath }

@@ -29,6 +29,8 @@ struct ItemTable: ~Copyable {
     /// The one `Item` of each row, not retained: its end clears the slot.
     var handles = Column<Unmanaged<Item>?>()
     private var freeRows: [UInt32] = []
+    /// How often each row was given back; no entry stands for never.
+    private var generations: [UInt32] = []
     /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
     private var customKinds: [UInt16] = []
 
@@ -95,7 +97,18 @@ struct ItemTable: ~Copyable {
         if !(isLeased && lease?.takesOver(row, block) == true) { block.release() }
         custom.unshare()
         custom[row] = .none
-        freeRows.append(row)
+        if generations.count <= Int(row) {
+            generations.append(contentsOf: repeatElement(0, count: max(Int(row) + 1 - generations.count, 64)))
+        }
+        generations[Int(row)] &+= 1
+        // A row whose number of owners can't be told any more is left alone.
+        if generations[Int(row)] < .max { freeRows.append(row) }
+    }
+
+    /// How many items had the row before the one that has it now: with the row, it names the item for good.
+    @inline(__always)
+    func generation(_ row: UInt32) -> UInt32 {
+        Int(row) < generations.count ? generations[Int(row)] : 0
     }
 
     // MARK: Snapshots

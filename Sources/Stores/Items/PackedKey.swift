@@ -32,23 +32,51 @@ struct PackedKey: BitwiseCopyable, Equatable {
         guard text.count == Self.textCount, let bytes = text.baseAddress,
             bytes[8] == 0x2D, bytes[13] == 0x2D, bytes[18] == 0x2D, bytes[23] == 0x2D
         else { return nil }
-        var invalid: UInt8 = 0
-        @inline(__always) func digits(_ range: Range<Int>) -> UInt64 {
-            var word: UInt64 = 0
-            for index in range {
-                let byte = bytes[index]
-                let digit = byte &- 0x30
-                let letter = byte &- 0x41
-                let isDigit = digit < 10
-                invalid |= isDigit || letter < 6 ? 0 : 1
-                word = word << 4 | UInt64((isDigit ? digit : letter &+ 10) & 15)
-            }
-            return word
-        }
-        high = digits(0..<8) << 32 | digits(9..<13) << 16 | digits(14..<18)
-        low = digits(19..<23) << 48 | digits(24..<36)
-        if invalid != 0 { return nil }
+        let raw = UnsafeRawPointer(bytes)
+        let (first, second) = (Self.digits(raw), Self.digits(raw + 9, raw + 14))
+        let (third, fourth) = (Self.digits(raw + 19, raw + 24), Self.digits(raw + 28))
+        if (first.invalid | second.invalid | third.invalid | fourth.invalid) != 0 { return nil }
+        high = first.value << 32 | second.value
+        low = third.value << 32 | fourth.value
     }
+
+    /// The number that eight upper-case hexadecimal digits write; `invalid` is not 0 when they are none.
+    @inline(__always)
+    private static func digits(_ text: UnsafeRawPointer) -> (value: UInt64, invalid: UInt64) {
+        digits(UInt64(littleEndian: text.loadUnaligned(as: UInt64.self)))
+    }
+
+    /// The same for twice four digits.
+    @inline(__always)
+    private static func digits(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer) -> (
+        value: UInt64, invalid: UInt64
+    ) {
+        let low = UInt64(UInt32(littleEndian: first.loadUnaligned(as: UInt32.self)))
+        let high = UInt64(UInt32(littleEndian: second.loadUnaligned(as: UInt32.self)))
+        return digits(high << 32 | low)
+    }
+
+    /// Eight digits at a time: the first is the lowest byte.
+    @inline(__always)
+    private static func digits(_ text: UInt64) -> (value: UInt64, invalid: UInt64) {
+        // Letters have bit 6 set, and their low half is their place in the alphabet, from 1.
+        let letters = (text >> 6) & each(1)
+        let halves = text & each(0x0F)
+        let values = halves &+ letters &* 9
+        // What the values are written as has to be what is there, and letters are for values from 10 on.
+        let expected = values &+ each(0x30) &+ letters &* 7
+        let fromTen = ((values &+ each(6)) >> 4) & each(1)
+        let invalid = (expected ^ text) | (values & each(0xF0)) | (fromTen ^ letters)
+        var value = values.byteSwapped
+        value = (value | value >> 4) & 0x00FF_00FF_00FF_00FF
+        value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
+        value = (value | value >> 16) & 0xFFFF_FFFF
+        return (value, invalid)
+    }
+
+    /// The byte, eight times.
+    @inline(__always)
+    private static func each(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
 
     /// Writes the 36 characters.
     func writeUUID(to bytes: UnsafeMutablePointer<UInt8>) {

@@ -11,6 +11,8 @@ final class JournalWriter {
     private(set) var length: Int
     private var hasRest = false
     private var isDirty = false
+    /// Whether the journal's name in its folder may not survive a power cut yet.
+    private var isNameDirty = false
 
     private init(
         path: String, layer: any FileLayer, file: OpenFile, header: JournalHeader, nextSequence: UInt64, length: Int
@@ -43,9 +45,11 @@ final class JournalWriter {
     ) throws(FileError) -> JournalWriter {
         let bytes = header.bytes + records
         try AtomicFile.write(bytes, to: path, using: layer, durable: durable, permissions: 0o600)
-        return JournalWriter(
+        let writer = JournalWriter(
             path: path, layer: layer, file: try layer.open(path, .append), header: header, nextSequence: nextSequence,
             length: bytes.count)
+        writer.isNameDirty = !durable
+        return writer
     }
 
     /// Appends a record whose payload follows 32 bytes of room.
@@ -57,7 +61,7 @@ final class JournalWriter {
         do throws(FileError) {
             hasRest = true
             try record.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
-            if durable { try layer.sync(file) }
+            if durable { try sync() }
             hasRest = false
         } catch {
             // If this fails, too, the next append tries again before it writes.
@@ -71,9 +75,16 @@ final class JournalWriter {
 
     /// Forces what was appended to the disk.
     func synchronize() throws(FileError) {
-        guard isDirty else { return }
-        try layer.sync(file)
+        guard isDirty || isNameDirty else { return }
+        try sync()
         isDirty = false
+    }
+
+    private func sync() throws(FileError) {
+        try layer.sync(file)
+        guard isNameDirty else { return }
+        try layer.syncDirectory(PathText.parent(of: path))
+        isNameDirty = false
     }
 
     /// Cuts off what is behind the usable records, durably.

@@ -9,16 +9,22 @@ final class ItemBinding {
     private unowned let host: ScriptHost
     private let images: ImageClasses
     private var warned: Set<String> = []
+    private let record: LuaRecord
 
     init(_ host: ScriptHost, _ images: ImageClasses) {
         self.host = host
         self.images = images
+        record = LuaRecord(["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"], in: host.state)
+        record.allow(host.values.dates, at: 3)
     }
 
     func makeClass() -> LuaClass<Item> {
         let values = host.values
+        let store = host.items
         let cls = LuaClass<Item>(
-            "Item", "A thing that is kept. Any name that is no property or method is a custom field.", in: host.state,
+            rows: "Item", "A thing that is kept. Any name that is no property or method is a custom field.",
+            in: host.state, number: { $0.store.reference(to: $0).bits },
+            object: { [unowned store] in store.item(ItemReference(bits: $0)) },
             unknownMember: { item, name, call in
                 guard let value = try item.value(forField: name) else { return call.returns(LuaValue.nil) }
                 return call.returns(values.lua(value, readOnly: true))
@@ -30,19 +36,46 @@ final class ItemBinding {
                 try checkName(name)
                 try item.setValue(try value(call.value(1), field: name), forField: name)
             })
-        cls.text("name", "What it is.", get: { try $0.name }, set: { try $0.setName($1) })
-        cls.optionalText(
-            "serialNumber", "Its serial number, or nil.", get: { try $0.serialNumber },
-            set: { try $0.setSerialNumber($1) })
-        cls.integer(
-            "valueInDollars", "What it is worth, in whole dollars.", get: { try $0.valueInDollars },
-            set: { try $0.setValueInDollars($1) })
-        cls.property(
+        text(cls, "name", .text, "What it is.", .name)
+        text(cls, "serialNumber", .optional(.text), "Its serial number, or nil.", .serialNumber)
+        cls.field(
+            "valueInDollars", .integer, "What it is worth, in whole dollars.",
+            set: { [store] item, call in
+                try store.setValueInDollars(try call.integer(0), of: ItemReference(bits: item))
+            }
+        ) { [store] item, call in
+            call.returns(try store.valueInDollars(of: ItemReference(bits: item)))
+        }
+        cls.field(
             "dateCreated", .object("date"), "When it was recorded.",
-            set: { item, call in try item.setDateCreated(try call.object(0, values.dates).date) }
-        ) { item, call in call.returns(DateValue(try item.dateCreated), values.dates) }
-        cls.text("itemKey", "Its key, a UUID; the key of its image, too.", get: { try $0.itemKey })
+            set: { [store] item, call in
+                let date = PropertyListValue.date(try call.object(0, values.dates).date)
+                try store.setValue(date, for: .dateCreated, of: ItemReference(bits: item))
+            }
+        ) { [store] item, call in
+            call.returns(DateValue(try store.dateCreated(of: ItemReference(bits: item))), values.dates)
+        }
+        text(cls, "itemKey", .text, "Its key, a UUID; the key of its image, too.", .itemKey, isReadOnly: true)
         return cls
+    }
+
+    /// A field of text, between Lua's bytes and the store's.
+    private func text(
+        _ cls: LuaClass<Item>, _ name: String, _ type: LuaType, _ documentation: String, _ field: ItemField,
+        isReadOnly: Bool = false
+    ) {
+        let store = host.items
+        let set: (UInt64, LuaCall) throws -> Void = { [store] item, call in
+            let item = ItemReference(bits: item)
+            if call.isNil(0) { return try store.setValue(nil, for: field, of: item) }
+            try call.withBytes(0) { try store.setUTF8($0.bindMemory(to: UInt8.self), for: field, of: item) }
+        }
+        cls.field(name, type, documentation, set: isReadOnly ? nil : set) { [store] item, call in
+            try store.withUTF8(of: field, ItemReference(bits: item)) { text in
+                guard let text else { return call.returns(LuaValue.nil) }
+                return call.returns(bytes: UnsafeRawBufferPointer(text))
+            }
+        }
     }
 
     /// The members that need the class itself.
@@ -112,6 +145,10 @@ final class ItemBinding {
     /// Sets a new item's fields from the table that a call was given; texts and numbers of the domain go straight into the
     /// store.
     func fill(_ draft: ItemDraft, from call: LuaCall) throws {
+        let isPlain = try call.withRecord(0, record) { values in
+            try fill(draft, from: values)
+        }
+        if isPlain { return }
         try call.forEachEntry(0) { entry in
             guard let field = entry.withKey(Self.domainField) else {
                 throw LuaError(.argument, "a field's name is text, got \(host.state.describe(entry.key))")
@@ -132,6 +169,21 @@ final class ItemBinding {
             }
             try set(draft, entry)
         }
+    }
+
+    /// The same for a table that has only fields of the domain, each of the kind that it takes; false for others.
+    private func fill(_ draft: ItemDraft, from values: LuaRecordValues) throws -> Bool {
+        let (name, serial, key) = (values.bytes(0), values.bytes(1), values.bytes(4))
+        let (value, date) = (values.integer(2), values.bits(3))
+        guard values.has(0) == (name != nil), values.has(1) == (serial != nil), values.has(2) == (value != nil),
+            values.has(3) == (date != nil), values.has(4) == (key != nil)
+        else { return false }
+        if let name { try draft.setUTF8(name.bindMemory(to: UInt8.self), for: .name) }
+        if let serial { try draft.setUTF8(serial.bindMemory(to: UInt8.self), for: .serialNumber) }
+        if let value { draft.setValueInDollars(value) }
+        if let date { try draft.setDateCreated(DateValue(luaBits: date).date) }
+        if let key { try draft.setUTF8(key.bindMemory(to: UInt8.self), for: .itemKey) }
+        return true
     }
 
     /// The same for custom fields, and for values that a field may refuse.

@@ -29,7 +29,8 @@ final class ItemClasses {
             "items", "The item store: items in order, kept in the container.", in: state,
             unknownKey: { store, call in
                 guard let position = call.value(0).integerValue else { return call.returns(LuaValue.nil) }
-                return call.returns(position > 0 ? store[Int(clamping: position - 1)] : nil, item)
+                let found = position > 0 ? store.reference(at: Int(clamping: position - 1)) : nil
+                return call.returns(row: found?.bits, item)
             })
         items.declareOperator("index", .integer, returns: .optional(.object("Item")), "The item at a position, from 1.")
         items.declareOperator("len", returns: .integer, "How many items there are.")

@@ -62,13 +62,13 @@ enum ItemStoreBinding {
             example: "local item = items:randomItem() return items:item(item.itemKey) == item"
         ) { store, call in
             let found = try call.withBytes(0) { raw in
-                store.item(forKeyUTF8: raw.bindMemory(to: UInt8.self))
+                store.reference(forKeyUTF8: raw.bindMemory(to: UInt8.self))
             }
-            return call.returns(found, item)
+            return call.returns(row: found?.bits, item)
         }
         cls.property("allItems", .array(.object("Item")), "All items in order, as they are now: an array of its own.") {
             store, call in
-            try call.returns(array: store.allItems, item)
+            try call.returns(items: store.allReferences, item)
         }
         cls.method(
             "each", returns: [.callback("() → integer, Item")],
@@ -78,9 +78,9 @@ enum ItemStoreBinding {
             let cursor = store.each()
             var position: Int64 = 0
             return call.returns(ownedFunction: { call in
-                guard let next = cursor.next() else { return call.returns(LuaValue.nil) }
+                guard let next = cursor.nextReference() else { return call.returns(LuaValue.nil) }
                 position += 1
-                return call.returns(position) + call.returns(next, item)
+                return call.returns(position) + call.returns(row: next.bits, item)
             })
         }
     }
@@ -99,7 +99,7 @@ enum ItemStoreBinding {
             let draft = try store.beginItem()
             do {
                 try binding.fill(draft, from: call)
-                return call.returns(try draft.insert(), item)
+                return call.returns(row: try draft.insertReference().bits, item)
             } catch {
                 draft.discard()
                 throw error
@@ -245,6 +245,19 @@ enum ItemStoreBinding {
                 resume = $0
                 return { resume = nil }
             }
+        }
+        cls.method(
+            "synchronize", returns: LuaType.orError(.boolean),
+            "Commits, and waits until every change survives a power cut: the journal is on the disk then, which takes far less than saving. True, or nil and an error.",
+            example: "items:randomItem() return assert(items:synchronize())"
+        ) { [unowned host] store, call in
+            guard !store.isInTransaction else {
+                throw LuaError(
+                    .argument, "synchronize is not possible inside a transaction: its changes are not committed yet")
+            }
+            if case .failure(let error) = host.commit() { return call.returns(failure: error.underlying ?? error) }
+            do { try store.synchronize() } catch { return call.returns(failure: error) }
+            return call.returns(true)
         }
         cls.property("hasChanges", .boolean, "Whether something changed since the last save.") { store, call in
             call.returns(store.hasChanges)

@@ -99,14 +99,14 @@ enum QueryBinding {
             "all", returns: [.array(.object("Item"))], "The items, as an array.",
             example: "for _, item in ipairs(items:query(\"valueInDollars < 100\"):all()) do print(item) end"
         ) { value, call in
-            try call.returns(array: value.query.all(), item)
+            try call.returns(items: value.query.references(), item)
         }
         cls.method(
             "first", returns: [.optional(.object("Item"))], "The first item, or nil.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):first().name"
         ) { value, call in
-            call.returns(try value.query.first(), item)
+            call.returns(row: try value.query.firstReference()?.bits, item)
         }
         cls.method(
             "count", returns: [.integer], "How many there are.",
@@ -120,13 +120,14 @@ enum QueryBinding {
             "each", returns: [.callback("() → integer, Item")], "An iterator over numbers and items, for `for`.",
             example: "for number, item in items:query():each() do print(number, item.name) end"
         ) { value, call in
-            let found = try value.query.all()
+            let found = try value.query.references()
+            let store = value.query.store
             var next = 0
             return call.returns(ownedFunction: { call in
-                while next < found.count, found[next].isRemoved { next += 1 }
+                while next < found.count, store.isRemoved(found[next]) { next += 1 }
                 guard next < found.count else { return call.returns(LuaValue.nil) }
                 next += 1
-                return call.returns(next) + call.returns(found[next - 1], item)
+                return call.returns(next) + call.returns(row: found[next - 1].bits, item)
             })
         }
         cls.method(
@@ -234,7 +235,7 @@ enum QueryBinding {
         }
         cls.integer("count", "How many there are.", get: { Int64($0.group.count) })
         cls.property("items", .array(.object("Item")), "The items.") { value, call in
-            try call.returns(array: value.group.items, item)
+            try call.returns(items: value.group.references, item)
         }
         let field = [LuaParameter("field", .optional(.text), "valueInDollars if not given")]
         let aggregates: [(String, (ItemGroup, String) throws -> PropertyListValue?)] = [
@@ -286,5 +287,12 @@ enum QueryBinding {
             classes.host.removedKeys.formUnion(keys)
             return call.returns(count)
         }
+    }
+}
+
+extension LuaCall {
+    /// Gives back an array of items.
+    func returns(items: [ItemReference], _ cls: LuaClass<Item>) throws -> Int32 {
+        try items.withUnsafeBytes { try returns(rows: $0.assumingMemoryBound(to: UInt64.self), cls) }
     }
 }

@@ -1,0 +1,50 @@
+/* A table of known fields, read in one call: a walk over its entries from Swift costs a dozen calls each.
+ *
+ * Names are told by their identity, as an object's fields are: Lua interns short strings, and a layout pins its names. */
+#include <string.h>
+
+#include "host.h"
+
+const void *clua_pinname(lua_State *L, const char *name) {
+    lua_pushstring(L, name);
+    const void *identity = lua_topointer(L, -1);
+    luaL_ref(L, LUA_REGISTRYINDEX);
+    return identity;
+}
+
+/* Whether the value on top is of a kind that a field is likely to take, which is noted. */
+static int read_value(lua_State *L, const clua_class *cls, clua_field *field) {
+    switch (lua_type(L, -1)) {
+    case LUA_TSTRING:
+        field->bytes = lua_tolstring(L, -1, &field->length);
+        field->kind = CLUA_FIELD_STRING;
+        return 1;
+    case LUA_TNUMBER: {
+        int ok;
+        field->integer = lua_tointegerx(L, -1, &ok);
+        field->kind = CLUA_FIELD_INTEGER;
+        return ok;
+    }
+    case LUA_TUSERDATA:
+        field->kind = CLUA_FIELD_INLINE;
+        return cls && clua_toinline(L, -1, cls, &field->payload);
+    default: return 0;
+    }
+}
+
+int clua_readrecord(lua_State *L, int index, const clua_layout *layout, clua_field *fields) {
+    memset(fields, 0, layout->count * sizeof *fields);
+    if (lua_type(L, index) != LUA_TTABLE) return 0;
+    lua_pushnil(L);
+    while (lua_next(L, index)) {
+        const void *name = lua_type(L, -2) == LUA_TSTRING ? lua_topointer(L, -2) : NULL;
+        unsigned i = 0;
+        while (i < layout->count && layout->names[i] != name) i++;
+        if (i == layout->count || !read_value(L, layout->classes[i], &fields[i])) {
+            lua_pop(L, 2);
+            return 0;
+        }
+        lua_pop(L, 1);
+    }
+    return 1;
+}

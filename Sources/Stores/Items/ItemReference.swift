@@ -1,0 +1,26 @@
+/// An item as a number: its row, and how many items had the row before.
+///
+/// For callers that hold many items, or hold them where objects cost too much: it is eight bytes, keeps nothing alive, and
+/// never names another item, even when the item is gone for good and its row given to a new one. The store answers
+/// for references as an ``Item`` answers for itself.
+public struct ItemReference: Hashable, Sendable {
+    /// The reference in a word, as whoever keeps it has it.
+    public let bits: UInt64
+
+    /// The reference that was kept as a word.
+    @inline(__always)
+    public init(bits: UInt64) {
+        self.bits = bits
+    }
+
+    @inline(__always)
+    init(row: UInt32, generation: UInt32) {
+        bits = UInt64(row) | UInt64(generation) << 32
+    }
+
+    @inline(__always)
+    var row: UInt32 { UInt32(truncatingIfNeeded: bits) }
+
+    @inline(__always)
+    var generation: UInt32 { UInt32(truncatingIfNeeded: bits >> 32) }
+}

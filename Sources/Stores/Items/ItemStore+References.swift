@@ -1,0 +1,146 @@
+public import PropertyList
+
+extension ItemStore {
+    // MARK: Items to references and back
+
+    /// The item's reference.
+    public func reference(to item: Item) -> ItemReference { reference(item.row) }
+
+    /// The item of a reference; one that is removed when it is gone for good.
+    public func item(_ reference: ItemReference) -> Item {
+        if isCurrent(reference) { return item(row: reference.row) }
+        // A row that is dead from the beginning: free again when nobody holds the object.
+        let (row, isNew) = table.makeRow()
+        if isNew { order.addRow() }
+        let item = item(row: row)
+        rowDied(row)
+        return item
+    }
+
+    /// The item at a position from 0; nil outside the store. As ``subscript(_:)``.
+    public func reference(at position: Int) -> ItemReference? {
+        guard position >= 0, position < order.count else { return nil }
+        return reference(order.row(at: position))
+    }
+
+    /// The item whose key has these bytes. O(1).
+    public func reference(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> ItemReference? {
+        guard let row = row(forKey: key) else { return nil }
+        return reference(row)
+    }
+
+    /// All items in order, as they are now.
+    public var allReferences: [ItemReference] {
+        let slots = order.slots
+        return [ItemReference](unsafeUninitializedCapacity: slots.count) { buffer, count in
+            for row in slots where row != ItemOrder.hole {
+                buffer[count] = reference(row)
+                count += 1
+            }
+        }
+    }
+
+    /// Whether the item is out of its store.
+    public func isRemoved(_ reference: ItemReference) -> Bool {
+        !isCurrent(reference) || !isAccessible(reference.row)
+    }
+
+    @inline(__always)
+    func reference(_ row: UInt32) -> ItemReference {
+        ItemReference(row: row, generation: table.generation(row))
+    }
+
+    @inline(__always)
+    private func isCurrent(_ reference: ItemReference) -> Bool {
+        Int(reference.row) < table.rowCount && table.generation(reference.row) == reference.generation
+    }
+
+    @inline(__always)
+    private func row(_ reference: ItemReference) throws(StoreError) -> UInt32 {
+        guard isCurrent(reference), isAccessible(reference.row) else { throw .itemWasRemoved }
+        return reference.row
+    }
+
+    // MARK: Fields
+
+    /// The value in dollars. Throws `itemRemoved`, as all of these do.
+    public func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64 {
+        table.values[try row(reference)]
+    }
+
+    /// When the item was recorded.
+    public func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate {
+        PropertyListDate(secondsSinceReferenceDate: table.dates[try row(reference)])
+    }
+
+    /// A text field's bytes; see ``Item/withUTF8(of:_:)``.
+    public func withUTF8<Result>(
+        of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
+    ) throws(StoreError) -> Result {
+        let row = try row(reference)
+        if field == .itemKey { return table.withKey(row) { body($0) } }
+        let cell = table.cell(row, field)
+        return cell.isText ? cell.withText { body($0) } : body(nil)
+    }
+
+    /// Sets the value in dollars.
+    ///
+    /// - Throws: as ``Item/setValueInDollars(_:)``.
+    public func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
+        let row = try row(reference)
+        guard table.states[row] == ItemTable.State.live.rawValue, observers.isEmpty, !isReadOnly else {
+            return try setCell(row, .valueInDollars, .integer(value))
+        }
+        if table.values[row] != value { change(row, .valueInDollars, to: .integer(value)) }
+    }
+
+    /// Sets a text field from bytes; see ``Item/setUTF8(_:for:)``.
+    public func setUTF8(
+        _ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField, of reference: ItemReference
+    ) throws(StoreError) {
+        try setUTF8(try row(reference), field, bytes)
+    }
+
+    /// Sets any field; see ``Item/setValue(_:for:)``.
+    public func setValue(
+        _ value: PropertyListValue?, for field: ItemField, of reference: ItemReference
+    ) throws(StoreError) {
+        try set(try row(reference), field, value)
+    }
+}
+
+extension ItemQuery {
+    /// The items, in order, as references.
+    ///
+    /// - Throws: as ``all()``.
+    public func references() throws -> [ItemReference] {
+        try rows().map(store.reference)
+    }
+
+    /// The first item, nil when there is none. As ``first()``.
+    public func firstReference() throws -> ItemReference? {
+        var query = self
+        query.limitCount = Swift.min(1, limitCount ?? 1)
+        return try query.rows().first.map(store.reference)
+    }
+}
+
+extension ItemGroup {
+    /// As ``items``.
+    public var references: [ItemReference] {
+        rows.filter { store.table.state($0) == .live }.map(store.reference)
+    }
+}
+
+extension ItemDraft {
+    /// As ``insert()``, for callers that need no object.
+    public func insertReference() throws(StoreError) -> ItemReference {
+        try store.insertDraft(row)
+        return store.reference(row)
+    }
+}
+
+extension ItemCursor {
+    /// As ``next()``.
+    public func nextReference() -> ItemReference? { nextRow().map(store.reference) }
+}
