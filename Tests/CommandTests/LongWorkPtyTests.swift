@@ -50,4 +50,18 @@ struct LongWorkPtyTests {
         try terminal.expect("interrupted")
         try terminal.enter("print('ite' .. 'ms', #items)", andExpect: "items\t500")
     }
+
+    @Test("an entry's time leaves out what its question waited for the answer")
+    func questionTime() throws {
+        let program = try Program()
+        let file = try program.scratch.write("one\ntwo\n", to: "names.txt")
+        let terminal = try program.terminal()
+        try terminal.waitForPrompt()
+        try terminal.begin(
+            "for line in io.lines('\(file)') do items:createItem{ name = line } end", andExpect: "[n]o: ")
+        // The wait is what is tested.
+        usleep(1_200_000)
+        try terminal.sendLine("y")
+        try terminal.expect(matching: #"2 items created · \d+ (ms|µs)"#)
+    }
 }

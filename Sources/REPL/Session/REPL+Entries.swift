@@ -17,11 +17,12 @@ extension REPL {
     func run(_ text: String, timed: Bool) {
         let before = host.items.count
         let start = MonotonicTime.now()
+        secondsOfQuestions = 0
         // A copy runs: what is run may ask for help, which looks at the session's names.
         var running = evaluator
         let result = running.evaluate(text)
         evaluator = running
-        let seconds = MonotonicTime.now().seconds(since: start)
+        let seconds = MonotonicTime.now().seconds(since: start) - secondsOfQuestions
         guard host.exitCode == nil else { return }
         switch result {
         case .success(let values):

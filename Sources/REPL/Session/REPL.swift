@@ -21,6 +21,8 @@ public final class REPL: HostFrontEnd {
     var tutorial: Tutorial?
     /// Whether every entry's time is shown.
     var showsTime = false
+    /// What the running entry's questions waited for their answers: no part of its time.
+    var secondsOfQuestions = 0.0
     /// The text that the next line begins with: what came from an editor.
     var nextText = ""
     /// Errors of handlers and timers that have been looked at.
@@ -283,7 +285,11 @@ public final class REPL: HostFrontEnd {
         // The answer is edited by the kernel, and is no key that was typed before the question.
         mode.leave()
         tcflush(STDIN_FILENO, TCIFLUSH)
-        defer { waitWithKeys() }
+        let asked = MonotonicTime.now()
+        defer {
+            secondsOfQuestions += MonotonicTime.now().seconds(since: asked)
+            waitWithKeys()
+        }
         put(Array("\(verb) \(DisplayPath.abbreviate(path))? [y]es, its whole [f]older, [n]o: ".utf8))
         let reply = nextInput { !$0.isEmpty }
         switch String(decoding: reply, as: UTF8.self).trimmed.lowercased().first {
