@@ -18,6 +18,17 @@ static void watch_limit(clua_host *host) {
     }
 }
 
+/* Whether a growth goes beyond what there may be. Never for a finalizer: Lua calls it once, and one whose stack cannot grow
+ * would be lost together with the Swift object that it gives back. Exactly while one runs, the collector does nothing that
+ * it is asked for, and says so by -1. */
+static int is_refused(clua_host *host, size_t old, size_t nsize) {
+    host->allocations++;
+    int fails = host->failAt && host->allocations >= host->failAt &&
+                (!host->failures || host->allocations - host->failAt < host->failures);
+    int exceeds = host->limit && host->used - old + nsize > host->limit;
+    return (fails || exceeds) && lua_gc(host->main, LUA_GCCOUNT) != -1;
+}
+
 /* Growth is refused only while `enforce` is on: then no Swift frame stands between the VM and the protected call that
  * catches the error. Otherwise the debt is counted, and the VM's own next allocation fails. */
 static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
@@ -28,13 +39,7 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
         host->used -= old;
         return NULL;
     }
-    if (nsize > old && host->enforce) {
-        host->allocations++;
-        if (host->failAt && host->allocations >= host->failAt &&
-            (!host->failures || host->allocations - host->failAt < host->failures))
-            return NULL;
-        if (host->limit && host->used - old + nsize > host->limit) return NULL;
-    }
+    if (nsize > old && host->enforce && is_refused(host, old, nsize)) return NULL;
     void *result = clua_pool_resize(&host->pool, block, old, nsize);
     if (!result) {
         if (nsize > old && host->enforce) return NULL; /* shrinking never fails */

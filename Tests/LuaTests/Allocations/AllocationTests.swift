@@ -79,4 +79,36 @@ struct AllocationTests {
         fixture.state.close()
         #expect(tally.living == 0)
     }
+
+    @Test("a finalizer is never lost: Lua calls it once, and would not when its stack cannot grow for it")
+    func finalizers() throws {
+        let script = """
+            local depth = ...
+            local function deep(n)
+              if n > 0 then return 1 + deep(n - 1) end
+              for i = 1, 20 do local _ = Counter(i) end
+              collectgarbage()
+              return 0
+            end
+            return pcall(deep, depth)
+            """
+        // Deep enough that the stack doubles several times, each time with as much left as any call may need.
+        for depth in Swift.stride(
+            from: 0, through: 120, by: ProcessInfo.processInfo.environment["CUBBY_SOAK"] == nil ? 3 : 1)
+        {
+            let tally = Counter.Tally()
+            let fixture = try Fixture(tally: tally)
+            let chunk = try fixture.state.load(script.utf8, name: "=deep")
+            fixture.state.failAllocation(0)
+            _ = try chunk.call(.integer(Int64(depth)))
+            let total = fixture.state.failAllocation(0)
+            for n in max(1, total - 30)...total {
+                fixture.state.failAllocation(n, count: 0)
+                _ = try? chunk.call(.integer(Int64(depth)))
+                fixture.state.failAllocation(0)
+            }
+            fixture.state.close()
+            #expect(tally.living == 0, "at depth \(depth)")
+        }
+    }
 }
