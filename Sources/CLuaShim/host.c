@@ -118,9 +118,8 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
 void clua_close(clua_host *host) {
     clua_interrupt_close(host);
     lua_close(host->main); /* every handle's __gc runs now */
-    clua_drain_releases(host);
+    clua_close_releases(host);
     clua_pool_close(&host->pool);
-    free(host->releases);
     free(host->places);
     free(host->freeSlots);
     while (host->classes) {
@@ -167,16 +166,6 @@ int clua_count_output(clua_host *host, size_t bytes) {
     if (host->outputRaised) return CLUA_OUTPUT_DROPPED;
     host->outputRaised = 1;
     return CLUA_OUTPUT_RAISES;
-}
-
-void clua_drain_releases(clua_host *host) {
-    /* A release may run code that collects more: take one at a time from the end. */
-    while (host->releaseCount > 0) {
-        void *object = host->releases[--host->releaseCount];
-        if (host->releaseCount >= 8) __builtin_prefetch(host->releases[host->releaseCount - 8], 1);
-        host->live--;
-        host->callbacks.release(object);
-    }
 }
 
 clua_entry clua_enter(clua_host *host, lua_State *L) {

@@ -7,6 +7,7 @@
 #include <lualib.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -40,7 +41,9 @@ struct clua_host {
     timer_t timer;
     int hasTimer;
 
-    /* Objects whose handles were collected, to be released outside of the collector. */
+    /* Objects that handles keep, and those whose handles were collected, see releases.c. */
+    uintptr_t *held;
+    unsigned heldCapacity, firstFree;
     void **releases;
     size_t releaseCount, releaseCapacity, live;
     size_t liveLimit; /* so many handles, and the collector is pushed */
@@ -117,6 +120,12 @@ static inline void clua_spend(clua_budget *budget, lua_State *L, size_t cost) {
 static inline void clua_check_stack(lua_State *L) {
     if ((char *)__builtin_frame_address(0) < host_of(L)->stackLimit) luaL_error(L, "C stack overflow");
 }
+
+/* Notes an object that a new handle keeps, and gives its place; and moves it to the releases, in __gc. */
+unsigned clua_hold(clua_host *host, void *object);
+void clua_let_go(clua_host *host, unsigned place);
+/* When the state is closed: nothing is kept any more. */
+void clua_close_releases(clua_host *host);
 
 /* To be called for each new handle. */
 void clua_pace(clua_host *host, lua_State *L);

@@ -37,6 +37,7 @@ typedef struct {
         uint64_t payload;
     };
     int slot;         /* of a canonical handle; 0: of its own */
+    unsigned held;    /* the object's place among what is held */
     uint64_t version; /* of the kept texts; 0: there are none */
 } handle;
 
@@ -105,35 +106,31 @@ void clua_pushmethod(lua_State *L, clua_class *cls, void *function) {
 
 int clua_trampoline(lua_State *L) { return invoke(L, lua_touserdata(L, lua_upvalueindex(1))); }
 
-static int owned_trampoline(lua_State *L) { return invoke(L, *(void **)lua_touserdata(L, lua_upvalueindex(1))); }
+typedef struct {
+    void *function;
+    unsigned held; /* its place among what is held */
+} function_box;
+
+static int owned_trampoline(lua_State *L) {
+    return invoke(L, ((function_box *)lua_touserdata(L, lua_upvalueindex(1)))->function);
+}
 
 void clua_pushfunction(lua_State *L, void *function) {
     lua_pushlightuserdata(L, function);
     lua_pushcclosure(L, clua_trampoline, 1);
 }
 
-/* Room for one more object in the list of releases, so that __gc need not allocate. */
-static void reserve(clua_host *host) {
-    host->live++;
-    if (host->live <= host->releaseCapacity) return;
-    size_t capacity = host->releaseCapacity ? host->releaseCapacity * 2 : 64;
-    void **list = realloc(host->releases, capacity * sizeof *list);
-    if (!list) abort();
-    host->releases = list;
-    host->releaseCapacity = capacity;
-}
-
 static int function_gc(lua_State *L) {
-    clua_host *host = host_of(L);
-    host->releases[host->releaseCount++] = *(void **)lua_touserdata(L, 1);
+    clua_let_go(host_of(L), ((function_box *)lua_touserdata(L, 1))->held);
     return 0;
 }
 
 void clua_pushownedfunction(lua_State *L, void *function) {
     static const char key = 0;
-    reserve(host_of(L));
-    void **box = lua_newuserdatauv(L, sizeof *box, 0);
-    *box = function;
+    unsigned held = clua_hold(host_of(L), function);
+    function_box *box = lua_newuserdatauv(L, sizeof *box, 0);
+    box->function = function;
+    box->held = held;
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &key) != LUA_TTABLE) {
         lua_pop(L, 1);
         lua_createtable(L, 0, 2);
@@ -287,7 +284,7 @@ static int object_gc(lua_State *L) {
     clua_host *host = host_of(L);
     handle *h = lua_touserdata(L, 1);
     if (h->object && h->slot) clua_free_slot(host, h->object, h->slot);
-    if (h->object) host->releases[host->releaseCount++] = h->object;
+    if (h->object) clua_let_go(host, h->held);
     h->object = NULL;
     return 0;
 }
@@ -404,11 +401,12 @@ int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
         if (type == LUA_TUSERDATA) return 0;
         lua_pop(L, 1); /* it is dying */
     }
-    reserve(host);
+    unsigned held = clua_hold(host, object);
     clua_pace(host, L);
     handle *h = lua_newuserdatauv(L, sizeof *h, cls->caches);
     h->cls = cls;
     h->object = object;
+    h->held = held;
     h->slot = 0;
     h->version = 0;
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);

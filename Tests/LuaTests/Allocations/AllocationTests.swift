@@ -111,4 +111,32 @@ struct AllocationTests {
             #expect(tally.living == 0, "at depth \(depth)")
         }
     }
+
+    @Test(
+        "nor where calls are nested as deep as they may be",
+        arguments: [
+            "return (('x'):gsub('x', function() return deep(n + 1) end))",
+            "return select(2, pcall(deep, n + 1))", "return deep(n + 1) .. ''",
+            "return setmetatable({}, { __index = function() return deep(n + 1) end }).x",
+            "return coroutine.wrap(deep)(n + 1)",
+        ])
+    func nested(call: String) throws {
+        let tally = Counter.Tally()
+        let fixture = try Fixture(tally: tally)
+        let chunk = try fixture.state.load(
+            """
+            local deep
+            function deep(n)
+              if n < 300 then
+                for i = 1, 20 do local _ = Counter(i) end
+                collectgarbage()
+              end
+              \(call)
+            end
+            return pcall(deep, 1)
+            """.utf8, name: "=nested")
+        _ = try? chunk.call()
+        fixture.state.close()
+        #expect(tally.living == 0)
+    }
 }
