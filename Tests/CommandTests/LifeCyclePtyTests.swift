@@ -231,7 +231,7 @@ struct LifeCyclePtyTests {
         }
         // The value that the prompt is about to show.
         try shell.begin(
-            "print(\"bu\" .. \"sy\") return setmetatable({}, { __tostring = function() while true do end end })",
+            "return setmetatable({}, { __tostring = function() print(\"bu\" .. \"sy\") while true do end end })",
             andExpect: "busy")
         try shell.send(control: "c")
         try shell.expect("(tostring failed)")
