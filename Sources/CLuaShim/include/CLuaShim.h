@@ -170,7 +170,7 @@ int clua_was_syntax_error(int status);
 const char *clua_last_traceback(lua_State *L);
 void clua_forget_traceback(lua_State *L);
 
-/* ---- Functions and objects (object.c) ---- */
+/* ---- Functions and objects (object.h) ---- */
 void clua_pushfunction(lua_State *L, void *function);       /* `function` outlives the state */
 void clua_pushownedfunction(lua_State *L, void *function);  /* released when Lua collects it */
 void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its receiver is checked before Swift is called */

@@ -163,6 +163,9 @@ public struct LuaCall {
         return 1
     }
 
+    /// Gives back a table that holds the elements from 1.
+    public func returns(array elements: [some LuaRepresentable]) -> Int32 { returns(elements.luaValue(in: state)) }
+
     public func returns(values: [LuaValue]) throws -> Int32 {
         guard clua_checkstack(L, Int32(clamping: values.count + 2)) != 0 else {
             throw LuaError(.memory, "too many results (\(values.count))")
