@@ -144,9 +144,12 @@ struct KeyIndex: ~Copyable {
         mask = size - 1
         rowMask = UInt32(truncatingIfNeeded: mask)
         while highestRow >= rowMask { rowMask = rowMask << 1 | 1 }
-        for slot in 0..<oldSize where old[slot] != 0 {
-            let row = (old[slot] & oldMask) - 1
+        // In the order of the rows, in which their keys lie in memory.
+        var rows = RowSet()
+        for slot in 0..<oldSize where old[slot] != 0 { _ = rows.insert((old[slot] & oldMask) - 1) }
+        rows.forEach { row in
             place(row, rehash(row))
+            return true
         }
         old.deallocate()
     }
