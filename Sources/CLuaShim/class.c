@@ -80,10 +80,10 @@ clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *
     lua_createtable(L, 8, 8); /* methods by index, and the pinned names */
     lua_pushlightuserdata(L, cls);
     lua_pushvalue(L, -2);
-    lua_pushcclosure(L, clua_index_field, 2);
+    lua_pushcclosure(L, kind == CLUA_ROW ? clua_index_row : clua_index_field, 2);
     lua_setfield(L, -3, "__index");
     lua_pushlightuserdata(L, cls);
-    lua_pushcclosure(L, clua_set_field, 1);
+    lua_pushcclosure(L, kind == CLUA_ROW ? clua_set_row : clua_set_field, 1);
     lua_setfield(L, -3, "__newindex");
     cls->methods = luaL_ref(L, LUA_REGISTRYINDEX);
     if (is_object(cls)) {
@@ -94,8 +94,8 @@ clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *
     lua_setfield(L, -2, "__metatable");
     lua_pushstring(L, name);
     lua_setfield(L, -2, "__name");
+    if (kind == CLUA_ROW) clua_set_row_metatable(L, cls);
     cls->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
-    if (kind == CLUA_ROW) cls->rows = clua_new_row_tables(L);
     return cls;
 }
 
@@ -139,6 +139,7 @@ void clua_addmethod(lua_State *L, clua_class *cls, const char *name) {
 }
 
 void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name) {
+    if (cls->kind == CLUA_ROW && strcmp(name, "__tostring") == 0) clua_wrap_row_text(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
     lua_insert(L, -2);
     lua_setfield(L, -2, name);

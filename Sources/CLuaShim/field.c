@@ -1,4 +1,4 @@
-/* Reading and assigning the fields of objects: `__index` and `__newindex` of a class's handles. */
+/* Reading and assigning the fields of objects and rows: `__index` and `__newindex` of a class. */
 #include "object.h"
 
 static handle *check(lua_State *L, const clua_class *cls) {
@@ -29,9 +29,8 @@ static int get_cached(lua_State *L, const slot *s, handle *h) {
     return status;
 }
 
-int clua_index_field(lua_State *L) {
-    const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
-    handle *h = check(L, cls);
+/* The member of a name, for the object that `target` is; `h` is its handle, which may keep texts. */
+static inline int get_member(lua_State *L, const clua_class *cls, handle *h, void *target) {
     const void *name = lua_topointer(L, 2);
     for (const clua_class *c = cls; c; c = c->super) {
         const slot *s = find(c, name);
@@ -45,23 +44,45 @@ int clua_index_field(lua_State *L) {
             }
             return 1;
         }
-        if (s->cache && c == cls) return get_cached(L, s, h);
-        return call(L, host_of(L)->callbacks.get, s->getter, target(h));
+        if (h && s->cache && c == cls) return get_cached(L, s, h);
+        return call(L, host_of(L)->callbacks.get, s->getter, target);
     }
-    if (cls->fallbackGet) return call(L, host_of(L)->callbacks.get, cls->fallbackGet, target(h));
+    if (cls->fallbackGet) return call(L, host_of(L)->callbacks.get, cls->fallbackGet, target);
     return luaL_error(L, "%s has no such member", cls->name);
+}
+
+static inline int set_member(lua_State *L, const clua_class *cls, void *target) {
+    const void *name = lua_topointer(L, 2);
+    for (const clua_class *c = cls; c; c = c->super) {
+        const slot *s = find(c, name);
+        if (s && s->setter) return call(L, host_of(L)->callbacks.set, s->setter, target);
+        if (s) return luaL_error(L, "%s.%s cannot be assigned", cls->name, lua_tostring(L, 2));
+    }
+    if (cls->fallbackSet) return call(L, host_of(L)->callbacks.set, cls->fallbackSet, target);
+    return luaL_error(L, "%s has no such property", cls->name);
+}
+
+int clua_index_field(lua_State *L) {
+    const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
+    handle *h = check(L, cls);
+    return get_member(L, cls, h, target(h));
 }
 
 int clua_set_field(lua_State *L) {
     const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
     handle *h = check(L, cls);
     if (cls->caches) h->version = 0;
-    const void *name = lua_topointer(L, 2);
-    for (const clua_class *c = cls; c; c = c->super) {
-        const slot *s = find(c, name);
-        if (s && s->setter) return call(L, host_of(L)->callbacks.set, s->setter, target(h));
-        if (s) return luaL_error(L, "%s.%s cannot be assigned", cls->name, lua_tostring(L, 2));
-    }
-    if (cls->fallbackSet) return call(L, host_of(L)->callbacks.set, cls->fallbackSet, target(h));
-    return luaL_error(L, "%s has no such property", cls->name);
+    return set_member(L, cls, target(h));
+}
+
+int clua_index_row(lua_State *L) {
+    uint64_t payload;
+    if (!to_row(L, 1, &payload)) return luaL_error(L, "attempt to index a %s value", luaL_typename(L, 1));
+    return get_member(L, lua_touserdata(L, lua_upvalueindex(1)), NULL, &payload);
+}
+
+int clua_set_row(lua_State *L) {
+    uint64_t payload;
+    if (!to_row(L, 1, &payload)) return luaL_error(L, "attempt to index a %s value", luaL_typename(L, 1));
+    return set_member(L, lua_touserdata(L, lua_upvalueindex(1)), &payload);
 }

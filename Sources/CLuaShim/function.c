@@ -28,13 +28,21 @@ static int invoke(lua_State *L, void *function) {
     return status >= 0 ? status : clua_finish(L, status);
 }
 
+/* What a method's receiver stands for, a row's number in `payload`; NULL when it is none of the class. */
+static inline void *receiver(lua_State *L, const clua_class *cls, uint64_t *payload) {
+    if (cls->kind == CLUA_ROW) return to_row(L, 1, payload) ? payload : NULL;
+    handle *h = clua_find_handle(L, 1, cls);
+    return h ? target(h) : NULL;
+}
+
 static int method_trampoline(lua_State *L) {
     clua_host *host = host_of(L);
     if (host->releaseCount > 256) clua_drain_releases(host);
-    handle *h = clua_find_handle(L, 1, lua_touserdata(L, lua_upvalueindex(2)));
+    uint64_t payload;
+    void *object = receiver(L, lua_touserdata(L, lua_upvalueindex(2)), &payload);
     int enforce = host->enforce;
     host->enforce = 0;
-    int status = host->callbacks.method(lua_touserdata(L, lua_upvalueindex(1)), h ? target(h) : NULL, L);
+    int status = host->callbacks.method(lua_touserdata(L, lua_upvalueindex(1)), object, L);
     host->enforce = enforce;
     return status >= 0 ? status : clua_finish(L, status);
 }

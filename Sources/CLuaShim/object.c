@@ -52,6 +52,11 @@ void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload) {
 }
 
 clua_class *clua_classof(lua_State *L, int index, void **object) {
+    uint64_t payload;
+    if (to_row(L, index, &payload)) {
+        if (object) *object = NULL;
+        return host_of(L)->rows;
+    }
     if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(handle)) return NULL;
     handle *h = lua_touserdata(L, index);
     for (clua_class *c = host_of(L)->classes; c; c = c->next) {
@@ -78,6 +83,7 @@ void *clua_toobject(lua_State *L, int index, const clua_class *cls) {
 }
 
 int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payload) {
+    if (cls->kind == CLUA_ROW) return to_row(L, index, payload);
     handle *h = clua_find_handle(L, index, cls);
     if (h) *payload = h->payload;
     return h != NULL;

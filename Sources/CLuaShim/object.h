@@ -25,7 +25,6 @@ struct clua_class {
     const uint64_t *version; /* when this word changes, the kept texts are old */
     int caches;              /* user values of a handle */
     int metatable, methods; /* references */
-    int rows;               /* reference: the weak tables of rows' handles */
 };
 
 typedef struct {
@@ -42,6 +41,23 @@ typedef struct {
 static inline int is_object(const clua_class *cls) { return cls->kind <= CLUA_BOX; }
 
 static inline void *target(handle *h) { return is_object(h->cls) ? h->object : (void *)&h->payload; }
+
+/* A row in Lua is a light userdata: its number with a mark on top that no address of a process has, so that those of other
+ * libraries are told apart. It costs no memory, and the same row is the same value. All light userdata have one
+ * metatable, so a state has one class of rows. */
+#define ROW_MARK 0xC0B9u
+enum { ROW_BITS = 48 };
+
+static inline void push_row(lua_State *L, uint64_t payload) {
+    lua_pushlightuserdata(L, (void *)(uintptr_t)(payload | (uint64_t)ROW_MARK << ROW_BITS));
+}
+
+static inline int to_row(lua_State *L, int index, uint64_t *payload) {
+    if (lua_type(L, index) != LUA_TLIGHTUSERDATA) return 0;
+    uint64_t bits = (uint64_t)(uintptr_t)lua_touserdata(L, index);
+    *payload = bits & (((uint64_t)1 << ROW_BITS) - 1);
+    return bits >> ROW_BITS == ROW_MARK;
+}
 
 /* ---- Calls (function.c) ---- */
 
@@ -75,13 +91,18 @@ static inline slot *find(const clua_class *cls, const void *name) {
 
 int clua_index_field(lua_State *L);
 int clua_set_field(lua_State *L);
+/* The same for a class of rows. */
+int clua_index_row(lua_State *L);
+int clua_set_row(lua_State *L);
 
 /* ---- Handles (object.c, row.c) ---- */
 
 /* The handle at an index when it is one of this class or one below it; NULL otherwise. */
 handle *clua_find_handle(lua_State *L, int index, const clua_class *cls);
 int clua_object_gc(lua_State *L);
-/* A reference to the weak tables of a class's rows. */
-int clua_new_row_tables(lua_State *L);
+/* Gives light userdata the metatable on top, that of the class of rows. */
+void clua_set_row_metatable(lua_State *L, clua_class *cls);
+/* Wraps the class's __tostring on top: for a row it is asked, other light userdata are told as Lua tells them. */
+void clua_wrap_row_text(lua_State *L);
 
 #endif

@@ -230,8 +230,7 @@ public struct LuaCall {
 
     /// Gives back a function made for this occasion; it is released when Lua collects it.
     public func returns(ownedFunction body: @escaping (LuaCall) throws -> Int32) -> Int32 {
-        let function = LuaNativeFunction(
-            LuaFunctionDeclaration("function", [LuaParameter("…", .variadic(.any))]), owner: "", base: 1, body: body)
+        let function = LuaNativeFunction(body: body)
         clua_pushownedfunction(L, Unmanaged.passRetained(function).toOpaque())
         return 1
     }

@@ -278,7 +278,7 @@ enum QueryBinding {
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):remove()"
         ) {
             [unowned classes] value, call in
-            let keys = try value.query.all().map { try $0.itemKey }
+            let keys = try value.query.keys()
             let count = try value.query.remove()
             classes.host.removedKeys.formUnion(keys)
             return call.returns(count)
