@@ -22,7 +22,8 @@ struct DoctorCommand: ParsableCommand {
         describePictures(&lines, &advice)
         describeContainer(try ContainerArgument.locate(container), &lines, &advice)
         describeFences(&lines, &advice)
-        let pressure = MemoryPressureSource.find()
+        let source = MemoryPressureSource.find()
+        let pressure = source?.arm()
         lines.append(
             ("memory", pressure.map { "warnings from the \($0.origin.rawValue) (\($0.path))" } ?? "no warnings"))
         if pressure == nil { advice.append("Memory warnings need a kernel with pressure stall information (psi=1).") }

@@ -13,6 +13,9 @@ public final class EventLoop {
     /// Called after a wait that was much longer than asked for: the process was frozen, or the machine asleep.
     public var onGap: ((LoopGap) -> Void)?
 
+    /// Called once, before the loop waits for the first time: what is worth its cost only in a process that stays.
+    public var onFirstWait: (() -> Void)?
+
     private var watches: [LoopWatch] = []
     private var timers = TimerQueue()
     private var replies: [UInt64: (any Sendable) -> Void] = [:]
@@ -108,6 +111,10 @@ public final class EventLoop {
     @discardableResult
     public func runOnce(timeout: Double? = nil) -> Bool {
         watches.removeAll { $0.isCancelled }
+        if let prepare = onFirstWait, milliseconds(timeout) != 0 {
+            onFirstWait = nil
+            prepare()
+        }
         let ready = wait(timeout: timeout)
         var happened = drainPending()
         for (watch, events) in ready where call(watch, events) { happened = true }

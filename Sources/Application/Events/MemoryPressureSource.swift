@@ -5,7 +5,8 @@ import PropertyList
 ///
 /// In order: what the service manager names (`$MEMORY_PRESSURE_WATCH`), the process's own control group, the whole system.
 /// Each is a descriptor that the kernel makes ready, once in two seconds at most, when processes waited for memory for more
-/// than 150 ms of them. Make it before a sandbox closes `/proc`.
+/// than 150 ms of them. Make it before a sandbox closes `/proc`; arm it when the process is known to stay: a kernel takes
+/// about 10 ms of a process's end to be rid of an armed one.
 public final class MemoryPressureSource {
     public enum Origin: String, Sendable, Hashable {
         case serviceManager = "service manager"
@@ -17,22 +18,29 @@ public final class MemoryPressureSource {
     /// overwrites the last byte by a NUL, so there has to be one to spare.
     static let trigger = Array("some 150000 2000000\0".utf8)
 
-    public let origin: Origin
-    public let path: String
-    private let descriptor: Int32
-    private let events: ReadyEvents
+    /// A source that could be opened.
+    private struct Candidate {
+        let origin: Origin
+        let path: String
+        let descriptor: Int32
+        let events: ReadyEvents
+        let trigger: [UInt8]
+
+        func takesTrigger() -> Bool {
+            trigger.isEmpty || write(descriptor, trigger, trigger.count) == trigger.count
+        }
+    }
+
+    /// Best first; when it is armed, the one that is.
+    private var candidates: [Candidate]
+    private var isArmed = false
     private var watch: LoopWatch?
 
-    private init(_ origin: Origin, _ path: String, _ descriptor: Int32, _ events: ReadyEvents) {
-        self.origin = origin
-        self.path = path
-        self.descriptor = descriptor
-        self.events = events
-    }
+    private init(_ candidates: [Candidate]) { self.candidates = candidates }
 
     deinit {
         watch?.cancel()
-        close(descriptor)
+        for candidate in candidates { close(candidate.descriptor) }
     }
 
     /// Finds a source.
@@ -44,32 +52,48 @@ public final class MemoryPressureSource {
     public static func find(
         environment: (String) -> String? = { Environment.value($0) }, root: String = ""
     ) -> MemoryPressureSource? {
+        var candidates: [Candidate?] = []
         if let path = environment("MEMORY_PRESSURE_WATCH"), !path.isEmpty {
             if path == "/dev/null" { return nil }
             let trigger = environment("MEMORY_PRESSURE_WRITE").map { Base64.decode($0.utf8) } ?? []
-            if let source = open(.serviceManager, path, trigger: trigger) { return source }
+            candidates.append(open(.serviceManager, path, trigger: trigger))
         }
-        if let group = ownControlGroup(root),
-            let source = open(.controlGroup, root + "/sys/fs/cgroup" + group + "/memory.pressure", trigger: trigger)
-        {
-            return source
+        if let group = ownControlGroup(root) {
+            let path = root + "/sys/fs/cgroup" + group + "/memory.pressure"
+            candidates.append(open(.controlGroup, path, trigger: trigger))
         }
-        return open(.system, root + "/proc/pressure/memory", trigger: trigger)
+        candidates.append(open(.system, root + "/proc/pressure/memory", trigger: trigger))
+        let found = candidates.compactMap { $0 }
+        return found.isEmpty ? nil : MemoryPressureSource(found)
     }
 
-    /// Begins to tell.
+    /// Asks the best source that lets itself be asked to watch.
+    ///
+    /// - Returns: which and where it is; nil when there is none.
+    @discardableResult
+    public func arm() -> (origin: Origin, path: String)? {
+        while !isArmed, let best = candidates.first {
+            isArmed = best.takesTrigger()
+            for candidate in isArmed ? candidates.dropFirst() : candidates.prefix(1) { close(candidate.descriptor) }
+            candidates = isArmed ? [best] : Array(candidates.dropFirst())
+        }
+        return candidates.first.map { ($0.origin, $0.path) }
+    }
+
+    /// Arms it, and begins to tell.
     ///
     /// - Parameters:
     ///   - loop: watches the descriptor.
-    ///   - handler: called each time that memory was short.
-    public func start(on loop: EventLoop, handler: @escaping () -> Void) {
+    ///   - handler: called with its source each time that memory was short.
+    public func start(on loop: EventLoop, handler: @escaping (Origin) -> Void) {
         watch?.cancel()
-        watch = loop.watch(descriptor, for: events) { [weak self] ready in
+        guard arm() != nil, let armed = candidates.first else { return }
+        watch = loop.watch(armed.descriptor, for: armed.events) { [weak self] ready in
             guard let self else { return }
             // The kernel's monitor is gone, with its control group: it would be ready for ever.
             if ready.contains(.error) { return stop() }
-            if ready.contains(.readable), !drain() { return stop() }
-            if !ready.intersection([.priority, .readable]).isEmpty { handler() }
+            if ready.contains(.readable), !Self.drain(armed.descriptor) { return stop() }
+            if !ready.intersection([.priority, .readable]).isEmpty { handler(armed.origin) }
         }
     }
 
@@ -79,7 +103,7 @@ public final class MemoryPressureSource {
     }
 
     /// Reads a pipe empty; false at its end.
-    private func drain() -> Bool {
+    private static func drain(_ descriptor: Int32) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 512)
         while true {
             let count = read(descriptor, &bytes, bytes.count)
@@ -88,16 +112,14 @@ public final class MemoryPressureSource {
         }
     }
 
-    private static func open(_ origin: Origin, _ path: String, trigger: [UInt8]) -> MemoryPressureSource? {
+    private static func open(_ origin: Origin, _ path: String, trigger: [UInt8]) -> Candidate? {
         let descriptor = Glibc.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
         var raw = stat()
         let isPipe = fstat(descriptor, &raw) == 0 && raw.st_mode & S_IFMT == S_IFIFO
-        if !trigger.isEmpty, write(descriptor, trigger, trigger.count) != trigger.count {
-            close(descriptor)
-            return nil
-        }
-        return MemoryPressureSource(origin, path, descriptor, isPipe ? .readable : .priority)
+        return Candidate(
+            origin: origin, path: path, descriptor: descriptor, events: isPipe ? .readable : .priority,
+            trigger: trigger)
     }
 
     /// The process's group in the unified hierarchy; nil for the root group, which has no pressure of its own.

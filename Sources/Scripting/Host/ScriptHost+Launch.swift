@@ -36,6 +36,7 @@ extension ScriptHost {
     public func terminate(_ code: Int32 = 0, cause: LifeCycleCause, explicitly: Bool) {
         guard exitCode == nil else { return }
         service.notify("STOPPING=1")
+        loop.onFirstWait = nil
         lifeCycle.requestedExitCode = code
         handle(.terminate(explicitly: explicitly), cause: cause)
         // Running code is to end at its next instruction.

@@ -5,9 +5,13 @@ import Stores
 
 /// Memory that is short: who says so, and what is let go.
 extension ScriptHost {
+    /// The kernel is asked when the process first waits: one that does its work and ends has nobody to warn, and would pay
+    /// for it at its end.
     func watchMemory() {
         guard let memoryPressure else { return }
-        memoryPressure.start(on: loop) { [unowned self] in warnOfMemory(memoryPressure.origin.rawValue) }
+        loop.onFirstWait = { [unowned self] in
+            memoryPressure.start(on: loop) { [unowned self] origin in warnOfMemory(origin.rawValue) }
+        }
     }
 
     func warnOfMemory(_ source: String) {

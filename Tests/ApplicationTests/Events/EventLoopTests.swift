@@ -96,6 +96,17 @@ struct EventLoopTests {
         #expect(deepest == 1)
     }
 
+    @Test func theFirstWaitIsPreparedOnce() throws {
+        let loop = try EventLoop()
+        var count = 0
+        loop.onFirstWait = { count += 1 }
+        loop.runOnce(timeout: 0)
+        #expect(count == 0)
+        loop.runOnce(timeout: 0.001)
+        loop.runOnce(timeout: 0.001)
+        #expect(count == 1)
+    }
+
     @Test func watchesDescriptors() throws {
         let loop = try EventLoop()
         let pipe = Pipe()

@@ -18,14 +18,23 @@ struct MemoryPressureSourceTests {
         // "hello", written to the pipe as the service manager asks.
         let source = try #require(
             find(["MEMORY_PRESSURE_WATCH": scratch.file("pressure"), "MEMORY_PRESSURE_WRITE": "aGVsbG8="]))
-        #expect(source.origin == .serviceManager)
         let loop = try EventLoop()
-        var count = 0
-        source.start(on: loop) { count += 1 }
+        var origins: [MemoryPressureSource.Origin] = []
+        source.start(on: loop) { origins.append($0) }
         loop.runOnce(timeout: 1)
-        #expect(count == 1)
+        #expect(origins == [.serviceManager])
         #expect(!loop.runOnce(timeout: 0))
         source.stop()
+    }
+
+    @Test func nothingIsAskedBeforeItIsArmed() throws {
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("proc/pressure"), withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: scratch.file("proc/pressure/memory")))
+        let source = try #require(find([:]))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("proc/pressure/memory"))).isEmpty)
+        #expect(source.arm()?.origin == .system)
+        #expect(try !Data(contentsOf: URL(fileURLWithPath: scratch.file("proc/pressure/memory"))).isEmpty)
     }
 
     @Test func theServiceManagerMayTurnItOff() {
@@ -39,17 +48,17 @@ struct MemoryPressureSourceTests {
         try files.createDirectory(atPath: scratch.file("sys/fs/cgroup/a/b"), withIntermediateDirectories: true)
         #expect(find([:]) == nil)
         try Data().write(to: URL(fileURLWithPath: scratch.file("proc/pressure/memory")))
-        #expect(find([:])?.origin == .system)
+        #expect(find([:])?.arm()?.origin == .system)
         let trigger = try Data(contentsOf: URL(fileURLWithPath: scratch.file("proc/pressure/memory")))
         #expect(trigger == Data("some 150000 2000000\0".utf8))
         try Data("1:cpu:/\n0::/a/b\n".utf8).write(to: URL(fileURLWithPath: scratch.file("proc/self/cgroup")))
-        #expect(find([:])?.origin == .system)
+        #expect(find([:])?.arm()?.origin == .system)
         try Data().write(to: URL(fileURLWithPath: scratch.file("sys/fs/cgroup/a/b/memory.pressure")))
-        #expect(find([:])?.origin == .controlGroup)
+        #expect(find([:])?.arm()?.origin == .controlGroup)
     }
 
     @Test(.enabled(if: access("/proc/pressure/memory", W_OK) == 0, "needs a kernel with pressure stall information"))
     func theKernelTakesTheTrigger() {
-        #expect(MemoryPressureSource.find(environment: { _ in nil }) != nil)
+        #expect(MemoryPressureSource.find(environment: { _ in nil })?.arm() != nil)
     }
 }
