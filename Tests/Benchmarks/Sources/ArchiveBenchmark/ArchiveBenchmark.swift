@@ -7,13 +7,19 @@ import PropertyList
 ///
 ///     swift run -c release ArchiveBenchmark [N …]
 ///
-/// `--memory write|file|read N` is what it starts itself with, to see how far memory grows.
+/// `--repeat write|read N ROUNDS` does one thing alone, for a profiler; `--memory write|file|read N` is what it starts itself with, to see how far memory grows.
 @main
 enum ArchiveBenchmark {
     static func main() throws {
         var arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.first == "--memory", arguments.count == 3, let count = Int(arguments[2]) {
             return try Memory.measure(arguments[1], count)
+        }
+        // For a profiler: nothing but one of both, again and again.
+        if arguments.first == "--repeat", arguments.count == 4, let count = Int(arguments[2]),
+            let rounds = Int(arguments[3])
+        {
+            return try again(arguments[1], count, rounds)
         }
         // For those who work on the codec: only ours and the floor.
         let isQuick = arguments.first == "--quick"
@@ -22,6 +28,15 @@ enum ArchiveBenchmark {
         print("archiving, µs of the processor an item (best of several rounds; every ratio within one run)")
         for count in counts { try compare(count, isQuick: isQuick) }
         for count in counts where count >= 100_000 { try Memory.report(count) }
+    }
+
+    private static func again(_ kind: String, _ count: Int, _ rounds: Int) throws {
+        let items = SampleItem.make(count)
+        let bytes = try CubbyCodec.write(items)
+        let seconds = try best(rounds) {
+            if kind == "read" { _ = try CubbyCodec.read(bytes) } else { _ = try CubbyCodec.write(items) }
+        }
+        print(String(format: "%@: %.3f µs an item", kind, seconds / Double(count) * 1e6))
     }
 
     private static func compare(_ count: Int, isQuick: Bool) throws {
