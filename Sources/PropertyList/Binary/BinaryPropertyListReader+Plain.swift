@@ -52,7 +52,8 @@ extension BinaryPropertyListReader {
         at slot: Int, in container: BinaryPropertyListContainer, through table: BinaryPropertyListContainer,
         under keys: KnownKeys
     ) -> Double? {
-        guard let place = target(of: slot, in: container, through: table), let known = keys.references.baseAddress else {
+        guard let place = target(of: slot, in: container, through: table), let known = keys.references.baseAddress
+        else {
             return nil
         }
         let marker = marker(at: place)

@@ -26,7 +26,8 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     }
 
     private static func memory(_ capacity: Int) -> UnsafeMutablePointer<Element> {
-        PageMemory.allocate(capacity * MemoryLayout<Element>.stride).bindMemory(to: Element.self, capacity: capacity)
+        PageMemory.allocate(capacity * MemoryLayout<Element>.stride, isZeroed: false)
+            .bindMemory(to: Element.self, capacity: capacity)
     }
 
     /// Makes room for `extra` more values. Amortised O(1) a value.
