@@ -28,6 +28,7 @@ static int is_one_of(lua_State *L, int index, int takes, int type) {
         return (takes & CLUA_TAKES_OR_STRING) || ((takes & CLUA_TAKES_OR_TEXT) && is_text(L, index));
     case LUA_TTABLE: return takes & CLUA_TAKES_OR_TABLE;
     case LUA_TFUNCTION: return takes & CLUA_TAKES_OR_FUNCTION;
+    case LUA_TLIGHTUSERDATA: /* a row */
     case LUA_TUSERDATA: return takes & CLUA_TAKES_OR_USERDATA;
     default: return 0;
     }
@@ -48,7 +49,7 @@ static int conforms(lua_State *L, int index, int takes, int type) {
     case CLUA_TAKES_TEXT: return type == LUA_TSTRING && is_text(L, index);
     case CLUA_TAKES_TABLE: return type == LUA_TTABLE;
     case CLUA_TAKES_FUNCTION: return type == LUA_TFUNCTION;
-    case CLUA_TAKES_USERDATA: return type == LUA_TUSERDATA;
+    case CLUA_TAKES_USERDATA: return type == LUA_TUSERDATA || type == LUA_TLIGHTUSERDATA;
     case CLUA_TAKES_GENERAL: return 0;
     default: return (takes & CLUA_TAKES_ONE_OF) && is_one_of(L, index, takes, type);
     }

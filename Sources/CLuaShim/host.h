@@ -62,7 +62,7 @@ struct clua_host {
     char *stackLimit; /* C's stack grows down to here at most, with room left for whoever must clean up */
     char *stackFloor; /* and an interrupt is served down to here */
 
-    clua_class *classes;
+    clua_class *classes, *rows;
     int handles;   /* reference: weak table, slot -> handle */
     int traceback; /* reference: the last traceback, or nil */
     int traced;    /* reference: the error it belongs to */
@@ -93,6 +93,8 @@ int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *n
 void clua_bound_strings(lua_State *L);
 void clua_bound_tables(lua_State *L);
 void clua_bound_formats(lua_State *L);
+/* string.format when it is plain: pushes the text; 0 when it is not, or is too long for here, or has a wrong argument. */
+int clua_format_plainly(lua_State *L);
 
 /* For C functions that run long, where no hook fires: does what the hook would do, if there is anything to do. It may raise,
  * and may run Lua code; the stack is as before. */

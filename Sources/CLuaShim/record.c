@@ -25,6 +25,7 @@ static int read_value(lua_State *L, const clua_class *cls, clua_field *field) {
         field->kind = CLUA_FIELD_INTEGER;
         return ok;
     }
+    case LUA_TLIGHTUSERDATA:
     case LUA_TUSERDATA:
         field->kind = CLUA_FIELD_INLINE;
         return cls && clua_toinline(L, -1, cls, &field->payload);

@@ -8,7 +8,11 @@ int clua_gettop(lua_State *L) { return lua_gettop(L); }
 void clua_settop(lua_State *L, int index) { lua_settop(L, index); }
 int clua_absindex(lua_State *L, int index) { return lua_absindex(L, index); }
 int clua_checkstack(lua_State *L, int n) { return lua_checkstack(L, n); }
-int clua_type(lua_State *L, int index) { return lua_type(L, index); }
+/* Light userdata, rows among them, are userdata to Swift as they are to scripts. */
+int clua_type(lua_State *L, int index) {
+    int type = lua_type(L, index);
+    return type == LUA_TLIGHTUSERDATA ? LUA_TUSERDATA : type;
+}
 int clua_isinteger(lua_State *L, int index) { return lua_isinteger(L, index); }
 int clua_toboolean(lua_State *L, int index) { return lua_toboolean(L, index); }
 int64_t clua_tointeger(lua_State *L, int index, int *ok) { return lua_tointegerx(L, index, ok); }

@@ -60,8 +60,7 @@ struct LifeCyclePtyTests {
         try shell.enter(Self.hear, andExpect: "listening")
         for round in 1...3 {
             try shell.enter("heard = {} items:createItem() print(\"round \" .. \(round))", andExpect: "round \(round)")
-            try shell.send(control: "z")
-            try shell.waitForStop()
+            try shell.pressHome()
             try shell.sendLine("fg")
             try shell.expect("> ")
             try shell.enter(
@@ -78,8 +77,7 @@ struct LifeCyclePtyTests {
         try shell.enter(
             "for _, n in ipairs{ \"didResumeInBackground\", \"didBecomeActive\" } do app:on(n, function(e) log.info(\"now \" .. app.state .. \", \" .. e.name) end) end print(\"o\" .. \"k\")",
             andExpect: "ok")
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         try shell.sendLine("bg")
         try shell.expect("now background, didResumeInBackground")
         try shell.waitForProcess(named: "cubby", states: "SR")
@@ -125,8 +123,7 @@ struct LifeCyclePtyTests {
         let shell = try program.shell()
         try shell.startPrompt()
         try createThree(in: shell)
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         let process = try shell.waitForProcess(named: "cubby", states: "T")
         shell.hangUp()
         try shell.waitForExit()
@@ -177,8 +174,7 @@ struct LifeCyclePtyTests {
             "app:on(\"willTerminate\", function(e) log.info(\"bye, \" .. e.cause) end) print(\"o\" .. \"k\")",
             andExpect: "ok")
         try createThree(in: shell)
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         let process = try shell.waitForProcess(named: "cubby", states: "T")
         kill(process, SIGTERM)
         try shell.sendLine("echo still \"$(jobs | grep -c Stopped)\"")
@@ -329,8 +325,7 @@ struct LifeCyclePtyTests {
             """, to: "transaction.lua")
         try shell.sendLine("\"$CUBBY\" run transaction.lua; echo status $?")
         try shell.expect("inside")
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         try shell.sendLine("fg; echo status $?")
         try shell.expect("ended with 2")
         try shell.expect("status 0")

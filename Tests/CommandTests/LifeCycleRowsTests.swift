@@ -70,15 +70,20 @@ struct LifeCycleRowsTests {
         return shell
     }
 
+    /// Such a prompt, suspended by Ctrl-Z.
+    private func suspended() throws -> (PseudoTerminal, pid_t) {
+        let shell = try prompt()
+        try shell.pressHome()
+        return (shell, try shell.waitForProcess(named: "cubby", states: "T"))
+    }
+
     @Test("Ctrl-Z, fg, Ctrl-Z, bg, fg, Ctrl-D")
     func jobControl() throws {
         let shell = try prompt()
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         #expect(program.isSaved)
         try comeBack(shell, time: 1)
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         try shell.sendLine("bg")
         try shell.waitForProcess(named: "cubby", states: "S")
         try comeBack(shell, time: 2)
@@ -108,10 +113,7 @@ struct LifeCycleRowsTests {
 
     @Test("the shell ends while the job is stopped: it is continued, and saved")
     func shellExits() throws {
-        let shell = try prompt()
-        try shell.send(control: "z")
-        try shell.waitForStop()
-        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        let (shell, process) = try suspended()
         try shell.sendLine("exit")
         try shell.expect("stopped jobs")
         try shell.sendLine("exit")
@@ -146,10 +148,7 @@ struct LifeCycleRowsTests {
 
     @Test("closing the window while suspended: woken without the terminal, and the way out")
     func windowClosesWhileSuspended() throws {
-        let shell = try prompt()
-        try shell.send(control: "z")
-        try shell.waitForStop()
-        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        let (shell, process) = try suspended()
         shell.hangUp()
         try shell.waitForEnd(of: process)
         expect(
@@ -160,10 +159,7 @@ struct LifeCycleRowsTests {
 
     @Test("SIGTERM while suspended waits for fg: the return, then the way out")
     func terminatedWhileSuspended() throws {
-        let shell = try prompt()
-        try shell.send(control: "z")
-        try shell.waitForStop()
-        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        let (shell, process) = try suspended()
         kill(process, SIGTERM)
         try shell.waitForProcess(named: "cubby", states: "T")
         #expect(trace.last?.name == Self.home.last)
@@ -182,8 +178,7 @@ struct LifeCycleRowsTests {
             "n = 0 timer.every(0.002, function() n = n + 1 fs.write(app.container.tmp .. \"/ticks\", tostring(n)) end) print(\"tick\" .. \"ing\")",
             andExpect: "ticking")
         try wait("for a tick") { FileManager.default.fileExists(atPath: "\(program.container)/tmp/ticks") }
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         let process = try shell.waitForProcess(named: "cubby", states: "T")
         func used() throws -> [String] {
             [
@@ -218,10 +213,7 @@ struct LifeCycleRowsTests {
 
     @Test("kill -9 while suspended: no callback, nothing lost")
     func killedWhileSuspended() throws {
-        let shell = try prompt()
-        try shell.send(control: "z")
-        try shell.waitForStop()
-        let process = try shell.waitForProcess(named: "cubby", states: "T")
+        let (shell, process) = try suspended()
         kill(process, SIGKILL)
         try shell.waitForEnd(of: process)
         expect(Self.launch + Self.home, causes: ["launch", "SIGTSTP"])
@@ -256,8 +248,7 @@ struct LifeCycleRowsTests {
         // Without tasks, one Ctrl-Z after the other is one stop.
         try shell.begin("print(\"bu\" .. \"sy\") while app.state == \"active\" do end", andExpect: "busy")
         try shell.send(control: "z")
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         try shell.sendLine("fg")
         try shell.waitForProcess(named: "cubby", states: "R")
         try shell.send(control: "c")
@@ -270,13 +261,11 @@ struct LifeCycleRowsTests {
     func typedAhead() throws {
         let shell = try prompt()
         for round in 1...3 {
-            try shell.send(control: "z")
-            try shell.waitForStop()
+            try shell.pressHome()
             // What the first return still had to do, it does before the second stop, or never.
             try shell.sendLine("fg")
             try shell.enter("print(\"first \" .. app.state .. \" \(round)\")", andExpect: "first active \(round)")
-            try shell.send(control: "z")
-            try shell.waitForStop()
+            try shell.pressHome()
             try shell.sendLine("bg")
             try shell.waitForProcess(named: "cubby", states: "S")
             try shell.sendLine("fg")
@@ -371,8 +360,7 @@ struct LifeCycleRowsTests {
         let file = try program.scratch.write("granted", to: "outside/file")
         let shell = try prompt()
         try shell.begin("fs.read(\"\(file)\")", andExpect: "Allow reading")
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         try shell.sendLine("bg")
         try shell.waitForProcess(named: "cubby", states: "S")
         try shell.sendLine("echo \"shell\" reads")
@@ -386,8 +374,7 @@ struct LifeCycleRowsTests {
     @Test("in the background no input is read")
     func noInputInBackground() throws {
         let shell = try prompt()
-        try shell.send(control: "z")
-        try shell.waitForStop()
+        try shell.pressHome()
         try shell.sendLine("bg")
         try shell.waitForProcess(named: "cubby", states: "S")
         // What is typed is the shell's.

@@ -11,7 +11,7 @@ final class Photo: KeyedCoding, KeyedCopying {
 
     var title: String?
     var stars: Int
-    var album: Album?
+    weak var album: Album?
 
     init(_ title: String, stars: Int, album: Album? = nil) {
         self.title = title

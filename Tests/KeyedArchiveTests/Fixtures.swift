@@ -27,6 +27,15 @@ enum Fixtures {
     static func bytes(_ url: URL) throws -> [UInt8] { [UInt8](try Data(contentsOf: url)) }
 }
 
+extension ArchiveGraph {
+    /// An archive that was opened and saved without a change. Rings in it are broken afterwards: nobody else would.
+    static func saved(_ bytes: [UInt8], as format: PropertyListFormat? = nil) throws -> [UInt8] {
+        let graph = try ArchiveGraph(bytes)
+        defer { graph.dismantle() }
+        return try graph.encoded(as: format)
+    }
+}
+
 /// The item of the book's chapters.
 final class Item: KeyedCoding {
     static let archivedClass = ArchivedClass("Item")

@@ -25,6 +25,7 @@ struct ForeignArchiveTests {
         #expect(Self.decodeAll(bytes) == nil)
         let tree = try ArchiveTree(PropertyListStorage(bytes))
         let graph = try ArchiveGraph(bytes)
+        defer { graph.dismantle() }
         for format in [PropertyListFormat.binary, .xml] {
             let saved = try graph.encoded(as: format)
             #expect(try ArchiveGraph(saved).format == format)
@@ -54,6 +55,7 @@ struct ForeignArchiveTests {
         _ = try? PropertyListValue(decoding: bytes)
         _ = Self.decodeAll(bytes)
         if let graph = try? ArchiveGraph(bytes) {
+            defer { graph.dismantle() }
             _ = graph.dump()
             _ = try? graph.encoded()
         }
@@ -88,7 +90,7 @@ struct ForeignArchiveTests {
                 }
                 _ = try? PropertyListValue(decoding: changed)
                 _ = Self.decodeAll(changed)
-                _ = try? ArchiveGraph(changed).encoded()
+                _ = try? ArchiveGraph.saved(changed)
             }
         }
     }

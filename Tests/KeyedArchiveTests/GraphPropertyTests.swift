@@ -24,8 +24,8 @@ struct GraphPropertyTests {
         let binary = try BinaryPropertyListReader(bytes)
         let throughJSON = try binary.json().withUnsafeBytes { try BinaryPropertyListReader(json: $0).binary() }
         for (name, again) in [
-            ("binary", try ArchiveGraph(bytes).encoded(as: .binary)),
-            ("XML", try ArchiveGraph(bytes).encoded(as: .xml)),
+            ("binary", try ArchiveGraph.saved(bytes, as: .binary)),
+            ("XML", try ArchiveGraph.saved(bytes, as: .xml)),
             ("copied", try binary.binary()), ("converted", try binary.xml()), ("JSON", throughJSON),
         ] {
             let other = try ArchiveTree(PropertyListStorage(again))
@@ -52,7 +52,7 @@ struct GraphPropertyTests {
             let differences = ForeignArchiveTests.differences(
                 try ArchiveTree(PropertyListStorage(ours)), try ArchiveTree(PropertyListStorage(theirs)))
             #expect(differences == [], "seed \(seed)")
-            pairs += [path, try folder.write(ArchiveGraph(theirs).encoded(as: .xml), to: "\(seed).xml")]
+            pairs += [path, try folder.write(ArchiveGraph.saved(theirs, as: .xml), to: "\(seed).xml")]
         }
         let judge = try run("python3", ["\(Project.root)/Tests/Judges/same_graph.py"] + pairs)
         #expect(judge.status == .exited(0))

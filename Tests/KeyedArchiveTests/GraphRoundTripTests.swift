@@ -12,6 +12,7 @@ struct GraphRoundTripTests {
     func everyFile(_ url: URL) throws {
         let bytes = try Fixtures.bytes(url)
         let graph = try ArchiveGraph(bytes)
+        defer { graph.dismantle() }
         for format in [PropertyListFormat.binary, .xml] {
             let saved = try graph.encoded(as: format)
             let comparison = try #require(ArchiveComparison(bytes, saved, isExact: format == .binary))

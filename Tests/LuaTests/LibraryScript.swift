@@ -108,6 +108,19 @@ enum LibraryScript {
             return table.concat(found, " ")
           end)) end
         end
+        -- Formats of every kind, and each of several conversions after another.
+        local formats = { "%d", "%i", "%x", "%X", "%s", "%%", "%5d", "%05d", "%008x", "%08X", "%012X", "%0d", "%-5d|", "%+d",
+          "% d", "%#x", "%5s", "%.3s", "%99d", "%099i", "%100d", "%0100d", "%.4d", "%c", "%u", "%5.1f", "%g", "%q", "%", "%y",
+          "%0s", "%5%", "%1$d", "", "é%dé%s\0%x" }
+        local given = { 0, 1, -1, 9, 10, 15, 16, -255, 4294967295, math.maxinteger, math.mininteger, 3.0, -0.0, 2.5, "7", "x",
+          "0x10", "", "a\0b", true, "", ("y"):rep(490), ("z"):rep(600), 1e15, 2^53 }
+        for _, first in ipairs(formats) do
+          for _, value in ipairs(given) do show("plain", pcall(string.format, first, value, value, value)) end
+          local second = formats[random(#formats)]
+          show("both", pcall(string.format, first .. " " .. second, given[random(#given)], given[random(#given)]))
+          show("few", pcall(string.format, first .. second, given[random(#given)]))
+          show("none", pcall(string.format, first), pcall(string.format, 5, 1), pcall(string.format, { first }))
+        end
         -- Formats that are long, and those of long arguments.
         local long = ("a\"b\\\n\0\r1é"):rep(30000)
         show("format", #long:format(), (("%q|%s|%5.1f|%%|%10s|%x"):format(long, long, 2.25, "x", 255):sub(-60)))

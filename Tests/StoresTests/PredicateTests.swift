@@ -57,6 +57,39 @@ struct PredicateTests {
     }
 
     @Test(
+        "SUBQUERY, TERNARY, and the functions of NSExpression's table",
+        arguments: [
+            ("SUBQUERY(children, $c, $c.age > 10).@count == 1", true),
+            ("SUBQUERY(children, $c, $c.age > 10 AND $c.name BEGINSWITH 'B')[0].name == 'Bob'", true),
+            ("SUBQUERY(scores, $s, $s >= 4)[SIZE] == 2", true),
+            ("ANY SUBQUERY(tags, $t, $t != 'gift') == '1925'", true),
+            ("SUBQUERY(tags, $t, $t == serialNumber).@count == 0", true),
+            ("SUBQUERY(scores, $s, SUBQUERY(scores, $r, $r < $s).@count == 1).@max == 4", true),
+            ("SUBQUERY(children, $word, $word.age < 10).name == {'Ann'} AND name CONTAINS[c] $word", true),
+            ("SUBQUERY(children, $c, $c.age > $LOWER).@count == 0", true),
+            ("SUBQUERY(absent, $a, $a > 1) == nil", true),
+            ("SUBQUERY($names, $n, $n == name).@count == 1", true), ("SUBQUERY(name, $n, $n > 1) == nil", true),
+            ("TERNARY(fragile == TRUE, valueInDollars, 0) == 78", true),
+            ("TERNARY(#none == nil AND weight > 2, 'heavy', 'light') == 'light'", true),
+            ("TERNARY(1 < 2, name, nil) BEGINSWITH 'Fl'", true), ("now() > dateCreated", true),
+            ("now() - dateCreated > 0", true), ("now() < CAST('2001-01-02', 'NSDate')", false), ("random() < 1", true),
+            ("random(1) == 0", true), ("random(valueInDollars) BETWEEN {0, 77}", true), ("random(0) == nil", true),
+            ("median(scores) == 4", true), ("median(1, 2, 3, 10) == 2.5", true),
+            ("stddev(2, 4, 4, 4, 5, 5, 7, 9) == 2", true),
+            ("mode(1, 2, 2, 3, 3) == {2, 3}", true), ("median(tags) == nil", true), ("exp(0) == 1", true),
+            ("ln(exp(2)) == 2", true), ("log(1000) == 3", true), ("ln(-1) == nil", true), ("exp(99999) == nil", true),
+        ])
+    func functions(format: String, expected: Bool) throws {
+        #expect(try PredicateFixture.judge(format) == expected, "\(format)")
+        let predicate = try Predicate(format: format, variables: PredicateFixture.variables)
+        let compiled = predicate.compiled { (field: String) -> PredicateAccessor<[String: PropertyListValue]> in
+            .value { field == PredicateKeyPath.selfKey ? .dictionary($0) : $0[field] }
+        }
+        #expect(compiled(PredicateFixture.bear) == expected, "\(format), compiled")
+        #expect(try Predicate(format: predicate.format).node == predicate.node, "\(format), printed")
+    }
+
+    @Test(
         "Nil equals nil alone and has no order",
         arguments: [
             ("missing == nil", true), ("missing == NULL", true), ("#none == nil", true), ("missing != nil", false),

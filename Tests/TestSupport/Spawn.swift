@@ -60,11 +60,12 @@ enum Spawn {
             &attributes, Int16(Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | setSession))
 
         var environment = environment
-        if let options = Project.environment("ASAN_OPTIONS") {
-            // Behind the kernel's fence a process can read no suppressions and write no report. Leaks are looked for in the
-            // tests' own process; any other error ends a child, and its test fails by that.
-            environment["ASAN_OPTIONS"] = options + ":detect_leaks=0"
+        for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] where environment[name] == nil {
+            environment[name] = Project.environment(name)
         }
+        // Behind the kernel's fence a process can read no suppressions and write no report. Leaks are looked for in the
+        // tests' own process; any other error ends a child, and its test fails by that.
+        environment["ASAN_OPTIONS"]?.append(":detect_leaks=0")
         let pairs = environment.map { "\($0.key)=\($0.value)" }.sorted()
         var pid: pid_t = 0
         let code = withCStrings(words) { argv in

@@ -1,4 +1,5 @@
 import Glibc
+import PropertyList
 
 /// Tells when memory is short, from the best source that this machine has.
 ///
@@ -45,8 +46,8 @@ public final class MemoryPressureSource {
     ) -> MemoryPressureSource? {
         if let path = environment("MEMORY_PRESSURE_WATCH"), !path.isEmpty {
             if path == "/dev/null" { return nil }
-            let trigger = environment("MEMORY_PRESSURE_WRITE").map(Base64.decode) ?? []
-            if let trigger, let source = open(.serviceManager, path, trigger: trigger) { return source }
+            let trigger = environment("MEMORY_PRESSURE_WRITE").map { Base64.decode($0.utf8) } ?? []
+            if let source = open(.serviceManager, path, trigger: trigger) { return source }
         }
         if let group = ownControlGroup(root),
             let source = open(.controlGroup, root + "/sys/fs/cgroup" + group + "/memory.pressure", trigger: trigger)

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import PropertyList
 
 /// A message of the log as one line of JSON.
 enum JSONLine {
@@ -8,28 +9,10 @@ enum JSONLine {
     ) -> String {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        var line = "{\"time\":\(quoted(LocalTime.isoText(now))),\"level\":\(quoted(level.rawValue))"
-        line += ",\"process\":\(quoted(processName)),\"pid\":\(getpid()),\"message\":\(quoted(message))"
-        for (key, value) in fields { line += ",\(quoted(key)):\(quoted(value))" }
+        var line = "{\"time\":\(JSONText.quoted(LocalTime.isoText(now))),\"level\":\(JSONText.quoted(level.rawValue))"
+        line +=
+            ",\"process\":\(JSONText.quoted(processName)),\"pid\":\(getpid()),\"message\":\(JSONText.quoted(message))"
+        for (key, value) in fields { line += ",\(JSONText.quoted(key)):\(JSONText.quoted(value))" }
         return line + "}"
-    }
-
-    /// A text as JSON writes it.
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\t": result += "\\t"
-            case "\r": result += "\\r"
-            case "\u{0}"..."\u{1F}":
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

@@ -170,7 +170,7 @@ int clua_was_syntax_error(int status);
 const char *clua_last_traceback(lua_State *L);
 void clua_forget_traceback(lua_State *L);
 
-/* ---- Functions and objects (object.c) ---- */
+/* ---- Functions and objects (object.h) ---- */
 void clua_pushfunction(lua_State *L, void *function);       /* `function` outlives the state */
 void clua_pushownedfunction(lua_State *L, void *function);  /* released when Lua collects it */
 void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its receiver is checked before Swift is called */
@@ -202,7 +202,7 @@ typedef enum {
     CLUA_OBJECT = 0, /* a canonical handle: the same object is always the same userdata */
     CLUA_BOX = 1,    /* a handle of its own for each push, compared by __eq */
     CLUA_INLINE = 2, /* eight bytes of payload, no object behind it */
-    CLUA_ROW = 3,    /* the same, canonical: the payload's low half is the number that its handle is found by again */
+    CLUA_ROW = 3,    /* 48 bits of payload, no handle: the same payload is the same value; one class a state */
 } clua_kind;
 
 /* A class: its name, how it is held, and what serves keys that no field has (NULL: nothing does). On the stack: nothing. */
@@ -218,9 +218,11 @@ void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name); /* pop
 /* Pushes the handle of an object; 1 when it is new and now owns a reference that `release` gives back. */
 int clua_pushobject(lua_State *L, clua_class *cls, void *object);
 void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload);
-void clua_pushrow(lua_State *L, clua_class *cls, uint64_t payload);
-/* Pushes an array of rows' handles. */
-void clua_pushrows(lua_State *L, clua_class *cls, const uint64_t *payloads, size_t count);
+void clua_pushrow(lua_State *L, uint64_t payload);
+/* Pushes an array of rows. */
+void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count);
+/* Whether the state has its class of rows. */
+int clua_hasrows(lua_State *L);
 /* The object of a handle of this class or one below it; NULL otherwise. */
 void *clua_toobject(lua_State *L, int index, const clua_class *cls);
 int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payload);

@@ -49,7 +49,7 @@ public struct ArchiveCheck {
         if hasErrors { rescue = ArchiveRescue(bytes, limits: limits) }
     }
 
-    private static func size(_ bytes: Int) -> String { "\(LeafText.grouped(bytes)) byte\(bytes == 1 ? "" : "s")" }
+    private static func size(_ bytes: Int) -> String { "\(bytes.grouped) byte\(bytes == 1 ? "" : "s")" }
 
     static func claimsToBeAnArchive(_ reader: BinaryPropertyListReader) -> Bool {
         guard let root = try? reader.container(at: reader.topObject), root.kind == .dictionary else { return false }
@@ -95,7 +95,7 @@ public struct ArchiveCheck {
             findings.append(PropertyListFinding(.error, error.description))
             return
         }
-        kind += ", \(LeafText.grouped(archive.objectCount)) objects"
+        kind += ", \(archive.objectCount.grouped) objects"
         if archive.archiver != "NSKeyedArchiver" {
             findings.append(PropertyListFinding(.note, "it was written by “\(archive.archiver.prefix(64))”"))
         }

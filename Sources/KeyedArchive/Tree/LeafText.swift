@@ -38,7 +38,7 @@ public struct LeafText: Sendable {
 
     func string(_ text: String) -> String {
         guard let limit, text.utf8.count > limit, text.count > limit else { return Self.quoted(text) }
-        return "\(Self.quoted(String(text.prefix(limit))))… (\(Self.grouped(text.count)) characters)"
+        return "\(Self.quoted(String(text.prefix(limit))))… (\(text.count.grouped) characters)"
     }
 
     /// The text in quotes, with escapes for what a terminal would act on.
@@ -71,18 +71,8 @@ public struct LeafText: Sendable {
             if index > 0, index % 4 == 0 { hex += " " }
             hex += (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
-        let count = "\(Self.grouped(bytes.count)) byte\(bytes.count == 1 ? "" : "s")"
+        let count = "\(bytes.count.grouped) byte\(bytes.count == 1 ? "" : "s")"
         return "\(count) <\(hex)\(bytes.count > shown ? " …" : "")>"
-    }
-
-    static func grouped(_ number: Int) -> String {
-        var digits = String(number)
-        var place = digits.count - 3
-        while place > 0 {
-            digits.insert(",", at: digits.index(digits.startIndex, offsetBy: place))
-            place -= 3
-        }
-        return digits
     }
 
     /// One of Foundation's small values.

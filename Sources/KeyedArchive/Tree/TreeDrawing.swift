@@ -158,7 +158,7 @@ public struct TreeDrawing {
     }
 
     private static func count(_ count: Int, _ one: String, _ many: String) -> String {
-        "\(LeafText.grouped(count)) \(count == 1 ? one : many)"
+        "\(count.grouped) \(count == 1 ? one : many)"
     }
 
     private static func role(of value: PropertyListValue) -> Role {

@@ -27,9 +27,10 @@ extension LuaType {
         case .choice(let words) where type == .string:
             var length = 0
             guard let start = clua_tostring(L, index, &length) else { break }
-            let word = String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
-            return words.contains(word)
-                ? nil : "\(name) expected, got \"\(word)\"\(NearestNames.hint(for: word, among: words))"
+            let bytes = UnsafeRawBufferPointer(start: start, count: length)
+            if words.contains(where: { $0.utf8.count == length && $0.utf8.elementsEqual(bytes) }) { return nil }
+            let word = String(decoding: bytes, as: UTF8.self)
+            return "\(name) expected, got \"\(word)\"\(NearestNames.hint(for: word, among: words))"
         case .options(let options) where type == .table: return Self.mismatch(of: options, at: index, on: L)
         case .union(let types):
             if type == .table, let options = types.first(where: { if case .options = $0 { true } else { false } }) {

@@ -163,6 +163,9 @@ public struct LuaCall {
         return 1
     }
 
+    /// Gives back a table that holds the elements from 1.
+    public func returns(array elements: [some LuaRepresentable]) -> Int32 { returns(elements.luaValue(in: state)) }
+
     public func returns(values: [LuaValue]) throws -> Int32 {
         guard clua_checkstack(L, Int32(clamping: values.count + 2)) != 0 else {
             throw LuaError(.memory, "too many results (\(values.count))")
@@ -227,8 +230,7 @@ public struct LuaCall {
 
     /// Gives back a function made for this occasion; it is released when Lua collects it.
     public func returns(ownedFunction body: @escaping (LuaCall) throws -> Int32) -> Int32 {
-        let function = LuaNativeFunction(
-            LuaFunctionDeclaration("function", [LuaParameter("…", .variadic(.any))]), owner: "", base: 1, body: body)
+        let function = LuaNativeFunction(body: body)
         clua_pushownedfunction(L, Unmanaged.passRetained(function).toOpaque())
         return 1
     }

@@ -1,16 +1,16 @@
 internal import CLuaShim
 
-/// Classes of objects that are rows of a table: Lua holds a row's number, and there is an object only while Swift looks at
-/// one. A handle costs no more than its memory, and the same row is the same value in Lua, also as a table's key.
+/// Classes of objects that are rows of a table: Lua holds a row's number in the value itself, and there is an object only
+/// while Swift looks at one. It costs no memory, and the same row is the same value in Lua, also as a table's key.
 extension LuaClass where T: AnyObject {
-    /// Declares a class of rows. Its properties are declared by ``field(_:_:_:set:get:)``.
+    /// Declares the state's class of rows; it can have one. Its properties are declared by ``field(_:_:_:set:get:)``.
     ///
     /// - Parameters:
     ///   - name: of the class, as errors and `tostring` show it.
     ///   - documentation: what `help` says of it.
     ///   - state: the state that the class belongs to.
-    ///   - number: the number of an object: in its low half the row, in the high half what tells the object from others
-    ///     that had the row before or will have it.
+    ///   - number: the number of an object, of 48 bits: the row, and what tells the object from others that had the row
+    ///     before or will have it.
     ///   - object: the object of a number, or one that stands for an object that is gone.
     ///   - unknownMember: serves names that no member has; returns 0 results when it does not know them either.
     ///   - assignUnknown: takes assignments that no property takes: key and value are arguments 0 and 1.
@@ -19,10 +19,11 @@ extension LuaClass where T: AnyObject {
         object: @escaping (UInt64) -> T, unknownMember: ((T, String, LuaCall) throws -> Int32)? = nil,
         assignUnknown: ((T, LuaCall) throws -> Void)? = nil
     ) {
+        precondition(clua_hasrows(state.current) == 0, "a state has one class of rows")
         self.init(
             name, documentation, in: state, kind: CLUA_ROW,
             decode: { object($0.load(as: UInt64.self)) },
-            encode: { object, cls, L in clua_pushrow(L, cls, number(object)) },
+            encode: { object, _, L in clua_pushrow(L, number(object)) },
             find: { index, cls, L in
                 var bits: UInt64 = 0
                 return clua_toinline(L, index, cls, &bits) != 0 ? object(bits) : nil
@@ -48,7 +49,7 @@ extension LuaCall {
     public func returns<T: AnyObject>(row: UInt64?, _ cls: LuaClass<T>) -> Int32 {
         cls.check(L)
         precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
-        if let row { clua_pushrow(L, cls.pointer, row) } else { clua_pushnil(L) }
+        if let row { clua_pushrow(L, row) } else { clua_pushnil(L) }
         return 1
     }
 
@@ -57,7 +58,7 @@ extension LuaCall {
         guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
         cls.check(L)
         precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
-        clua_pushrows(L, cls.pointer, rows.baseAddress, rows.count)
+        clua_pushrows(L, rows.baseAddress, rows.count)
         return 1
     }
 }

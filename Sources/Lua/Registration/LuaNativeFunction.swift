@@ -21,6 +21,17 @@ class LuaNativeFunction {
         parameters = LuaType.takes(declaration.parameters)
     }
 
+    /// A function made for an occasion, which takes what it is given.
+    init(body: @escaping (LuaCall) throws -> Int32) {
+        declaration = Self.anything
+        owner = ""
+        base = 1
+        self.body = body
+        parameters = 0
+    }
+
+    private static let anything = LuaFunctionDeclaration("function", [LuaParameter("…", .variadic(.any))])
+
     final func invoke(_ call: LuaCall) throws -> Int32 {
         let call = LuaCall(L: call.L, base: base)
         try check(call)

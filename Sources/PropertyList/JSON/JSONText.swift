@@ -6,6 +6,13 @@ package struct JSONText {
 
     package mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
+    /// A text as JSON writes it, in quotes.
+    package static func quoted(_ text: String) -> String {
+        var quoted = JSONText()
+        quoted.string(text)
+        return String(decoding: quoted.bytes, as: UTF8.self)
+    }
+
     /// Takes what has been written so far.
     package mutating func take() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }

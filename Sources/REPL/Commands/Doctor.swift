@@ -2,6 +2,7 @@ import Application
 import Glibc
 import LineEditor
 import Lua
+import PropertyList
 import Scripting
 import Stores
 
@@ -30,7 +31,7 @@ struct Doctor {
         var lines: [(String, String)] = [
             ("version", "Cubby \(host.options.applicationVersion), Lua 5.4"),
             ("container", container.displayPath + (host.options.isReadOnly ? " (read-only)" : "")),
-            ("items", "\(ValuePrinter.grouped(host.items.count)) in \(DisplayPath.abbreviate(archive))"),
+            ("items", "\(host.items.count.grouped) in \(DisplayPath.abbreviate(archive))"),
             ("saved", files.exists(archive) ? (host.items.hasChanges ? "changes wait for a save" : "yes") : "not yet"),
             ("init.lua", files.exists(initScript) ? DisplayPath.abbreviate(initScript) : "none"),
             ("sandbox", "\(host.sandboxDescription), by \(host.fence.method)"),

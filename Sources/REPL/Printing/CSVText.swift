@@ -29,7 +29,8 @@ enum CSVText {
         case .number(let number): "\(number)"
         case .string(let bytes): cell(String(decoding: bytes, as: UTF8.self))
         case .date(let date): date.iso8601Text ?? date.text
-        case .array, .object: cell(JSONText.text(value).split(separator: "\n").map(\.trimmed).joined(separator: " "))
+        case .array, .object:
+            cell(PlainValueJSON.text(value).split(separator: "\n").map(\.trimmed).joined(separator: " "))
         }
     }
 

@@ -53,7 +53,7 @@ struct ItemTable {
             lines = zip([nil] + thumbnails, lines).map { " " + ($0 ?? blank) + $1 }
         }
         if shown.count < items.count { lines.append(" …") }
-        lines.append("\(ValuePrinter.grouped(items.count)) \(items.count == 1 ? "row" : "rows") · \(time)")
+        lines.append("\(items.count.grouped) \(items.count == 1 ? "row" : "rows") · \(time)")
         return lines.joined(separator: "\n")
     }
 
@@ -72,7 +72,7 @@ struct ItemTable {
         switch value {
         case nil, .null: ""
         case .string(let text): text
-        case .integer(let number): isMoney ? "$" + ValuePrinter.grouped(Int(number)) : String(number)
+        case .integer(let number): isMoney ? "$" + Int(number).grouped : String(number)
         case .real(let number): "\(number)"
         case .boolean(let flag): flag ? "true" : "false"
         case .date(let date): Self.short(date)

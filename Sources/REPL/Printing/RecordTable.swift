@@ -1,4 +1,5 @@
 import Lua
+import PropertyList
 import Scripting
 
 /// An array of records of one kind as a table: rows of a CSV, groups, hooks.
@@ -31,7 +32,7 @@ struct RecordTable {
         guard added > 0 else { return nil }
         var lines = result.lines
         if shown < count { lines.append(" …") }
-        lines.append("\(ValuePrinter.grouped(count)) rows · \(ItemTable.duration(seconds))")
+        lines.append("\(count.grouped) rows · \(ItemTable.duration(seconds))")
         return lines.joined(separator: "\n")
     }
 

@@ -65,7 +65,7 @@ public struct ValuePrinter {
         return values.map { value in
             let plain = converter.plain(value)
             switch format {
-            case .json: return JSONText.text(plain) + "\n"
+            case .json: return PlainValueJSON.text(plain) + "\n"
             case .csv: return CSVText.text(plain) + "\n"
             default: return LuaLiteral.text(plain) + "\n"
             }
@@ -140,7 +140,7 @@ public struct ValuePrinter {
                     table.rawGet(.integer(Int64(index))), depth: depth + 1, indent: inner, seen: &seen, left: &left))
         }
         let positional = parts.count
-        if count > parts.count { parts.append("… (\(Self.grouped(count)) elements)") }
+        if count > parts.count { parts.append("… (\(count.grouped) elements)") }
         var named: [(String, LuaValue)] = []
         var more = 0
         try? table.forEach { key, value in
@@ -152,7 +152,7 @@ public struct ValuePrinter {
             left -= name.utf8.count + 4
             parts.append("\(name) = \(describe(value, depth: depth + 1, indent: inner, seen: &seen, left: &left))")
         }
-        if more > 0 { parts.append("… (\(Self.grouped(more)) more fields)") }
+        if more > 0 { parts.append("… (\(more.grouped) more fields)") }
         guard !parts.isEmpty else { return "{}" }
         let line = "{ \(parts.joined(separator: ", ")) }"
         let fits = !line.contains("\n") && DisplayWidth.of(line) + indent.count <= columns
@@ -193,7 +193,7 @@ public struct ValuePrinter {
                     ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
             }
             return
-                "\"\(shown.joined())\"\(string.bytes.count > limit ? "… (\(grouped(string.bytes.count)) bytes)" : "")"
+                "\"\(shown.joined())\"\(string.bytes.count > limit ? "… (\(string.bytes.count.grouped) bytes)" : "")"
         }
         var result = "\""
         for scalar in text.unicodeScalars.prefix(stringLimit) {
@@ -207,17 +207,6 @@ public struct ValuePrinter {
             default: result.unicodeScalars.append(scalar)
             }
         }
-        return result + (text.unicodeScalars.count > stringLimit ? "\"… (\(grouped(text.utf8.count)) bytes)" : "\"")
-    }
-
-    /// A number with its thousands apart.
-    public static func grouped(_ number: Int) -> String {
-        let digits = String(abs(number))
-        var result = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { result += "," }
-            result.append(digit)
-        }
-        return (number < 0 ? "-" : "") + result
+        return result + (text.unicodeScalars.count > stringLimit ? "\"… (\(text.utf8.count.grouped) bytes)" : "\"")
     }
 }

@@ -2,6 +2,7 @@ import Application
 import Glibc
 import LineEditor
 import Lua
+import PropertyList
 import Scripting
 import Stores
 
@@ -185,7 +186,7 @@ extension REPL {
         guard let values = values(of: "return require('cubby').items:\(verb)()") else { return }
         guard values.first?.isTruthy ?? false else { return print(nothing + "\n") }
         let change = host.items.count - before
-        let items = "\(ValuePrinter.grouped(abs(change))) \(abs(change) == 1 ? "item" : "items")"
+        let items = "\(abs(change).grouped) \(abs(change) == 1 ? "item" : "items")"
         print(done + (change == 0 ? "" : change > 0 ? ": \(items) more" : ": \(items) fewer") + "\n")
     }
 

@@ -2,6 +2,7 @@ import Application
 import Glibc
 import LineEditor
 import Lua
+import PropertyList
 import Scripting
 import Stores
 
@@ -31,7 +32,7 @@ extension REPL {
                 let change = host.items.count - before
                 if abs(change) > 1 {
                     let verb = change > 0 ? "created" : "removed"
-                    shown = "\(ValuePrinter.grouped(abs(change))) items \(verb) · \(ItemTable.duration(seconds))\n"
+                    shown = "\(abs(change).grouped) items \(verb) · \(ItemTable.duration(seconds))\n"
                 }
             } else {
                 shown = printer.text(values, seconds: seconds)

@@ -215,13 +215,11 @@ struct HookBinding {
             let event = try call.option("event", of: 0).textValue
             let group = try call.option("group", of: 0).textValue
             let id = try call.option("id", of: 0).textValue
-            let table = call.state.makeTable()
             let found = hooks.all.filter { hook in
                 (event == nil || hook.event == event) && (group == nil || hook.options.group == group)
                     && (id == nil || hook.options.id == id)
             }
-            for (index, hook) in found.enumerated() { table.rawSet(.integer(Int64(index + 1)), hookClass.value(hook)) }
-            return call.returns(LuaValue.table(table))
+            return call.returns(array: found.map(hookClass.value))
         }
         cls.method(
             "errors", returns: [.array(.record("failure", Self.failure))],

@@ -6,9 +6,9 @@ extension ScriptHost {
     /// Takes out the images of items whose removal is committed; an item that a rollback brought back keeps its own.
     func removeImagesOfRemovedItems() {
         guard !removedKeys.isEmpty, !items.isInTransaction else { return }
-        let keys = removedKeys
+        let keys = images.keysOfImages(among: removedKeys)
         removedKeys = []
-        for key in keys where items.item(forKey: key) == nil && images.hasImage(forKey: key) {
+        for key in keys where items.item(forKey: key) == nil {
             do throws(ImageError) {
                 try images.setAside(forKey: key)
                 imagesAside.insert(key)

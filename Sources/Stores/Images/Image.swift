@@ -1,4 +1,5 @@
 public import Application
+import PropertyList
 
 /// A picture: the bytes of a file, decoded when its pixels are first needed, or pixels that were made.
 ///
@@ -201,12 +202,6 @@ public final class Image: Sendable {
 extension Image: CustomStringConvertible {
     /// `640×427 JPEG, 196,653 bytes`.
     public var description: String {
-        var digits = String(byteCount)
-        var index = digits.endIndex
-        while let next = digits.index(index, offsetBy: -3, limitedBy: digits.startIndex), next > digits.startIndex {
-            digits.insert(",", at: next)
-            index = next
-        }
-        return "\(width)×\(height) \(format?.displayName ?? "pixels"), \(digits) bytes"
+        "\(width)×\(height) \(format?.displayName ?? "pixels"), \(byteCount.grouped) bytes"
     }
 }

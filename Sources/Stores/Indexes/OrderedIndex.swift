@@ -10,14 +10,16 @@ final class OrderedIndex {
     let field: ItemField
     /// Unchecked: the store owns its indexes, and a query that uses one holds the store.
     private unowned(unsafe) let store: ItemStore
-    private var tree = SortedTree<IndexEntry>()
-    private(set) var isBuilt = false
+    // As with the store's own: exclusive access is not checked at run time, and no method lends one of them to others.
+
+    @exclusivity(unchecked) private var tree = SortedTree<IndexEntry>()
+    @exclusivity(unchecked) private(set) var isBuilt = false
     private var wishes = 0
     /// Rows that are to be put in, some of them more than once; those count whose bit is set.
-    private var pending: [UInt32] = []
-    private var isPending = RowSet()
+    @exclusivity(unchecked) private var pending: [UInt32] = []
+    @exclusivity(unchecked) private var isPending = RowSet()
     /// What is in the tree and is to be taken out: old values of items that are in the store, one an item at the most.
-    private var stale: [IndexEntry] = []
+    @exclusivity(unchecked) private var stale: [IndexEntry] = []
     /// Whether the prefix says all there is to say about a value.
     private let isExact: Bool
 

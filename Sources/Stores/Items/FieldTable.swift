@@ -16,7 +16,18 @@ struct FieldTable {
 
     /// The field, if anything ever had it.
     func existing(_ name: String) -> ItemField? {
-        numbers[name].map(ItemField.init(rawValue:))
+        // No two of the domain are of one length.
+        let domain: ItemField? =
+            switch name.utf8.count {
+            case 4: .name
+            case 7: .itemKey
+            case 11: .dateCreated
+            case 12: .serialNumber
+            case 14: .valueInDollars
+            default: nil
+            }
+        if let domain, names[Int(domain.rawValue)] == name { return domain }
+        return numbers[name].map(ItemField.init(rawValue:))
     }
 
     /// The field, made when it is new.

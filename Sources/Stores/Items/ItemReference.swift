@@ -4,7 +4,7 @@
 /// never names another item, even when the item is gone for good and its row given to a new one. The store answers
 /// for references as an ``Item`` answers for itself.
 public struct ItemReference: Hashable, Sendable {
-    /// The reference in a word, as whoever keeps it has it.
+    /// The reference in a word of which 48 bits are in use, as whoever keeps it has it.
     public let bits: UInt64
 
     /// The reference that was kept as a word.
@@ -14,7 +14,7 @@ public struct ItemReference: Hashable, Sendable {
     }
 
     @inline(__always)
-    init(row: UInt32, generation: UInt32) {
+    init(row: UInt32, generation: UInt16) {
         bits = UInt64(row) | UInt64(generation) << 32
     }
 
@@ -22,5 +22,5 @@ public struct ItemReference: Hashable, Sendable {
     var row: UInt32 { UInt32(truncatingIfNeeded: bits) }
 
     @inline(__always)
-    var generation: UInt32 { UInt32(truncatingIfNeeded: bits >> 32) }
+    var generation: UInt16 { UInt16(truncatingIfNeeded: bits >> 32) }
 }

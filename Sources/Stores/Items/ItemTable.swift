@@ -30,7 +30,7 @@ struct ItemTable: ~Copyable {
     var handles = Column<Unmanaged<Item>?>()
     private var freeRows: [UInt32] = []
     /// How often each row was given back; no entry stands for never.
-    private var generations: [UInt32] = []
+    private var generations: [UInt16] = []
     /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
     private var customKinds: [UInt16] = []
 
@@ -101,13 +101,13 @@ struct ItemTable: ~Copyable {
             generations.append(contentsOf: repeatElement(0, count: max(Int(row) + 1 - generations.count, 64)))
         }
         generations[Int(row)] &+= 1
-        // A row whose number of owners can't be told any more is left alone.
+        // A row whose number of owners can't be told any more is left alone: one in 65,535 that come and go.
         if generations[Int(row)] < .max { freeRows.append(row) }
     }
 
     /// How many items had the row before the one that has it now: with the row, it names the item for good.
     @inline(__always)
-    func generation(_ row: UInt32) -> UInt32 {
+    func generation(_ row: UInt32) -> UInt16 {
         Int(row) < generations.count ? generations[Int(row)] : 0
     }
 

@@ -1,10 +1,16 @@
 import Glibc
 
 /// From a key's hash to the rows that may have it: open addressing, linear probing, four bytes a slot.
+///
+/// The bits that no row's number needs hold some of its hash: another row's key, which lies far away in memory, is looked
+/// at once in some thousand times.
 struct KeyIndex: ~Copyable {
     private var slots: UnsafeMutablePointer<UInt32>
     private var mask: Int
     private(set) var count = 0
+    /// The bits of a slot that are the row's; the others are its hash's.
+    private var rowMask: UInt32 = 63
+    private var highestRow: UInt32 = 0
     /// Who keeps the slots, when they are those of a mapped file: they are copied before the first change.
     private var keeper: AnyObject?
 
@@ -26,6 +32,8 @@ struct KeyIndex: ~Copyable {
         mask = slotCount - 1
         self.count = count
         self.keeper = keeper
+        rowMask = .max
+        highestRow = UInt32(count)
     }
 
     @inline(__always)
@@ -52,14 +60,21 @@ struct KeyIndex: ~Copyable {
     @inline(__always)
     static func home(_ hash: UInt64, mask: Int) -> Int { Int(truncatingIfNeeded: hash >> 20) & mask }
 
+    @inline(__always)
+    private func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & ~rowMask }
+
+    @inline(__always)
+    private func row(_ entry: UInt32) -> UInt32 { (entry & rowMask) &- 1 }
+
     /// The first row with this hash's slot run for which `matches` says yes.
     @inline(__always)
     func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
         var slot = Self.home(hash, mask: mask)
+        let tag = tag(hash)
         while true {
             let entry = slots[slot]
             if entry == 0 { return nil }
-            if matches(entry - 1) { return entry - 1 }
+            if entry & ~rowMask == tag, matches(row(entry)) { return row(entry) }
             slot = (slot + 1) & mask
         }
     }
@@ -68,7 +83,9 @@ struct KeyIndex: ~Copyable {
     @inline(__always)
     mutating func insert(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
         own()
+        if row > highestRow { highestRow = row }
         if (count + 1) * 4 > (mask + 1) * 3 { grow(to: (mask + 1) * 2, rehash: rehash) }
+        if row >= rowMask { dropTags() }
         place(row, hash)
         count += 1
     }
@@ -86,14 +103,14 @@ struct KeyIndex: ~Copyable {
     mutating func remove(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
         own()
         var hole = Int(truncatingIfNeeded: hash >> 20) & mask
-        while slots[hole] != row + 1 {
+        while self.row(slots[hole]) != row {
             if slots[hole] == 0 { return }
             hole = (hole + 1) & mask
         }
         count -= 1
         var next = (hole + 1) & mask
         while slots[next] != 0 {
-            let home = Int(truncatingIfNeeded: rehash(slots[next] - 1) >> 20) & mask
+            let home = Int(truncatingIfNeeded: rehash(self.row(slots[next])) >> 20) & mask
             if (next - home) & mask >= (next - hole) & mask {
                 slots[hole] = slots[next]
                 hole = next
@@ -107,18 +124,29 @@ struct KeyIndex: ~Copyable {
     private mutating func place(_ row: UInt32, _ hash: UInt64) {
         var slot = Int(truncatingIfNeeded: hash >> 20) & mask
         while slots[slot] != 0 { slot = (slot + 1) & mask }
-        slots[slot] = row + 1
+        slots[slot] = (row + 1) | tag(hash)
+    }
+
+    /// Gives the rows all bits, until the table grows.
+    @inline(never)
+    private mutating func dropTags() {
+        for slot in 0...mask { slots[slot] &= rowMask }
+        rowMask = .max
     }
 
     @inline(never)
     private mutating func grow(to size: Int, rehash: (UInt32) -> UInt64) {
         let old = slots
         let oldSize = mask + 1
+        let oldMask = rowMask
         slots = UnsafeMutablePointer<UInt32>.allocate(capacity: size)
         slots.initialize(repeating: 0, count: size)
         mask = size - 1
+        rowMask = UInt32(truncatingIfNeeded: mask)
+        while highestRow >= rowMask { rowMask = rowMask << 1 | 1 }
         for slot in 0..<oldSize where old[slot] != 0 {
-            place(old[slot] - 1, rehash(old[slot] - 1))
+            let row = (old[slot] & oldMask) - 1
+            place(row, rehash(row))
         }
         old.deallocate()
     }

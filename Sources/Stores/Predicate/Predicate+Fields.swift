@@ -22,8 +22,15 @@ extension Predicate {
 
     private static func collect(_ expression: PredicateExpression, _ fields: inout Set<String>) {
         switch expression {
-        case .constant:
+        case .constant, .local:
             break
+        case .conditional(let condition, let first, let second):
+            collect(condition, &fields)
+            collect(first, &fields)
+            collect(second, &fields)
+        case .subquery(let collection, _, let condition):
+            collect(collection, &fields)
+            collect(condition, &fields)
         case .keyPath(let path):
             if !path.isSelf { fields.insert(path.field) }
         case .property(let base, _), .negated(let base):

@@ -183,6 +183,24 @@ struct PredicateCompiler<Root> {
         case .function(let function, let arguments):
             let arguments = arguments.map(value)
             return { root in function.apply(arguments.map { $0(root) }) }
+        case .conditional(let node, let first, let second):
+            let holds = condition(PredicatePlan(node))
+            let (first, second) = (value(first), value(second))
+            return { holds($0) ? first($0) : second($0) }
+        case .subquery(let collection, let name, let node):
+            let collection = value(collection)
+            let plan = PredicatePlan(node)
+            var readers: [String: (Root) -> PropertyListValue?] = [:]
+            for field in Predicate.fields(of: node).union([PredicateKeyPath.selfKey]) {
+                readers[field] = accessors(field).value
+            }
+            let fields = readers
+            return { root in
+                PredicateEvaluator { fields[$0]?(root) }.satisfying(plan, among: collection(root), named: name)
+            }
+        case .local:
+            // A SUBQUERY's own, which is judged above.
+            return { _ in nil }
         }
     }
 }

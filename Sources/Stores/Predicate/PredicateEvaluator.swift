@@ -3,6 +3,8 @@ import PropertyList
 /// Judges one object by a plan and computes expressions for it, asking a function for the object's fields.
 struct PredicateEvaluator {
     let lookup: (String) -> PropertyListValue?
+    /// The elements that the `SUBQUERY`s around judge, by name.
+    var elements: [String: PropertyListValue] = [:]
 
     func holds(_ plan: PredicatePlan) -> Bool {
         switch plan {
@@ -47,7 +49,26 @@ struct PredicateEvaluator {
             return Self.element(of: collection, index, position: value(position))
         case .function(let function, let arguments):
             return function.apply(arguments.map(value))
+        case .conditional(let condition, let first, let second):
+            return value(holds(PredicatePlan(condition)) ? first : second)
+        case .subquery(let collection, let name, let condition):
+            return satisfying(PredicatePlan(condition), among: value(collection), named: name)
+        case .local(let name):
+            return elements[name]
         }
+    }
+
+    /// The elements of a collection that satisfy a condition; nil for what is no collection.
+    func satisfying(
+        _ condition: PredicatePlan, among collection: PropertyListValue?, named name: String
+    ) -> PropertyListValue? {
+        guard let all = collection?.predicateElements else { return nil }
+        var inner = self
+        return .array(
+            all.filter { element in
+                inner.elements[name] = element == .null ? nil : element
+                return inner.holds(condition)
+            })
     }
 
     /// What stands in a collection under an index whose position is already computed.

@@ -14,6 +14,12 @@ public indirect enum PredicateExpression: Sendable, Hashable, CustomStringConver
     case arithmetic(PredicateExpression, PredicateArithmetic, PredicateExpression)
     case element(PredicateExpression, PredicateSubscript)
     case function(PredicateFunction, [PredicateExpression])
+    /// `TERNARY(condition, first, second)`.
+    case conditional(PredicateNode, PredicateExpression, PredicateExpression)
+    /// `SUBQUERY(collection, $element, condition)`: the elements that satisfy the condition, as an array.
+    case subquery(PredicateExpression, element: String, PredicateNode)
+    /// The element that a `SUBQUERY` around judges, by the name it gave it.
+    case local(String)
 
     /// Canonical format text; see `Predicate.format`.
     public var description: String {

@@ -9,8 +9,16 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
     /// seconds since 2001.
     case cast = "CAST"
     case abs, floor, ceiling, trunc, sqrt
-    case count, sum, average, min, max
+    /// `log` is that of base 10, as in Foundation.
+    case exp, ln, log
+    case count, sum, average, min, max, median, stddev
+    /// The values that are there most often, as an array.
+    case mode
     case length, lowercase, uppercase
+    /// The moment in which it is asked, item by item.
+    case now
+    /// `random()`, from 0 to below 1, or `random(n)`, a whole number from 0 to below n: another for each item.
+    case random
 
     /// The function of a name, whatever its case; nil when there is none.
     init?(named name: String) {
@@ -23,26 +31,41 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
     var argumentCounts: ClosedRange<Int> {
         switch self {
         case .cast: 2...2
-        case .sum, .average, .min, .max: 1...64
+        case .sum, .average, .min, .max, .median, .stddev, .mode: 1...64
+        case .now: 0...0
+        case .random: 0...1
         default: 1...1
         }
     }
 
+    /// Whether it gives the same for the same arguments.
+    var isPure: Bool { self != .now && self != .random }
+
     func apply(_ arguments: [PropertyListValue?]) -> PropertyListValue? {
+        if self == .now { return .date(PropertyListDate(secondsSinceReferenceDate: ItemStore.now())) }
+        if self == .random, arguments.isEmpty { return .real(Double.random(in: 0..<1)) }
         guard let first = arguments.first, let value = first else { return nil }
         switch self {
         case .cast:
             guard arguments.count == 2, case .string(let type)? = arguments[1] else { return nil }
             return Self.cast(value, to: type)
-        case .abs, .floor, .ceiling, .trunc, .sqrt:
+        case .random:
+            guard case .integer(let bound)? = PredicateNumber(value)?.truncated?.value, bound > 0 else { return nil }
+            return .integer(Int64.random(in: 0..<bound))
+        case .abs, .floor, .ceiling, .trunc, .sqrt, .exp, .ln, .log:
             return PredicateNumber(value).flatMap(number)?.value
         case .count:
             return PredicateKeyValueCoding.value(value, ["@count"])
-        case .sum, .average, .min, .max:
+        case .now:
+            return nil
+        case .sum, .average, .min, .max, .median, .stddev, .mode:
             let values = (arguments.count == 1 ? value.predicateElements : nil) ?? arguments.compactMap { $0 }
             switch self {
             case .sum: return PredicateKeyValueCoding.sum(values)
             case .average: return PredicateKeyValueCoding.average(values)
+            case .median: return PredicateStatistics.median(values)
+            case .stddev: return PredicateStatistics.standardDeviation(values)
+            case .mode: return PredicateStatistics.mode(values)
             default: return PredicateKeyValueCoding.extreme(values, self == .min ? .lessThan : .greaterThan)
             }
         case .length:
@@ -58,6 +81,9 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
 
     private func number(_ value: PredicateNumber) -> PredicateNumber? {
         switch (self, value) {
+        case (.exp, _): return Self.finite(Glibc.exp(value.asDouble))
+        case (.ln, _): return value.asDouble > 0 ? Self.finite(Glibc.log(value.asDouble)) : nil
+        case (.log, _): return value.asDouble > 0 ? Self.finite(Glibc.log10(value.asDouble)) : nil
         case (.sqrt, _): return value.asDouble >= 0 ? .real(value.asDouble.squareRoot()) : nil
         case (.abs, .integer(let number)): return number == .min ? nil : .integer(Swift.abs(number))
         case (_, .integer): return value
@@ -68,6 +94,8 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
         default: return nil
         }
     }
+
+    private static func finite(_ number: Double) -> PredicateNumber? { number.isFinite ? .real(number) : nil }
 
     /// The types that `CAST` knows.
     static let castTypes = ["NSDate", "NSNumber", "NSDecimalNumber", "NSString", "NSData"]

@@ -42,6 +42,11 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
         case .element(_, .size): self = .number
         case .element: self = .unknown
         case .function(let function, let arguments): self = Self.kind(of: function, arguments)
+        case .conditional(_, let first, let second):
+            let kind = PredicateKind(of: first, kindOfField: kindOfField)
+            self = kind == PredicateKind(of: second, kindOfField: kindOfField) ? kind : .unknown
+        case .subquery: self = .collection
+        case .local: self = .unknown
         }
     }
 
@@ -54,7 +59,11 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
 
     private static func kind(of function: PredicateFunction, _ arguments: [PredicateExpression]) -> PredicateKind {
         switch function {
-        case .abs, .floor, .ceiling, .trunc, .sqrt, .count, .sum, .average, .length: return .number
+        case .abs, .floor, .ceiling, .trunc, .sqrt, .exp, .ln, .log, .count, .sum, .average, .median, .stddev, .length,
+            .random:
+            return .number
+        case .now: return .date
+        case .mode: return .collection
         case .lowercase, .uppercase: return .string
         case .min, .max: return .unknown
         case .cast:

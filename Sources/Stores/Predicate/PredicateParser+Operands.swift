@@ -110,6 +110,10 @@ extension PredicateParser {
             advance()
             return constant(number)
         case .variable(let name):
+            if elementNames.contains(name) {
+                advance()
+                return Parsed(content: .expression(.local(name)), start: start, height: 1)
+            }
             guard let value = variables[name] else {
                 let names = NearestNames.nearest(to: name, among: variables.keys.sorted()).map { "$" + $0 }
                 let hint = names.isEmpty ? "; give it with the predicate" : NearestNames.suggestion(names)
@@ -219,10 +223,10 @@ extension PredicateParser {
             throw error("a value is missing before \(name); a field of that name is written #\(name)", at: start)
         }
         guard let function = PredicateFunction(named: name) else {
-            if name.uppercased() == "SUBQUERY" {
-                throw error(.unknownFunction, "SUBQUERY is not offered; ANY and ALL judge the elements", at: start)
-            }
-            let names = NearestNames.nearest(to: name, among: PredicateFunction.allCases.map(\.rawValue))
+            if name.uppercased() == "SUBQUERY" { return try subquery() }
+            if name.uppercased() == "TERNARY" { return try conditional() }
+            let known = PredicateFunction.allCases.map(\.rawValue) + ["SUBQUERY", "TERNARY"]
+            let names = NearestNames.nearest(to: name, among: known)
             throw error(
                 .unknownFunction, "\(name) is no function\(NearestNames.suggestion(names))", at: start,
                 suggestions: names)
@@ -238,6 +242,50 @@ extension PredicateParser {
         return try result(of: function, arguments, height: height + 1, at: start)
     }
 
+    /// `TERNARY(condition, first, second)`.
+    private mutating func conditional() throws(PredicateError) -> Parsed {
+        let start = token.start
+        advance()
+        advance()
+        let judged = try parse(.or)
+        let condition = try condition(judged)
+        try expect(",", "behind the condition of TERNARY")
+        let (values, height) = try list(until: ")", from: start)
+        guard values.count == 2 else {
+            throw error("TERNARY takes a condition and two values", at: start)
+        }
+        return Parsed(
+            content: .expression(.conditional(condition, values[0], values[1])), start: start,
+            height: try checked(max(judged.height, height) + 1, at: start))
+    }
+
+    /// `SUBQUERY(collection, $element, condition)`.
+    private mutating func subquery() throws(PredicateError) -> Parsed {
+        let start = token.start
+        advance()
+        advance()
+        let source = try parse(.sum)
+        let collection = try expression(source)
+        try expect(",", "behind the collection of SUBQUERY")
+        guard case .variable(let name) = token.kind else {
+            throw error("SUBQUERY takes a collection, a $name for its elements, and a condition", at: token.start)
+        }
+        advance()
+        try expect(",", "behind the element's name")
+        elementNames.append(name)
+        let judged = try parse(.or)
+        let condition = try condition(judged)
+        elementNames.removeLast()
+        try expect(")", "behind the condition of SUBQUERY")
+        let kind = PredicateKind(of: collection)
+        guard [.collection, .unknown, .absent].contains(kind) else {
+            throw error(.typeMismatch, "SUBQUERY takes a collection, and this is \(kind.named)", at: source.start)
+        }
+        return Parsed(
+            content: .expression(.subquery(collection, element: name, condition)), start: start,
+            height: try checked(max(source.height, judged.height) + 1, at: start))
+    }
+
     /// A call, or its value when all arguments are known.
     private func result(
         of function: PredicateFunction, _ arguments: [PredicateExpression], height: Int, at start: Int
@@ -247,6 +295,10 @@ extension PredicateParser {
                 let types = PredicateFunction.castTypes.map { "\"\($0)\"" }.joined(separator: ", ")
                 throw error("the second argument of CAST is one of \(types)", at: start)
             }
+        }
+        guard function.isPure else {
+            let call = PredicateExpression.function(function, arguments)
+            return Parsed(content: .expression(call), start: start, height: try checked(height, at: start))
         }
         var values: [PropertyListValue?] = []
         for argument in arguments {

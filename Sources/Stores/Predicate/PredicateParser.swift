@@ -24,6 +24,8 @@ struct PredicateParser {
     private let tokens: [PredicateToken]
     private var index = 0
     private var depth = 0
+    /// What the `SUBQUERY`s around call their elements, innermost last.
+    var elementNames: [String] = []
 
     /// Where each field is named first, in bytes from 0.
     private(set) var fieldOffsets: [String: Int] = [:]
@@ -288,7 +290,7 @@ struct PredicateParser {
         case .expression(.constant(.boolean(let value))):
             return .constant(value)
         case .expression(let expression):
-            if token.kind != .end, !token.isSign(")"), token.keyword != .and, token.keyword != .or {
+            if token.kind != .end, !token.isSign(")"), !token.isSign(","), token.keyword != .and, token.keyword != .or {
                 throw unexpectedOperator()
             }
             throw error(

@@ -99,6 +99,20 @@ struct PredicatePrinter {
             text += function.rawValue + "("
             commas(arguments)
             text += ")"
+        case .conditional(let condition, let first, let second):
+            text += "TERNARY("
+            print(condition, within: .none)
+            text += ", "
+            commas([first, second])
+            text += ")"
+        case .subquery(let collection, let name, let condition):
+            text += "SUBQUERY("
+            print(collection, within: .none)
+            text += ", $\(name), "
+            print(condition, within: .none)
+            text += ")"
+        case .local(let name):
+            text += "$" + name
         }
     }
 

@@ -1,4 +1,28 @@
 extension ItemQuery {
+    /// The answer of a query without conditions whose order is an index's own: so many entries of it, as they stand. Nil
+    /// for any other query.
+    func rowsOfIndex(_ statistics: inout ItemQueryStatistics) -> [UInt32]? {
+        guard conditions.isEmpty, let key = sortKeys.first,
+            let index = store.indexes.first(where: { $0.field == key.field }),
+            key.field == .itemKey
+                || sortKeys.count > 1 && sortKeys[1].field == .itemKey && sortKeys[1].isDescending == key.isDescending,
+            index.isBuilt, index.isReady(builds: false), index.count == store.count
+        else { return nil }
+        let skipped = Swift.min(offsetCount, index.count)
+        let wanted = Swift.min(limitCount ?? .max, index.count - skipped)
+        let first = key.isDescending ? index.count - skipped - wanted : skipped
+        var rows: [UInt32] = []
+        rows.reserveCapacity(wanted)
+        index.forEach(first..<first + wanted, descending: key.isDescending) { entry in
+            rows.append(entry.row)
+            return true
+        }
+        statistics.index = store.name(of: key.field)
+        statistics.examined = skipped + wanted
+        statistics.isInIndexOrder = true
+        return rows
+    }
+
     /// The answer of a sorted query from an index on its first field, without sorting all of it; nil when no index
     /// serves, or serves worse than a scan.
     func rowsInIndexOrder(_ access: ItemAccess, _ statistics: inout ItemQueryStatistics) -> [UInt32]? {

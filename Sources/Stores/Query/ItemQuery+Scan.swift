@@ -8,6 +8,7 @@ extension ItemQuery {
     }
 
     func rows(_ statistics: inout ItemQueryStatistics) throws -> [UInt32] {
+        if let rows = rowsOfIndex(&statistics) { return rows }
         let access = access(builds: statistics.isExplained)
         guard !sortKeys.isEmpty else {
             var rows: [UInt32] = []

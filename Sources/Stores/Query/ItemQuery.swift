@@ -72,6 +72,17 @@ public struct ItemQuery {
         return query
     }
 
+    /// Has the runtime make the types of the arrays that queries need, which it does when one is first used: that takes
+    /// longer than a query that an index answers.
+    static let isPrepared: Bool = {
+        var (keys, references, conditions, ranges) = ([ItemSortKey](), [ItemReference](), [Condition](), [Range<Int>]())
+        keys.reserveCapacity(1)
+        references.reserveCapacity(1)
+        conditions.reserveCapacity(1)
+        ranges.reserveCapacity(1)
+        return withExtendedLifetime((keys, references, conditions, ranges)) { true }
+    }()
+
     // MARK: Answers
 
     /// The items, in order.

@@ -12,10 +12,16 @@ struct JobControlTests {
 
     var log: String { (try? String(contentsOfFile: scratch.file("log"), encoding: .utf8)) ?? "" }
 
-    @Test func homeAndBack() throws {
+    /// A shell, and the probe in its foreground.
+    private func probe() throws -> PseudoTerminal {
         let shell = try PseudoTerminal.shell()
         try shell.sendLine(Probe.command(log: scratch.file("log")))
         try shell.expect("<launch foreground: active>")
+        return shell
+    }
+
+    @Test func homeAndBack() throws {
+        let shell = try probe()
         for _ in 1...3 {
             try shell.send(control: "Z")
             try shell.expect("<SIGTSTP: suspended>")
@@ -43,9 +49,7 @@ struct JobControlTests {
     }
 
     @Test func stoppedAndTerminated() throws {
-        let shell = try PseudoTerminal.shell()
-        try shell.sendLine(Probe.command(log: scratch.file("log")))
-        try shell.expect("<launch foreground: active>")
+        let shell = try probe()
         try shell.send(control: "Z")
         try shell.expect("Stopped")
         // Stays pending until the process is continued.
@@ -55,9 +59,7 @@ struct JobControlTests {
     }
 
     @Test func stoppedFromOutsideWithoutAWarning() throws {
-        let shell = try PseudoTerminal.shell()
-        try shell.sendLine(Probe.command(log: scratch.file("log")))
-        try shell.expect("<launch foreground: active>")
+        let shell = try probe()
         let process = try #require(
             SystemProcess.inSession(shell.pid).first { $0.pid != shell.pid })
         kill(process.pid, SIGSTOP)

@@ -99,6 +99,12 @@ extension PseudoTerminal {
         try expect("$ ")
     }
 
+    /// Ctrl-Z, and the job has stopped.
+    func pressHome() throws {
+        try send(control: "z")
+        try waitForStop()
+    }
+
     /// Waits until a process is no more; one that nobody waited for counts as gone.
     func waitForEnd(of process: pid_t) throws {
         let deadline = Date(timeIntervalSinceNow: timeout * Project.patience)

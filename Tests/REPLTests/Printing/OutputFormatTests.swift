@@ -32,7 +32,7 @@ import Testing
         let value = try #require(try test.evaluator.evaluate(entry).get().first)
         let plain = PlainValues(host: test.host).plain(value)
         #expect(LuaLiteral.text(plain) == lua)
-        #expect(JSONText.text(plain) == json)
+        #expect(PlainValueJSON.text(plain) == json)
         #expect(CSVText.text(plain) == csv)
     }
 

@@ -133,6 +133,15 @@ struct ImageStoreTests {
         #expect(try store.keys() == ["a", "b"])
     }
 
+    @Test("which of some keys, and of many, have a picture", arguments: [0, 2000])
+    func among(others: Int) throws {
+        for key in ["a", "b", "c"] { try store.setImage(image(), forKey: key) }
+        try Data().write(to: URL(fileURLWithPath: directory.file("Documents/items.journal")))
+        let keys = Set(["a", "c", "d", "items.journal", "x/y", ""] + (0..<others).map { "other \($0)" })
+        #expect(store.keysOfImages(among: keys) == ["a", "c"])
+        #expect(store.keysOfImages(among: []).isEmpty)
+    }
+
     @Test("beyond its limit the cache lets the least recently used go")
     func limit() throws {
         let cost = image().byteCount

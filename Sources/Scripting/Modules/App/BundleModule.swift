@@ -52,12 +52,7 @@ enum BundleModule {
             }
         }
         cls.property("paths", .array(.string), "The folders, in the order in which they are looked in.") {
-            bundles, call in
-            let table = call.state.makeTable(array: bundles.all.count)
-            for (index, bundle) in bundles.all.enumerated() {
-                table.rawSet(.integer(Int64(index + 1)), .text(bundle.path))
-            }
-            return call.returns(LuaValue.table(table))
+            bundles, call in call.returns(array: bundles.all.map(\.path))
         }
         cls.metamethod("__tostring") { bundles, call in
             call.returns("bundle \(bundles.all.map { DisplayPath.abbreviate($0.path) }.joined(separator: ", "))")

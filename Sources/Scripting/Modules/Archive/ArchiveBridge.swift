@@ -148,10 +148,7 @@ final class ArchiveBridge {
             case "className": return call.returns(kind.archivedClass.name)
             case "fields": return call.returns(LuaValue.table(table))
             case "superclasses":
-                let names = kind.archivedClass.superclasses
-                let array = state.makeTable(array: names.count)
-                for (index, name) in names.enumerated() { array.rawSet(.integer(Int64(index + 1)), .text(name)) }
-                return call.returns(LuaValue.table(array))
+                return call.returns(array: kind.archivedClass.superclasses)
             default: return call.returns(LuaValue.nil)
             }
         }

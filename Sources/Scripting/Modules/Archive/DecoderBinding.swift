@@ -30,11 +30,7 @@ enum DecoderBinding {
             return 1
         }
         cls.property("keys", .array(.string), "The keys of the current object, or of the archive's top.") {
-            decoder, call in
-            let keys = decoder.unarchiver.keys
-            let table = call.state.makeTable(array: keys.count)
-            for (index, key) in keys.enumerated() { table.rawSet(.integer(Int64(index + 1)), .text(key)) }
-            return call.returns(LuaValue.table(table))
+            decoder, call in call.returns(array: decoder.unarchiver.keys)
         }
         objects(cls)
         scalars(cls)
@@ -221,11 +217,7 @@ enum DecoderBinding {
                 guard count >= 0 else { throw call.refuse(1, "a number of values expected, got \(count)") }
                 return try decoder.perform(call) {
                     let scalars = try decoder.unarchiver.decodeArray(ofObjCType: letter, count: count)
-                    let table = call.state.makeTable(array: scalars.count)
-                    for (index, scalar) in scalars.enumerated() {
-                        table.rawSet(.integer(Int64(index + 1)), lua(scalar, decoder))
-                    }
-                    return call.returns(LuaValue.table(table))
+                    return call.returns(array: scalars.map { lua($0, decoder) })
                 }
             }
         }

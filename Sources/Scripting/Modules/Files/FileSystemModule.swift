@@ -44,9 +44,7 @@ enum FileSystemModule {
             let path = try call.text(0)
             return try attempt(call, host, path, .read) { layer in
                 let names = try layer.list(path).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-                let table = call.state.makeTable(array: names.count)
-                for (index, name) in names.enumerated() { table.rawSet(.integer(Int64(index + 1)), .text(name)) }
-                return call.returns(LuaValue.table(table))
+                return call.returns(array: names)
             }
         }
         module.function(

@@ -115,11 +115,7 @@ final class ImageClasses {
             case .integer(let number): table.rawSet(.text(name), .integer(number))
             case .number(let number): table.rawSet(.text(name), .number(number))
             case .numbers(let numbers):
-                let array = state.makeTable(array: numbers.count, fields: 0)
-                for (index, number) in numbers.enumerated() {
-                    array.rawSet(.integer(Int64(index + 1)), .number(number))
-                }
-                table.rawSet(.text(name), .table(array))
+                table.rawSet(.text(name), numbers.luaValue(in: state))
             }
         }
         if let (latitude, longitude) = metadata.location {
@@ -190,13 +186,7 @@ final class ImageClasses {
             "keys", returns: LuaType.orError(.array(.text)), "The keys of all pictures, sorted.",
             example: "return #images:keys()"
         ) { store, call in
-            try Self.keyed(call, 0) {
-                let table = call.state.makeTable()
-                for (index, key) in try store.keys().enumerated() {
-                    table.rawSet(.integer(Int64(index + 1)), .text(key))
-                }
-                return call.returns(LuaValue.table(table))
-            }
+            try Self.keyed(call, 0) { call.returns(array: try store.keys()) }
         }
         images.method(
             "clearCache", "Flushes the cache; the files stay.", example: "images:clearCache() return images.cacheCount"

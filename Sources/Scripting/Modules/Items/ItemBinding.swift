@@ -104,11 +104,7 @@ final class ItemBinding {
             "fields", returns: [.array(.text)], "The names of the custom fields it has, sorted.",
             example: "return items:createItem{ room = \"Study\" }:fields()[1]"
         ) { item, call in
-            let table = call.state.makeTable()
-            for (index, name) in try item.customFieldNames.enumerated() {
-                table.rawSet(.integer(Int64(index + 1)), .text(name))
-            }
-            return call.returns(LuaValue.table(table))
+            call.returns(array: try item.customFieldNames)
         }
         cls.metamethod("__tostring") { item, call in call.returns(item.description) }
     }

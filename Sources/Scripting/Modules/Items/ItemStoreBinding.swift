@@ -211,11 +211,7 @@ enum ItemStoreBinding {
             }
         }
         cls.property("indexes", .array(.text), "The fields that have an ordered index.") { store, call in
-            let table = call.state.makeTable()
-            for (position, name) in store.indexedFields.enumerated() {
-                table.rawSet(.integer(Int64(position + 1)), .text(name))
-            }
-            return call.returns(LuaValue.table(table))
+            call.returns(array: store.indexedFields)
         }
     }
 
@@ -272,9 +268,7 @@ extension ItemClasses {
         let state = host.state
         let table = state.makeTable(fields: 4)
         func list(_ name: String, _ values: [LuaValue]) {
-            let list = state.makeTable(array: values.count)
-            for (index, value) in values.enumerated() { list.rawSet(.integer(Int64(index + 1)), value) }
-            table.rawSet(.text(name), .table(list))
+            table.rawSet(.text(name), values.luaValue(in: state))
         }
         func entry(_ pairs: [(String, LuaValue)]) -> LuaValue {
             let entry = state.makeTable(fields: pairs.count)

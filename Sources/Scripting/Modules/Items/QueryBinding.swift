@@ -180,11 +180,7 @@ enum QueryBinding {
         ) {
             value, call in
             let found = try value.query.distinct(try call.text(0))
-            let table = call.state.makeTable(array: found.count)
-            for (index, each) in found.enumerated() {
-                table.rawSet(.integer(Int64(index + 1)), values.lua(each, readOnly: true))
-            }
-            return call.returns(LuaValue.table(table))
+            return call.returns(array: found.map { values.lua($0, readOnly: true) })
         }
         let group = makeGroupClass(classes)
         cls.method(
@@ -282,7 +278,7 @@ enum QueryBinding {
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):remove()"
         ) {
             [unowned classes] value, call in
-            let keys = try value.query.all().map { try $0.itemKey }
+            let keys = try value.query.keys()
             let count = try value.query.remove()
             classes.host.removedKeys.formUnion(keys)
             return call.returns(count)

@@ -124,6 +124,17 @@ public final class ImageStore {
         ImageKey.isKey(key) && currentPath(forKey: key).map(layer.exists) ?? false
     }
 
+    /// Which of many keys have a picture, without reading or logging.
+    ///
+    /// - Parameter keys: names, some of which may be no keys.
+    /// - Returns: those with a picture. A few are looked up one by one; for many the folder is listed once.
+    public func keysOfImages(among keys: Set<String>) -> Set<String> {
+        guard keys.count >= 1000, transactions.isEmpty, let names = try? layer.list(directory) else {
+            return keys.filter(hasImage)
+        }
+        return keys.intersection(names).filter(ImageKey.isKey)
+    }
+
     /// Removes the picture under a key from the cache, its file and its thumbnails. That there is none is no error; a
     /// file that cannot be removed is logged.
     ///

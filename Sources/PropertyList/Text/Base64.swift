@@ -1,8 +1,8 @@
-/// Base64 as property lists use it.
-enum Base64 {
+/// Base64 (RFC 4648, section 4) as property lists use it.
+package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    static func encode(_ bytes: UnsafeRawBufferPointer, into out: inout [UInt8]) {
+    package static func encode(_ bytes: UnsafeRawBufferPointer, into out: inout [UInt8]) {
         var index = 0
         while index < bytes.count {
             let left = bytes.count - index
@@ -18,7 +18,7 @@ enum Base64 {
     }
 
     /// Decodes text, skipping what is outside the alphabet; `=` ends a group of four.
-    static func decode(_ text: some Sequence<UInt8>) -> [UInt8] {
+    package static func decode(_ text: some Sequence<UInt8>) -> [UInt8] {
         var out: [UInt8] = []
         var bits: UInt32 = 0
         var count = 0

@@ -1,0 +1,88 @@
+/* Reading and assigning the fields of objects and rows: `__index` and `__newindex` of a class. */
+#include "object.h"
+
+static handle *check(lua_State *L, const clua_class *cls) {
+    handle *h = lua_rawlen(L, 1) == sizeof(handle) ? lua_touserdata(L, 1) : NULL; /* NULL for a string as long */
+    if (h && h->cls == cls) return h;
+    luaL_error(L, "%s expected, got %s", cls->name, luaL_typename(L, 1));
+    return NULL;
+}
+
+/* A text that is kept in the handle at 1 as long as its class's version word stays. */
+static int get_cached(lua_State *L, const slot *s, handle *h) {
+    uint64_t version = *h->cls->version;
+    if (h->version == version) {
+        if (lua_getiuservalue(L, 1, s->cache) == LUA_TSTRING) return 1;
+        lua_pop(L, 1);
+    } else {
+        for (int i = 1; i <= h->cls->caches; i++) {
+            lua_pushnil(L);
+            lua_setiuservalue(L, 1, i);
+        }
+        h->version = version;
+    }
+    int status = call(L, host_of(L)->callbacks.get, s->getter, target(h));
+    if (status == 1 && lua_type(L, -1) == LUA_TSTRING && *h->cls->version == version) {
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, 1, s->cache);
+    }
+    return status;
+}
+
+/* The member of a name, for the object that `target` is; `h` is its handle, which may keep texts. */
+static inline int get_member(lua_State *L, const clua_class *cls, handle *h, void *target) {
+    const void *name = lua_topointer(L, 2);
+    for (const clua_class *c = cls; c; c = c->super) {
+        const slot *s = find(c, name);
+        if (!s) continue;
+        if (s->method) {
+            if (c == cls)
+                lua_rawgeti(L, lua_upvalueindex(2), s->method);
+            else {
+                lua_rawgeti(L, LUA_REGISTRYINDEX, c->methods);
+                lua_rawgeti(L, -1, s->method);
+            }
+            return 1;
+        }
+        if (h && s->cache && c == cls) return get_cached(L, s, h);
+        return call(L, host_of(L)->callbacks.get, s->getter, target);
+    }
+    if (cls->fallbackGet) return call(L, host_of(L)->callbacks.get, cls->fallbackGet, target);
+    return luaL_error(L, "%s has no such member", cls->name);
+}
+
+static inline int set_member(lua_State *L, const clua_class *cls, void *target) {
+    const void *name = lua_topointer(L, 2);
+    for (const clua_class *c = cls; c; c = c->super) {
+        const slot *s = find(c, name);
+        if (s && s->setter) return call(L, host_of(L)->callbacks.set, s->setter, target);
+        if (s) return luaL_error(L, "%s.%s cannot be assigned", cls->name, lua_tostring(L, 2));
+    }
+    if (cls->fallbackSet) return call(L, host_of(L)->callbacks.set, cls->fallbackSet, target);
+    return luaL_error(L, "%s has no such property", cls->name);
+}
+
+int clua_index_field(lua_State *L) {
+    const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
+    handle *h = check(L, cls);
+    return get_member(L, cls, h, target(h));
+}
+
+int clua_set_field(lua_State *L) {
+    const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
+    handle *h = check(L, cls);
+    if (cls->caches) h->version = 0;
+    return set_member(L, cls, target(h));
+}
+
+int clua_index_row(lua_State *L) {
+    uint64_t payload;
+    if (!to_row(L, 1, &payload)) return luaL_error(L, "attempt to index a %s value", luaL_typename(L, 1));
+    return get_member(L, lua_touserdata(L, lua_upvalueindex(1)), NULL, &payload);
+}
+
+int clua_set_row(lua_State *L) {
+    uint64_t payload;
+    if (!to_row(L, 1, &payload)) return luaL_error(L, "attempt to index a %s value", luaL_typename(L, 1));
+    return set_member(L, lua_touserdata(L, lua_upvalueindex(1)), &payload);
+}

@@ -1,0 +1,93 @@
+/* Swift functions and methods as Lua values. */
+#include "object.h"
+
+int clua_finish(lua_State *L, int status) {
+    switch (status) {
+    case CLUA_RAISE_HERE:
+        luaL_where(L, 1);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+        return lua_error(L);
+    case CLUA_RAISE:
+        return lua_error(L);
+    case CLUA_YIELD:
+        return lua_yield(L, lua_gettop(L));
+    default:
+        return status;
+    }
+}
+
+static int invoke(lua_State *L, void *function) {
+    clua_host *host = host_of(L);
+    clua_check_stack(L);
+    if (host->releaseCount > 256) clua_drain_releases(host);
+    int enforce = host->enforce;
+    host->enforce = 0;
+    int status = host->callbacks.call(function, L);
+    host->enforce = enforce;
+    return status >= 0 ? status : clua_finish(L, status);
+}
+
+/* What a method's receiver stands for, a row's number in `payload`; NULL when it is none of the class. */
+static inline void *receiver(lua_State *L, const clua_class *cls, uint64_t *payload) {
+    if (cls->kind == CLUA_ROW) return to_row(L, 1, payload) ? payload : NULL;
+    handle *h = clua_find_handle(L, 1, cls);
+    return h ? target(h) : NULL;
+}
+
+static int method_trampoline(lua_State *L) {
+    clua_host *host = host_of(L);
+    if (host->releaseCount > 256) clua_drain_releases(host);
+    uint64_t payload;
+    void *object = receiver(L, lua_touserdata(L, lua_upvalueindex(2)), &payload);
+    int enforce = host->enforce;
+    host->enforce = 0;
+    int status = host->callbacks.method(lua_touserdata(L, lua_upvalueindex(1)), object, L);
+    host->enforce = enforce;
+    return status >= 0 ? status : clua_finish(L, status);
+}
+
+void clua_pushmethod(lua_State *L, clua_class *cls, void *function) {
+    lua_pushlightuserdata(L, function);
+    lua_pushlightuserdata(L, cls);
+    lua_pushcclosure(L, method_trampoline, 2);
+}
+
+int clua_trampoline(lua_State *L) { return invoke(L, lua_touserdata(L, lua_upvalueindex(1))); }
+
+typedef struct {
+    void *function;
+    unsigned held; /* its place among what is held */
+} function_box;
+
+static int owned_trampoline(lua_State *L) {
+    return invoke(L, ((function_box *)lua_touserdata(L, lua_upvalueindex(1)))->function);
+}
+
+void clua_pushfunction(lua_State *L, void *function) {
+    lua_pushlightuserdata(L, function);
+    lua_pushcclosure(L, clua_trampoline, 1);
+}
+
+static int function_gc(lua_State *L) {
+    clua_let_go(host_of(L), ((function_box *)lua_touserdata(L, 1))->held);
+    return 0;
+}
+
+void clua_pushownedfunction(lua_State *L, void *function) {
+    static const char key = 0;
+    unsigned held = clua_hold(host_of(L), function);
+    function_box *box = lua_newuserdatauv(L, sizeof *box, 0);
+    box->function = function;
+    box->held = held;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_createtable(L, 0, 2);
+        lua_pushcfunction(L, function_gc);
+        lua_setfield(L, -2, "__gc");
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
+    }
+    lua_setmetatable(L, -2);
+    lua_pushcclosure(L, owned_trampoline, 1);
+}

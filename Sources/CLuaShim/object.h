@@ -1,0 +1,108 @@
+/* What the files of classes, handles and calls share. */
+#ifndef CLUA_OBJECT_H
+#define CLUA_OBJECT_H
+
+#include "host.h"
+
+/* A class's fields are found by the identity of their name: Lua interns short strings, and a class pins its field names,
+ * so a lookup is a multiplication and one comparison: the factor is one for which few names fall together, or none. No
+ * other key has the identity of a string that lives, and a number has none (NULL). */
+typedef struct {
+    const void *name; /* the interned string's identity; NULL: free */
+    void *getter, *setter;
+    int method; /* index in the table of methods; 0: a property */
+    int cache;  /* the user value that keeps its text; 0: it is asked for each time */
+} slot;
+
+struct clua_class {
+    const char *name;
+    clua_kind kind;
+    void *fallbackGet, *fallbackSet;
+    clua_class *super, *next;
+    slot *slots;
+    uint64_t factor;
+    unsigned shift, count; /* 64 - shift bits of the product are the place */
+    const uint64_t *version; /* when this word changes, the kept texts are old */
+    int caches;              /* user values of a handle */
+    int metatable, methods; /* references */
+};
+
+typedef struct {
+    const clua_class *cls;
+    union {
+        void *object;
+        uint64_t payload;
+    };
+    int slot;         /* of a canonical handle; 0: of its own */
+    unsigned held;    /* the object's place among what is held */
+    uint64_t version; /* of the kept texts; 0: there are none */
+} handle;
+
+static inline int is_object(const clua_class *cls) { return cls->kind <= CLUA_BOX; }
+
+static inline void *target(handle *h) { return is_object(h->cls) ? h->object : (void *)&h->payload; }
+
+/* A row in Lua is a light userdata: its number with a mark on top that no address of a process has, so that those of other
+ * libraries are told apart. It costs no memory, and the same row is the same value. All light userdata have one
+ * metatable, so a state has one class of rows. */
+#define ROW_MARK 0xC0B9u
+enum { ROW_BITS = 48 };
+
+static inline void push_row(lua_State *L, uint64_t payload) {
+    lua_pushlightuserdata(L, (void *)(uintptr_t)(payload | (uint64_t)ROW_MARK << ROW_BITS));
+}
+
+static inline int to_row(lua_State *L, int index, uint64_t *payload) {
+    if (lua_type(L, index) != LUA_TLIGHTUSERDATA) return 0;
+    uint64_t bits = (uint64_t)(uintptr_t)lua_touserdata(L, index);
+    *payload = bits & (((uint64_t)1 << ROW_BITS) - 1);
+    return bits >> ROW_BITS == ROW_MARK;
+}
+
+/* ---- Calls (function.c) ---- */
+
+/* Ends a call from Lua into Swift: raises or yields now that no Swift frame stands. */
+int clua_finish(lua_State *L, int status);
+
+static inline int call(lua_State *L, int (*entry)(void *, void *, lua_State *), void *box, void *object) {
+    clua_host *host = host_of(L);
+    clua_check_stack(L);
+    int enforce = host->enforce;
+    host->enforce = 0;
+    int status = entry(box, object, L);
+    host->enforce = enforce;
+    return status >= 0 ? status : clua_finish(L, status);
+}
+
+/* ---- Fields (field.c) ---- */
+
+static inline size_t place(const clua_class *cls, const void *name) {
+    return (size_t)((uint64_t)(uintptr_t)name * cls->factor >> cls->shift);
+}
+
+static inline size_t mask(const clua_class *cls) { return ((size_t)1 << (64 - cls->shift)) - 1; }
+
+static inline slot *find(const clua_class *cls, const void *name) {
+    if (!name) return NULL;
+    for (size_t i = place(cls, name); cls->slots[i].name; i = (i + 1) & mask(cls))
+        if (cls->slots[i].name == name) return &cls->slots[i];
+    return NULL;
+}
+
+int clua_index_field(lua_State *L);
+int clua_set_field(lua_State *L);
+/* The same for a class of rows. */
+int clua_index_row(lua_State *L);
+int clua_set_row(lua_State *L);
+
+/* ---- Handles (object.c, row.c) ---- */
+
+/* The handle at an index when it is one of this class or one below it; NULL otherwise. */
+handle *clua_find_handle(lua_State *L, int index, const clua_class *cls);
+int clua_object_gc(lua_State *L);
+/* Gives light userdata the metatable on top, that of the class of rows. */
+void clua_set_row_metatable(lua_State *L, clua_class *cls);
+/* Wraps the class's __tostring on top: for a row it is asked, other light userdata are told as Lua tells them. */
+void clua_wrap_row_text(lua_State *L);
+
+#endif

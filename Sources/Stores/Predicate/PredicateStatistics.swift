@@ -1,0 +1,35 @@
+import PropertyList
+
+/// What a predicate's functions tell of several numbers; other values among them do not count.
+enum PredicateStatistics {
+    /// The number in the middle, or the mean of the two there; nil of none.
+    static func median(_ values: [PropertyListValue]) -> PropertyListValue? {
+        let numbers = values.compactMap { PredicateNumber($0) }.sorted { $0.asDouble < $1.asDouble }
+        guard !numbers.isEmpty else { return nil }
+        let middle = numbers.count / 2
+        if numbers.count % 2 == 1 { return numbers[middle].value }
+        return PredicateKeyValueCoding.average([numbers[middle - 1].value, numbers[middle].value])
+    }
+
+    /// The standard deviation of the numbers as a whole population, a real; nil of none.
+    static func standardDeviation(_ values: [PropertyListValue]) -> PropertyListValue? {
+        let numbers = values.compactMap { PredicateNumber($0)?.asDouble }
+        guard !numbers.isEmpty else { return nil }
+        let mean = numbers.reduce(0, +) / Double(numbers.count)
+        let squares = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+        return .real((squares / Double(numbers.count)).squareRoot())
+    }
+
+    /// The values that are there most often, in the order of their first places; nil of none.
+    static func mode(_ values: [PropertyListValue]) -> PropertyListValue? {
+        var counts: [PropertyListValue: Int] = [:]
+        for value in values { counts[value, default: 0] += 1 }
+        guard let most = counts.values.max() else { return nil }
+        var found: [PropertyListValue] = []
+        for value in values where counts[value] == most {
+            found.append(value)
+            counts[value] = 0
+        }
+        return .array(found)
+    }
+}
