@@ -9,9 +9,7 @@ extension BinaryPropertyListReader {
         let references: UnsafeRawBufferPointer
         let slot: Int
 
-        /// - Parameters:
-        ///   - container: a dictionary of the reader's.
-        ///   - slot: the place of the value.
+        /// Those of one of the reader's dictionaries, and the place of its value.
         package init?(_ container: BinaryPropertyListContainer, slot: Int, in reader: BinaryPropertyListReader) {
             guard container.kind == .dictionary, container.count < 15, slot >= 0, slot < container.count else {
                 return nil
@@ -27,6 +25,7 @@ extension BinaryPropertyListReader {
     ///   - slot: the place of the value.
     ///   - container: the dictionary.
     ///   - table: the array that UIDs are indexes into.
+    /// - Returns: nil for everything else.
     package func plainString(
         at slot: Int, in container: BinaryPropertyListContainer, through table: BinaryPropertyListContainer
     ) -> String? {

@@ -364,7 +364,7 @@ public final class BinaryPropertyListWriter {
         return commitLeaf(from: start)
     }
 
-    /// - Parameter isCleared: whether references that are not set shall be 0.
+    /// Adds a container; with `isCleared` its references are 0 until they are set.
     @inline(__always)
     private func container(
         _ marker: UInt8, count: Int, references: Int, isCleared: Bool = true

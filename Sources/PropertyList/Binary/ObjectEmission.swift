@@ -11,9 +11,7 @@ struct ObjectEmission {
     }
 
     /// Copies an object, shifting and narrowing the references of a container. Behind the objects there is room for some
-    /// bytes more.
-    ///
-    /// - Parameter end: the end of the memory that the object lies in.
+    /// bytes more, and `end` is the end of the memory that the object lies in.
     @inline(__always)
     mutating func append(_ source: UnsafePointer<UInt8>, _ size: Int, shift: Int, end: UnsafePointer<UInt8>) {
         let marker = source[0]

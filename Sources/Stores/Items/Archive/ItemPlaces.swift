@@ -5,7 +5,6 @@ struct ItemPlaces {
     /// An array of items, and what else it holds.
     private struct List {
         var topIndex: Int
-        var keys: Set<String> = []
         /// The elements that are no items, and where they are.
         var others: [(index: Int, value: ArchiveValue?)] = []
     }
@@ -13,13 +12,16 @@ struct ItemPlaces {
     /// The items by key.
     private(set) var objects: [String: ArchivedObject] = [:]
     private var lists: [List] = []
+    /// By the key of an item, the array that it stands in.
+    private var listOfItem: [String: Int] = [:]
     /// Where the one item is that stands in no array.
     private var single: Int?
 
+    /// Fails when both do not match, or one object is an item twice.
+    ///
     /// - Parameters:
     ///   - graph: the archive.
     ///   - elements: the keys of what the reader met, in its order; nil for what is no item.
-    /// - Returns: nil when both do not match, or one object is an item twice.
     init?(_ graph: ArchiveGraph, _ elements: [String?]) {
         var rest = elements[...]
         for (topIndex, field) in graph.top.enumerated() {
@@ -33,7 +35,7 @@ struct ItemPlaces {
                         continue
                     }
                     guard case .unknown(let object)? = member, note(object, key) else { return nil }
-                    list.keys.insert(key)
+                    listOfItem[key] = lists.count
                 }
                 lists.append(list)
             } else if case .unknown(let object) = value, ArchiveSchema.isItemClass(object.archivedClass.name) {
@@ -59,21 +61,39 @@ struct ItemPlaces {
             graph.top[single].value = .object(.collection(ArchivedCollection(elements: all)))
             return
         }
-        for (position, list) in lists.enumerated() {
-            var members: [ArchiveValue?] = items.filter { item in
-                list.keys.contains(item.key)
-                    || position == lists.count - 1 && !isAlone(item.key) && !lists.contains { $0.keys.contains(item.key) }
-            }.map { .unknown($0.object) }
-            for other in list.others { members.insert(other.value, at: min(other.index, members.count)) }
-            guard case .object(let value?) = graph.top[list.topIndex].value else { continue }
-            Self.setElements(of: value, to: members)
+        var members: [[ArchiveValue?]] = Array(repeating: [], count: lists.count)
+        var hasSingle = false
+        for item in items {
+            if let list = listOfItem[item.key] {
+                members[list].append(.unknown(item.object))
+            } else if objects[item.key] === item.object {
+                hasSingle = true
+            } else if let last = members.indices.last {
+                members[last].append(.unknown(item.object))
+            }
         }
-        if let single, !items.contains(where: { isAlone($0.key) }) { graph.top[single].value = .object(nil) }
+        for (list, items) in zip(lists, members) {
+            guard case .object(let value?) = graph.top[list.topIndex].value else { continue }
+            Self.setElements(of: value, to: Self.merged(items, list.others))
+        }
+        if let single, !hasSingle { graph.top[single].value = .object(nil) }
     }
 
-    private func isAlone(_ key: String) -> Bool {
-        guard let object = objects[key] else { return false }
-        return !lists.contains { $0.keys.contains(key) } && single != nil && objects[key] === object
+    /// Items and what else an array holds, which stays at its place as far as there are items before it.
+    private static func merged(
+        _ items: [ArchiveValue?], _ others: [(index: Int, value: ArchiveValue?)]
+    ) -> [ArchiveValue?] {
+        var elements: [ArchiveValue?] = []
+        elements.reserveCapacity(items.count + others.count)
+        var next = 0
+        for item in items {
+            while next < others.count, others[next].index <= elements.count {
+                elements.append(others[next].value)
+                next += 1
+            }
+            elements.append(item)
+        }
+        return elements + others[next...].map(\.value)
     }
 
     /// The elements of an array; also of one that is kept as it is, with its list in place.

@@ -11,7 +11,7 @@ public final class OriginalArchive: Sendable {
     private let reader: BinaryPropertyListReader
     private let identity: ArchiveIdentity
 
-    /// - Returns: nil for an archive that cannot be kept in this way.
+    /// Fails for an archive that cannot be kept in this way.
     init?(_ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity) {
         guard reader.storage.bytes.count <= Self.maximumBytes else { return nil }
         self.reader = reader
