@@ -106,7 +106,7 @@ extension BinaryPropertyListWriter {
     private func emit(into emission: inout ObjectEmission, shift: Int, isLast: Bool, _ note: (Int) -> Void) {
         let source = UnsafePointer(body.base)
         let end = source + body.count
-        let piece = PageMemory.piece(ofBytes: body.count)
+        let piece = PageMemory.piece(ofBytes: body.size)
         var start = 0
         let isPlain = emission.referenceSize == 4 && shift == 0
         while start < body.count {

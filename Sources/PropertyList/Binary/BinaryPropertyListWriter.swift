@@ -350,9 +350,14 @@ public final class BinaryPropertyListWriter {
 
     /// Gives back the tables that only adding needs.
     func endAdding() {
+        forgetLeaves()
+        isFull = true
+    }
+
+    /// Gives back what finds leaves again: those that are added afterwards are written once more.
+    package func forgetLeaves() {
         leaves.removeAll()
         uidObjects.removeAll()
-        isFull = true
     }
 
     // MARK: - Bytes

@@ -76,6 +76,9 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
         count = newCount
     }
 
+    /// The bytes that there are, used or not.
+    var size: Int { (capacity - origin) * MemoryLayout<Element>.stride }
+
     /// Gives back what lies before an index, whole pages of it: it is not read again.
     func discard(upTo index: Int, from start: Int) {
         let stride = MemoryLayout<Element>.stride

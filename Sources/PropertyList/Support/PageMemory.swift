@@ -9,7 +9,9 @@ package enum PageMemory {
     /// it. What is smaller the allocator may keep, so that the next small archive meets pages that are there.
     private static let pageThreshold = 1 << 20
     /// From here on as huge pages: a few of them that are only partly in use are little beside the whole.
-    private static let threshold = 32 * hugePage
+    private static let threshold = 8 * hugePage
+    /// From here on memory that lies beside such memory gets them, too.
+    private static let secondThreshold = 32 * hugePage
 
     /// Memory of `bytes` bytes, to be given back to `free` with the same size; all 0 when that is asked for.
     ///
@@ -45,7 +47,7 @@ package enum PageMemory {
 
     /// Asks for huge pages in memory that others have allocated and that is about to be written throughout.
     package static func preferHugePages(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
-        guard bytes >= threshold else { return }
+        guard bytes >= secondThreshold else { return }
         let waste = (hugePage - Int(bitPattern: memory) % hugePage) % hugePage
         madvise(memory + waste, (bytes - waste) / hugePage * hugePage, MADV_HUGEPAGE)
     }
