@@ -98,13 +98,23 @@ static int copy_to_memory(Library vips, VipsImage **image) {
     return status;
 }
 
+/* Whether a file is decoded as its rows are used, so that all of it is never in memory: a large PNG file, which has no
+ * smaller version for the decoder to make, and of which rows are asked for in their order. */
+static int is_streamed(Library vips, const cimaging_source *source, VipsImage *image) {
+    const int64_t large = 16000000;
+    int64_t pixels = (int64_t)vips->vips_image_get_width(image) * vips->vips_image_get_height(image);
+    return source->bands == 0 && source->length > 4 && memcmp(source->bytes, "\x89PNG", 4) == 0 && pixels > large &&
+           vips->vips_image_get_orientation(image) <= 1;
+}
+
 cimaging_status cimaging_decode(
     Library vips, const cimaging_source *source, const cimaging_request *request, VipsImage **image,
-    cimaging_result *result) {
+    int *is_stream, cimaging_result *result) {
     char option[32] = "";
     shrink_option(source, shrink_on_load(source, request), option, sizeof option);
     cimaging_status status = cimaging_open(vips, source, option, image, result);
     if (status != CIMAGING_OK) return status;
-    if (source->bands == 0 && copy_to_memory(vips, image) != 0) return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
+    *is_stream = is_streamed(vips, source, *image);
+    if (source->bands == 0 && !*is_stream && copy_to_memory(vips, image) != 0) return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
     return CIMAGING_OK;
 }
