@@ -26,14 +26,30 @@ static VipsImage *open_pixels(Library vips, const cimaging_source *source) {
     return image;
 }
 
+static int is_jpeg(const cimaging_source *source) {
+    const unsigned char *bytes = source->bytes;
+    return source->bands == 0 && source->length > 2 && bytes[0] == 0xff && bytes[1] == 0xd8;
+}
+
+/* The loader of the format, JPEG's without asking all the others. */
+static VipsImage *open_file(Library vips, const cimaging_source *source, int shrink) {
+    VipsImage *image = NULL;
+    char options[32] = "";
+    if (is_jpeg(source))
+        return vips->vips_jpegload_buffer(
+                   (void *)source->bytes, source->length, &image, "shrink", shrink, "access", VIPS_ACCESS_SEQUENTIAL,
+                   "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL) == 0
+            ? image
+            : NULL;
+    if (shrink > 1) snprintf(options, sizeof options, "scale=0.%d", 1000 / shrink);
+    return vips->vips_image_new_from_buffer(
+        source->bytes, source->length, options, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED,
+        NULL);
+}
+
 cimaging_status cimaging_open(
-    Library vips, const cimaging_source *source, const char *options, VipsImage **image, cimaging_result *result) {
-    if (source->bands != 0)
-        *image = open_pixels(vips, source);
-    else
-        *image = vips->vips_image_new_from_buffer(
-            source->bytes, source->length, options, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on",
-            VIPS_FAIL_ON_TRUNCATED, NULL);
+    Library vips, const cimaging_source *source, int shrink, VipsImage **image, cimaging_result *result) {
+    *image = source->bands != 0 ? open_pixels(vips, source) : open_file(vips, source, shrink);
     if (!*image) return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
     int64_t width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
     /* A pixel of many bands or much depth counts for as many as its bytes make. */
@@ -46,56 +62,64 @@ cimaging_status cimaging_open(
     return CIMAGING_TOO_MANY_PIXELS;
 }
 
-/* How many times smaller the decoder may make the picture: half of what resizing will, so that it does the fine work. */
-static int shrink_on_load(const cimaging_source *source, const cimaging_request *request) {
+/* How many times smaller the request makes the picture. */
+static double reduction(const cimaging_source *source, const cimaging_request *request) {
     if (request->mode == CIMAGING_AS_IS) return 1;
     double across = (double)source->width / request->width, down = (double)source->height / request->height;
-    double factor = (request->mode == CIMAGING_FIT) == (across > down) ? across : down;
-    return factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1;
+    return (request->mode == CIMAGING_FIT) == (across > down) ? across : down;
 }
 
-/* The loader's option for decoding a picture smaller than it is; none when its format has none. */
-static void shrink_option(const cimaging_source *source, int shrink, char *option, size_t capacity) {
-    const unsigned char *bytes = source->bytes;
-    if (source->bands != 0 || shrink == 1 || source->length < 12) return;
-    if (bytes[0] == 0xff && bytes[1] == 0xd8) snprintf(option, capacity, "shrink=%d", shrink);
-    if (memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0)
-        snprintf(option, capacity, "scale=0.%d", 1000 / shrink);
+/* How many times smaller the decoder may make it: half of what resizing will, so that it does the fine work. */
+static int shrink_on_load(double factor) { return factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1; }
+
+/* Whether the format's decoder can make a picture smaller than it is. */
+static int shrinks(const cimaging_source *source) {
+    const char *bytes = source->bytes;
+    if (source->bands != 0 || source->length < 12) return 0;
+    return is_jpeg(source) || (memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0);
 }
 
 /* Rows into memory, in order and on this thread.
  *
  * libvips's own way, its pool of threads, at times takes a picture that fails to decode for a good one (8.14.1: small
  * ones, by a race; ones that are resized, always). The rows of a region fail where they are asked for. */
-static int copy_rows(Library vips, VipsImage *image, VipsImage *memory, VipsRegion *region) {
+int cimaging_read_rows(Library vips, VipsImage *image, VipsPel *bytes) {
     int width = vips->vips_image_get_width(image), height = vips->vips_image_get_height(image);
-    for (int top = 0; top < height; top += 16) {
+    size_t pixel = bytes_per_pixel(vips, image), line = pixel * (size_t)width;
+    VipsRegion *region = vips->vips_region_new(image);
+    int status = region ? 0 : -1;
+    for (int top = 0; top < height && status == 0; top += 16) {
         VipsRect strip = {0, top, width, height - top < 16 ? height - top : 16};
-        if (vips->vips_region_prepare(region, &strip) != 0) return -1;
-        for (int row = top; row < top + strip.height; row++) {
-            VipsPel *line = region->data + (size_t)(row - region->valid.top) * (size_t)region->bpl -
-                            (size_t)region->valid.left * bytes_per_pixel(vips, image);
-            if (vips->vips_image_write_line(memory, row, line) != 0) return -1;
-        }
+        status = vips->vips_region_prepare(region, &strip);
+        for (int row = top; row < top + strip.height && status == 0; row++)
+            memcpy(bytes + (size_t)row * line,
+                   region->data + (size_t)(row - region->valid.top) * (size_t)region->bpl -
+                       (size_t)region->valid.left * pixel, line);
     }
-    return 0;
+    if (region) vips->g_object_unref(region);
+    return status;
 }
 
 static int copy_to_memory(Library vips, VipsImage **image) {
     VipsImage *memory = vips->vips_image_new_memory();
-    VipsRegion *region = vips->vips_region_new(*image);
-    int status = -1;
-    if (memory && region && vips->vips_image_pipelinev(memory, VIPS_DEMAND_STYLE_ANY, *image, NULL) == 0 &&
-        vips->vips_image_write_prepare(memory) == 0)
-        status = copy_rows(vips, *image, memory, region);
-    if (region) vips->g_object_unref(region);
+    int is_copied = memory && vips->vips_image_pipelinev(memory, VIPS_DEMAND_STYLE_ANY, *image, NULL) == 0 &&
+                    vips->vips_image_write_prepare(memory) == 0 && cimaging_read_rows(vips, *image, memory->data) == 0;
     vips->g_object_unref(*image);
-    *image = memory;
-    if (status != 0 && memory) {
-        vips->g_object_unref(memory);
-        *image = NULL;
-    }
-    return status;
+    if (memory && !is_copied) vips->g_object_unref(memory);
+    *image = is_copied ? memory : NULL;
+    return is_copied ? 0 : -1;
+}
+
+/* What the decoder could not leave out is averaged as the rows come, by the same rule, so that of a large picture little
+ * more is in memory than what was asked for. Averages of transparency would need its colours weighted first. */
+static int shrink_rows(Library vips, VipsImage **image, double factor) {
+    int times = (int)(factor / 2);
+    VipsImage *next = NULL;
+    if (times < 2 || vips->vips_image_hasalpha(*image)) return 0;
+    if (vips->vips_shrink(*image, &next, times, times, NULL) != 0) return -1;
+    vips->g_object_unref(*image);
+    *image = next;
+    return 0;
 }
 
 /* Whether a file is decoded as its rows are used, so that all of it is never in memory: a large PNG file, which has no
@@ -110,11 +134,15 @@ static int is_streamed(Library vips, const cimaging_source *source, VipsImage *i
 cimaging_status cimaging_decode(
     Library vips, const cimaging_source *source, const cimaging_request *request, VipsImage **image,
     int *is_stream, cimaging_result *result) {
-    char option[32] = "";
-    shrink_option(source, shrink_on_load(source, request), option, sizeof option);
-    cimaging_status status = cimaging_open(vips, source, option, image, result);
-    if (status != CIMAGING_OK) return status;
-    *is_stream = is_streamed(vips, source, *image);
-    if (source->bands == 0 && !*is_stream && copy_to_memory(vips, image) != 0) return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
-    return CIMAGING_OK;
+    double factor = reduction(source, request);
+    int shrink = shrinks(source) ? shrink_on_load(factor) : 1;
+    *is_stream = 0;
+    cimaging_status status = cimaging_open(vips, source, shrink, image, result);
+    if (status != CIMAGING_OK || source->bands != 0) return status;
+    int failed = shrink_rows(vips, image, factor / shrink) != 0;
+    *is_stream = !failed && is_streamed(vips, source, *image);
+    if (!failed && (*is_stream || copy_to_memory(vips, image) == 0)) return CIMAGING_OK;
+    if (*image) vips->g_object_unref(*image);
+    *image = NULL;
+    return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
 }

@@ -5,9 +5,10 @@
 #include "CImaging.h"
 #include "library.h"
 
-/* Opens a picture: its header is read and held against the limit, its pixels are not decoded. `options` are the loader's. */
+/* Opens a picture: its header is read and held against the limit, its pixels are not decoded. When they are, the picture
+ * is `shrink` times smaller, where its format offers that; 1: as large as it is. */
 cimaging_status cimaging_open(
-    const struct cimaging_library *vips, const cimaging_source *source, const char *options, VipsImage **image,
+    const struct cimaging_library *vips, const cimaging_source *source, int shrink, VipsImage **image,
     cimaging_result *result);
 
 /* Opens a picture and decodes it, no larger than the request needs where the format offers that. With `*is_stream` it is
@@ -15,6 +16,9 @@ cimaging_status cimaging_open(
 cimaging_status cimaging_decode(
     const struct cimaging_library *vips, const cimaging_source *source, const cimaging_request *request,
     VipsImage **image, int *is_stream, cimaging_result *result);
+
+/* The rows of a picture, one behind the other, made on this thread. */
+int cimaging_read_rows(const struct cimaging_library *vips, VipsImage *image, VipsPel *bytes);
 
 /* Fills in libvips's words and forgets them. */
 cimaging_status cimaging_fail(

@@ -81,7 +81,7 @@ static void open_library(void) {
 }
 
 void cimaging_use_threads(const struct cimaging_library *vips, int64_t pixels) {
-    vips->vips_concurrency_set(pixels < 4000000 ? 1 : threads);
+    vips->vips_concurrency_set(pixels < CIMAGING_LARGE ? 1 : threads);
 }
 
 const struct cimaging_library *cimaging_library(const char **why) {

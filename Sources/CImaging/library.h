@@ -28,6 +28,7 @@
     F(vips_error_buffer) \
     F(vips_error_buffer_copy) \
     F(vips_error_clear) \
+    F(vips_extract_area) \
     F(vips_extract_band) \
     F(vips_flatten) \
     F(vips_format_sizeof) \
@@ -48,14 +49,16 @@
     F(vips_image_new_memory) \
     F(vips_image_pipelinev) \
     F(vips_image_remove) \
-    F(vips_image_write_line) \
     F(vips_image_write_prepare) \
     F(vips_image_write_to_memory) \
     F(vips_init) \
+    F(vips_jpegload_buffer) \
     F(vips_jpegsave_buffer) \
     F(vips_pngsave_buffer) \
     F(vips_region_new) \
     F(vips_region_prepare) \
+    F(vips_resize) \
+    F(vips_shrink) \
     F(vips_thread_shutdown) \
     F(vips_thumbnail_image) \
     F(vips_vector_set_enabled)
@@ -66,7 +69,9 @@ struct cimaging_library {
 #undef CIMAGING_FIELD
 };
 
-/* How many threads work on one picture of so many pixels: a small one is done before a second thread has begun. */
+/* From so many pixels on several threads work on a picture: a smaller one is done before a second thread has begun. */
+enum { CIMAGING_LARGE = 4000000 };
+
 void cimaging_use_threads(const struct cimaging_library *vips, int64_t pixels);
 
 /* The table, filled on the first call; NULL when libvips cannot be used, and `*why` says why. */

@@ -12,13 +12,21 @@ struct HostilePictureTests {
     /// Kilobytes of address space, of which libraries and threads have reserved most before the first picture.
     static let limit = 1_200_000
 
+    /// A script that may read a folder, in so many kilobytes of address space.
+    private func runLimited(_ script: String, on folder: String, to kilobytes: Int) throws -> ProcessOutput {
+        let command = "ulimit -v \(kilobytes); exec \"$CUBBY\" --allow-read \"$1\" -e \"$2\" \"$1\""
+        return try run(
+            "/bin/bash", ["-c", command, "bash", folder, script], environment: program.environment)
+    }
+
     @Test(
         "each is an error in words, strange ones come in, memory is bounded, and the host goes on",
         .enabled(if: PictureTests.hasPillow, "python3-pil is not installed"))
     func bounded() throws {
         let folder = program.scratch.file("hostile")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let made = try run(PictureTests.python, ["\(Project.root)/Tests/Judges/hostile_pictures.py", folder])
+        let made = try run(
+            PictureTests.python, ["\(Project.root)/Tests/Judges/hostile_pictures.py", folder])
         try #require(made.status == .exited(0), "\(made.stderr)")
         let script = """
             images.pixelLimit = 40 * 1000 * 1000
@@ -37,10 +45,16 @@ struct HostilePictureTests {
             end
             print(good, bad, items:createItem{ name = "alive" }.name)
             """
-        let command = "ulimit -v \(Self.limit); exec \"$CUBBY\" --allow-read \"$1\" -e \"$2\" \"$1\""
-        let output = try run(
-            "/bin/bash", ["-c", command, "bash", folder, script], environment: program.environment)
+        let output = try runLimited(script, on: folder, to: Self.limit)
         #expect(output.stdout == "8\t24\talive\n", "\(output.stderr)")
+
+        // 16,000 by 16,000 pixels take 768 MB: more than there is.
+        let large = """
+            images.pixelLimit = 256 * 1000 * 1000
+            print(assert(assert(image.open(... .. "/bad-bomb.png")):resized(40, 40)).width)
+            """
+        let small = try runLimited(large, on: folder, to: 700_000)
+        #expect(small.stdout == "40\n", "\(small.stderr)")
     }
 
     @Test(
