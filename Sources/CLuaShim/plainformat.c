@@ -7,36 +7,34 @@
 
 enum { ROOM = 512, WIDEST = 99 };
 
-/* The digits of a number, written backwards from `end`. */
-static char *write_digits(char *end, uint64_t value, int base, const char *digits) {
-    if (base == 16)
-        do *--end = digits[value & 15];
-        while (value >>= 4);
-    else
-        do *--end = (char)('0' + value % 10);
-        while (value /= 10);
-    return end;
+static inline int count_digits(uint64_t value, int isHexadecimal) {
+    int count = 1;
+    if (isHexadecimal) return value ? (67 - __builtin_clzll(value)) / 4 : 1;
+    for (; value >= 10; value /= 10) count++;
+    return count;
 }
 
 /* One integer; where its text ends, NULL when there is no room. */
-static char *add_integer(char *out, const char *limit, lua_Integer value, char conversion, int isZeroed, int width) {
-    char buffer[24], *end = buffer + sizeof buffer, *start;
-    int isNegative = 0;
-    if (conversion == 'x' || conversion == 'X') {
-        start = write_digits(end, (uint64_t)value, 16, conversion == 'x' ? "0123456789abcdef" : "0123456789ABCDEF");
-    } else {
-        isNegative = value < 0;
-        start = write_digits(end, isNegative ? 0 - (uint64_t)value : (uint64_t)value, 10, NULL);
-    }
-    int length = (int)(end - start), pad = width - length - isNegative;
-    if (pad < 0) pad = 0;
-    if (limit - out < length + isNegative + pad) return NULL;
+static inline char *add_integer(
+    char *out, const char *limit, lua_Integer given, char conversion, int isZeroed, int width) {
+    int isHexadecimal = conversion == 'x' || conversion == 'X', isNegative = !isHexadecimal && given < 0;
+    uint64_t value = isNegative ? 0 - (uint64_t)given : (uint64_t)given;
+    int length = count_digits(value, isHexadecimal), pad = width - length - isNegative;
+    if (limit - out < length + isNegative + (pad > 0 ? pad : 0)) return NULL;
     if (isNegative && isZeroed) *out++ = '-';
-    memset(out, isZeroed ? '0' : ' ', (size_t)pad);
-    out += pad;
+    for (; pad > 0; pad--) *out++ = isZeroed ? '0' : ' ';
     if (isNegative && !isZeroed) *out++ = '-';
-    memcpy(out, start, (size_t)length);
-    return out + length;
+    char *end = out += length;
+    if (isHexadecimal) {
+        int letter = conversion - 'X' + 'A' - 10;
+        for (; length > 0; length--, value >>= 4) {
+            int digit = (int)(value & 15);
+            *--end = (char)(digit + (digit < 10 ? '0' : letter));
+        }
+    } else {
+        for (; length > 0; length--, value /= 10) *--end = (char)('0' + value % 10);
+    }
+    return out;
 }
 
 int clua_format_plainly(lua_State *L) {

@@ -75,6 +75,13 @@ public struct LuaCall {
         return try body(UnsafeRawBufferPointer(start: start, count: length))
     }
 
+    /// The bytes of a string where they lie: for as long as the argument stands, which is until the call ends.
+    public func borrowedBytes(_ position: Int) throws -> UnsafeRawBufferPointer {
+        var length = 0
+        guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .string) }
+        return UnsafeRawBufferPointer(start: start, count: length)
+    }
+
     public func table(_ position: Int) throws -> LuaTable {
         guard case .table(let table) = value(position) else { throw mismatch(position, .table) }
         return table

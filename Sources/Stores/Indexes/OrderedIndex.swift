@@ -107,7 +107,10 @@ final class OrderedIndex {
         isBuilt = true
         var entries: [IndexEntry] = []
         entries.reserveCapacity(store.count)
-        for row in store.order.slots where row != ItemOrder.hole && hasValue(row) { entries.append(entry(row)) }
+        let store = store
+        for row in store.order.slots where row != ItemOrder.hole && hasValue(row) {
+            entries.append(entry(row, in: store))
+        }
         sort(&entries)
         entries.withUnsafeBufferPointer { tree = SortedTree(sorted: $0) }
     }
@@ -115,7 +118,8 @@ final class OrderedIndex {
     private func merge() {
         var new: [IndexEntry] = []
         new.reserveCapacity(pending.count)
-        for row in pending where isPending.remove(row) { new.append(entry(row)) }
+        let store = store
+        for row in pending where isPending.remove(row) { new.append(entry(row, in: store)) }
         sort(&new)
         var left = RowSet()
         for entry in stale { _ = left.insert(entry.row) }
@@ -154,15 +158,20 @@ final class OrderedIndex {
 
     // MARK: Order
 
-    private func entry(_ row: UInt32) -> IndexEntry {
+    private func entry(_ row: UInt32) -> IndexEntry { entry(row, in: store) }
+
+    /// The same for loops, which have the store at hand: each look through the index would count a reference.
+    @inline(__always)
+    private func entry(_ row: UInt32, in store: ItemStore) -> IndexEntry {
         let code =
             store.table.textKeys[row]
             ? store.table.withKey(row) { IndexEntry.code(of: $0) }
             : UInt32(truncatingIfNeeded: store.table.keys[row].high >> 32)
-        return IndexEntry(prefix: prefix(row), code: code, row: row)
+        return IndexEntry(prefix: prefix(row, in: store), code: code, row: row)
     }
 
-    private func prefix(_ row: UInt32) -> UInt64 {
+    @inline(__always)
+    private func prefix(_ row: UInt32, in store: ItemStore) -> UInt64 {
         switch field {
         case .valueInDollars: IndexKey.prefix(store.table.values[row])
         case .dateCreated: CellOrder.ordered(store.table.dates[row])

@@ -224,7 +224,7 @@ extension ItemStore {
         order.append(row)
         index.insert(row, hash: hash) { keyHash($0) }
         table.states[row] = ItemTable.State.live.rawValue
-        rowCame(row)
+        if !indexes.isEmpty { rowCame(row) }
         version &+= 1
         // Rows of a loop follow each other: one entry for the whole run.
         let last = log.count - 1

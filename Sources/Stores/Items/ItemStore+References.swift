@@ -74,13 +74,13 @@ extension ItemStore {
     }
 
     /// A text field's bytes; see ``Item/withUTF8(of:_:)``.
-    public func withUTF8<Result>(
-        of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
-    ) throws(StoreError) -> Result {
+    public func withUTF8(
+        of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Void
+    ) throws(StoreError) {
         let row = try row(reference)
         if field == .itemKey { return table.withKey(row) { body($0) } }
         let cell = table.cell(row, field)
-        return cell.isText ? cell.withText { body($0) } : body(nil)
+        if cell.isText { cell.withText { body($0) } } else { body(nil) }
     }
 
     /// Sets the value in dollars.

@@ -63,7 +63,7 @@ public final class ItemStore {
     var isSaving = false
 
     /// A number that grows with every change; two equal readings mean that nothing changed in between.
-    public internal(set) var version: UInt64 = 0
+    @exclusivity(unchecked) public internal(set) var version: UInt64 = 0
 
     /// An empty store in memory.
     public convenience init() {

@@ -32,7 +32,7 @@ struct KeyIndex: ~Copyable {
         mask = slotCount - 1
         self.count = count
         self.keeper = keeper
-        rowMask = .max
+        rowMask = Self.rowMask(slotCount: slotCount)
         highestRow = UInt32(count)
     }
 
@@ -60,8 +60,15 @@ struct KeyIndex: ~Copyable {
     @inline(__always)
     static func home(_ hash: UInt64, mask: Int) -> Int { Int(truncatingIfNeeded: hash >> 20) & mask }
 
+    /// The bits of a slot that a table of so many slots leaves to its rows, of which there are fewer.
+    static func rowMask(slotCount: Int) -> UInt32 { UInt32(truncatingIfNeeded: slotCount - 1) }
+
+    /// What a slot holds of a hash, beside a row.
     @inline(__always)
-    private func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & ~rowMask }
+    static func tag(_ hash: UInt64, rowMask: UInt32) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & ~rowMask }
+
+    @inline(__always)
+    private func tag(_ hash: UInt64) -> UInt32 { Self.tag(hash, rowMask: rowMask) }
 
     @inline(__always)
     private func row(_ entry: UInt32) -> UInt32 { (entry & rowMask) &- 1 }
@@ -142,11 +149,14 @@ struct KeyIndex: ~Copyable {
         slots = UnsafeMutablePointer<UInt32>.allocate(capacity: size)
         slots.initialize(repeating: 0, count: size)
         mask = size - 1
-        rowMask = UInt32(truncatingIfNeeded: mask)
+        rowMask = Self.rowMask(slotCount: size)
         while highestRow >= rowMask { rowMask = rowMask << 1 | 1 }
-        for slot in 0..<oldSize where old[slot] != 0 {
-            let row = (old[slot] & oldMask) - 1
+        // In the order of the rows, in which their keys lie in memory.
+        var rows = RowSet()
+        for slot in 0..<oldSize where old[slot] != 0 { _ = rows.insert((old[slot] & oldMask) - 1) }
+        rows.forEach { row in
             place(row, rehash(row))
+            return true
         }
         old.deallocate()
     }

@@ -7,7 +7,7 @@ import PropertyList
 /// keys mean, and the hash table from keys to items. `docs/journal.md` has the format.
 struct ItemIndexFile: Sendable {
     static let magic = Array("CubbyIdx".utf8)
-    static let version: UInt16 = 1
+    static let version: UInt16 = 2
     static let headerLength = 128
     private static let pageLength = 4096
 
@@ -56,7 +56,8 @@ struct ItemIndexFile: Sendable {
                     snapshot.isTextKey(position) ? key.cell.withText { hasher.hash(text: $0) } : hasher.hash(key)
                 var slot = KeyIndex.home(hash, mask: slotCount - 1)
                 while table[slot] != 0 { slot = (slot + 1) & (slotCount - 1) }
-                table[slot] = UInt32(position + 1).littleEndian
+                let entry = UInt32(position + 1) | KeyIndex.tag(hash, rowMask: KeyIndex.rowMask(slotCount: slotCount))
+                table[slot] = entry.littleEndian
             }
         }
         var header = Self.magic
@@ -109,11 +110,15 @@ struct ItemIndexFile: Sendable {
         let slots = table.bindMemory(to: UInt32.self)
         var highest: UInt32 = 0
         var used = 0
-        for entry in slots {
-            highest = max(highest, UInt32(littleEndian: entry))
-            used += entry == 0 ? 0 : 1
+        let rowMask = KeyIndex.rowMask(slotCount: slots.count)
+        var lowest = UInt32.max
+        for entry in slots where entry != 0 {
+            let place = UInt32(littleEndian: entry) & rowMask
+            highest = max(highest, place)
+            lowest = min(lowest, place)
+            used += 1
         }
-        guard Int(highest) <= index.count, used == index.count, used < slots.count else { return nil }
+        guard lowest > 0, Int(highest) <= index.count, used == index.count, used < slots.count else { return nil }
         self = index
     }
 

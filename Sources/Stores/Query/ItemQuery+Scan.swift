@@ -101,10 +101,11 @@ extension ItemQuery {
         guard let field = store.fields.existing(name) else { return .absent }
         switch field {
         case .name:
-            return .utf8 { row, body in body(Cell.text(at: store.table.names.base + Int(row))) }
+            // Row by row: of a mapped archive only what the cheaper conditions leave is read.
+            return .utf8 { row, body in body(Cell.text(at: store.table.names.pointer(row))) }
         case .serialNumber:
             return .utf8 { row, body in
-                let pointer = store.table.serials.base + Int(row)
+                let pointer = store.table.serials.pointer(row)
                 return pointer.pointee.isAbsent ? body(nil) : body(Cell.text(at: pointer))
             }
         case .valueInDollars: return .integer { row in store.table.values[row] }

@@ -19,7 +19,8 @@ struct ItemReferenceTests {
         try store.setValueInDollars(9, of: reference)
         #expect(try item.valueInDollars == 9)
         #expect(try store.dateCreated(of: reference) == item.dateCreated)
-        let serial = try store.withUTF8(of: .serialNumber, reference) { $0 == nil }
+        var serial = false
+        try store.withUTF8(of: .serialNumber, reference) { serial = $0 == nil }
         #expect(serial)
         try store.setValue(.string("1A2B3"), for: .serialNumber, of: reference)
         #expect(try item.serialNumber == "1A2B3")

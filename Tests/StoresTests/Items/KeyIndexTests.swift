@@ -9,7 +9,7 @@ import Testing
         return (mixed >> 40) << 32 | (UInt64(row) % 37) << 20
     }
 
-    @Test("agrees with a set as rows come and go", arguments: [400, 70_000, UInt32.max - 1] as [UInt32])
+    @Test("agrees with a set as rows come and go", arguments: [400, 70_000, 50_000_000] as [UInt32])
     func agreesWithASet(highest: UInt32) {
         var generator = MINSTD(seed: highest)
         var index = KeyIndex()

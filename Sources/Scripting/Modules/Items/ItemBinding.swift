@@ -68,13 +68,13 @@ final class ItemBinding {
         let set: (UInt64, LuaCall) throws -> Void = { [store] item, call in
             let item = ItemReference(bits: item)
             if call.isNil(0) { return try store.setValue(nil, for: field, of: item) }
-            try call.withBytes(0) { try store.setUTF8($0.bindMemory(to: UInt8.self), for: field, of: item) }
+            try store.setUTF8(try call.borrowedBytes(0).bindMemory(to: UInt8.self), for: field, of: item)
         }
         cls.field(name, type, documentation, set: isReadOnly ? nil : set) { [store] item, call in
             try store.withUTF8(of: field, ItemReference(bits: item)) { text in
-                guard let text else { return call.returns(LuaValue.nil) }
-                return call.returns(bytes: UnsafeRawBufferPointer(text))
+                _ = text.map { call.returns(bytes: UnsafeRawBufferPointer($0)) } ?? call.returns(LuaValue.nil)
             }
+            return 1
         }
     }
 

@@ -61,10 +61,8 @@ enum ItemStoreBinding {
             "The item with a key, or nil.",
             example: "local item = items:randomItem() return items:item(item.itemKey) == item"
         ) { store, call in
-            let found = try call.withBytes(0) { raw in
-                store.reference(forKeyUTF8: raw.bindMemory(to: UInt8.self))
-            }
-            return call.returns(row: found?.bits, item)
+            let key = try call.borrowedBytes(0).bindMemory(to: UInt8.self)
+            return call.returns(row: store.reference(forKeyUTF8: key)?.bits, item)
         }
         cls.property("allItems", .array(.object("Item")), "All items in order, as they are now: an array of its own.") {
             store, call in

@@ -60,7 +60,7 @@ enum QueryBinding {
             returns: [.object("Query")], "In the order of a field; a second call adds a lesser key.",
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
         ) { value, call in
-            let descending = try call.optional(1, call.text) == "descending"
+            let descending = call.isNil(1) ? false : try call.text(1) == "descending"
             return call.returns(QueryValue(try value.query.sorted(try call.text(0), descending: descending)), cls)
         }
         for (name, documentation) in [
