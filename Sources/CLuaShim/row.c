@@ -1,10 +1,37 @@
 /* The rows of a table, which have neither a handle nor a Swift object behind them, see object.h. */
 #include <limits.h>
+#include <string.h>
 
 #include "object.h"
 
+/* Lua names the class of a full userdata in its errors, of a light one it says "userdata": so these say it. */
+static int refuse_operation(lua_State *L) {
+    uint64_t payload;
+    const char *operation = lua_tostring(L, lua_upvalueindex(1)), *name[2];
+    for (int i = 0; i < 2; i++)
+        name[i] = to_row(L, i + 1, &payload) ? host_of(L)->rows->name : luaL_typename(L, i + 1);
+    if (*operation) return luaL_error(L, "attempt to %s a %s value", operation, name[!to_row(L, 1, &payload)]);
+    if (strcmp(name[0], name[1]) == 0) return luaL_error(L, "attempt to compare two %s values", name[0]);
+    return luaL_error(L, "attempt to compare %s with %s", name[0], name[1]);
+}
+
+static const char *const operations[][2] = {
+    {"__add", "perform arithmetic on"}, {"__sub", "perform arithmetic on"}, {"__mul", "perform arithmetic on"},
+    {"__div", "perform arithmetic on"}, {"__mod", "perform arithmetic on"}, {"__pow", "perform arithmetic on"},
+    {"__unm", "perform arithmetic on"}, {"__idiv", "perform arithmetic on"},
+    {"__band", "perform bitwise operation on"}, {"__bor", "perform bitwise operation on"},
+    {"__bxor", "perform bitwise operation on"}, {"__bnot", "perform bitwise operation on"},
+    {"__shl", "perform bitwise operation on"}, {"__shr", "perform bitwise operation on"},
+    {"__concat", "concatenate"}, {"__len", "get length of"}, {"__call", "call"}, {"__lt", ""}, {"__le", ""},
+};
+
 void clua_set_row_metatable(lua_State *L, clua_class *cls) {
     host_of(L)->rows = cls;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        lua_pushstring(L, operations[i][1]);
+        lua_pushcclosure(L, refuse_operation, 1);
+        lua_setfield(L, -2, operations[i][0]);
+    }
     push_row(L, 0);
     lua_pushvalue(L, -2);
     lua_setmetatable(L, -2);

@@ -64,6 +64,25 @@ struct ItemReferenceTests {
         #expect(store.rowCount <= rows + 1)
     }
 
+    /// A reference counts a row's owners in sixteen bits.
+    @Test func aRowThatHadAsManyItemsAsCanBeToldGoesToNoOther() throws {
+        (store.history.commits, store.history.bytes) = (0, 0)
+        let first = store.reference(to: try store.createItem(ItemFields(name: "first")))
+        try store.item(first).remove()
+        try store.commit()
+        var rows: Set<UInt32> = []
+        for round in 0..<70_000 {
+            let item = try store.createItem(ItemFields(name: "another", valueInDollars: Int64(round)))
+            let reference = store.reference(to: item)
+            rows.insert(reference.row)
+            #expect(reference != first && reference.bits >> 48 == 0)
+            try item.remove()
+            try store.commit()
+        }
+        #expect(store.isRemoved(first) && rows.count > 1)
+        #expect(store.rowCount < 10)
+    }
+
     @Test func undoBringsTheItemOfAReferenceBack() throws {
         let reference = store.reference(to: try store.createItem(ItemFields(name: "Lamp")))
         try store.commit()
