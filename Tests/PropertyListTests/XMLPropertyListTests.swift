@@ -111,4 +111,26 @@ struct XMLPropertyListTests {
         let error = #expect(throws: PropertyListError.self) { try value.encoded(as: .xml) }
         #expect(error?.code == .writeInvalid)
     }
+
+    @Test(
+        "of damaged ones, all before the damage is had; what a wrong tag does not close is kept",
+        arguments: [
+            (
+                "<dict><key>a</key><array><string>x</string></dict>",
+                PropertyListValue.dictionary(["a": .array([.string("x")])])
+            ),
+            (
+                "<dict><key>a</key><array><string>x</string><true/></dict></array>",
+                .dictionary(["a": .array([.string("x"), .boolean(true)])])
+            ),
+            ("<dict><key>a</key><string>x</string><key>b</key></dict>", .dictionary(["a": .string("x")])),
+            ("<array><dict><key>a</key><integer>1</integer></array>", .array([.dictionary(["a": .integer(1)])])),
+        ])
+    func salvage(_ content: String, _ expected: PropertyListValue) throws {
+        let bytes = Self.document(content)
+        #expect(throws: PropertyListError.self) { try PropertyListValue(decoding: bytes) }
+        let salvage = try #require(bytes.withUnsafeBytes { PropertyListSalvage($0) })
+        #expect(salvage.error != nil)
+        #expect(try salvage.reader.value() == expected)
+    }
 }

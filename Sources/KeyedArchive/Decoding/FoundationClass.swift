@@ -11,6 +11,7 @@ enum FoundationClass: String {
     case mutableDictionary = "NSMutableDictionary"
     case string = "NSString"
     case mutableString = "NSMutableString"
+    case number = "NSNumber"
     case data = "NSData"
     case mutableData = "NSMutableData"
     case date = "NSDate"
@@ -42,6 +43,7 @@ enum FoundationClass: String {
         case .mutableDictionary: .mutableDictionary
         case .mutableString: .mutableString
         case .mutableData: .mutableData
+        case .number: ArchivedClass(rawValue, superclasses: ["NSValue", "NSObject"])
         case .mutableIndexSet: ArchivedClass(rawValue, superclasses: ["NSIndexSet", "NSObject"])
         case .decimalNumber, .decimalPlaceholder:
             ArchivedClass("NSDecimalNumber", superclasses: ["NSNumber", "NSValue", "NSObject"])

@@ -10,10 +10,11 @@ extension KeyedUnarchiver {
         case .countedSet: return collection(.countedSet, true, record)
         case .dictionary, .mutableDictionary:
             return leave(.dictionary(ArchivedDictionary(isMutable: builtin == .mutableDictionary)), for: record)
-        case .string: return .string(try text("NS.string", of: record))
-        case .mutableString: return .mutableString(ArchivedMutableString(try text("NS.string", of: record)))
-        case .data: return .data(try bytes("NS.data", of: record))
-        case .mutableData: return .mutableData(ArchivedMutableData(try bytes("NS.data", of: record)))
+        case .string: return .string(try text(of: record))
+        case .mutableString: return .mutableString(ArchivedMutableString(try text(of: record)))
+        case .number: return ArchiveValue(leaf: PropertyListValue(try number(of: record)))
+        case .data: return .data(try bytes(of: record))
+        case .mutableData: return .mutableData(ArchivedMutableData(try bytes(of: record)))
         case .date:
             let seconds = try real("NS.time", of: record)
             guard seconds.isFinite else { throw invalid(record, "its time is not finite") }
@@ -48,11 +49,44 @@ extension KeyedUnarchiver {
         case .dictionary, .mutableDictionary: return record.keys.sorted() == ["NS.keys", "NS.objects"]
         case .orderedSet, .mutableOrderedSet: return !record.containsValue(forKey: "NS.objects")
         case .countedSet, .null: return true
-        case .date: return record.keys == ["NS.time"]
-        case .mutableString: return record.keys == ["NS.string"]
-        case .mutableData: return record.keys == ["NS.data"]
+        case .date: return record.keys == ["NS.time"] && holds(.real, under: "NS.time", record)
+        case .mutableString: return record.keys == ["NS.string"] && holds(.string, under: "NS.string", record)
+        case .mutableData: return record.keys == ["NS.data"] && holds(.data, under: "NS.data", record)
         default: return false
         }
+    }
+
+    /// Whether a key has a value of a kind in place: neither a reference to one nor a real of four bytes.
+    private func holds(_ kind: BinaryPropertyListReader.Kind, under key: String, _ record: ArchiveRecord) -> Bool {
+        guard let slot = record.shape.slot(of: key) else { return false }
+        let number = record.number(at: slot)
+        if kind == .real, case .single? = try? reader.propertyList.number(at: number) { return false }
+        return (try? reader.propertyList.kind(of: number)) == kind
+    }
+
+    /// The text of a string object. Writers that are no keyed archivers to Foundation give it as bytes.
+    private func text(of record: ArchiveRecord) throws(ArchiveError) -> String {
+        guard !record.containsValue(forKey: "NS.string"), record.containsValue(forKey: "NS.bytes") else {
+            return try text("NS.string", of: record)
+        }
+        guard let text = String(validating: try bytes("NS.bytes", of: record), as: UTF8.self) else {
+            throw invalid(record, "its NS.bytes are no UTF-8")
+        }
+        return text
+    }
+
+    /// The bytes of a data object.
+    private func bytes(of record: ArchiveRecord) throws(ArchiveError) -> [UInt8] {
+        let isOther = !record.containsValue(forKey: "NS.data") && record.containsValue(forKey: "NS.bytes")
+        return try bytes(isOther ? "NS.bytes" : "NS.data", of: record)
+    }
+
+    /// A number that is an object with a value and no leaf.
+    private func number(of record: ArchiveRecord) throws(ArchiveError) -> BinaryPropertyListReader.Number {
+        for key in ["NS.number", "NS.boolval", "NS.intval", "NS.dblval"] {
+            if let number = try record.decodeNumber(forKey: key) { return number }
+        }
+        throw invalid(record, "it has no value")
     }
 
     private func collection(
@@ -130,7 +164,8 @@ extension KeyedUnarchiver {
             return .edgeInsets(
                 top: try real("NS.edgeval.top", of: record), left: try real("NS.edgeval.left", of: record),
                 bottom: try real("NS.edgeval.bottom", of: record), right: try real("NS.edgeval.right", of: record))
-        case let kind: throw invalid(record, "its NS.special of \(kind) is unknown")
+        // Of a kind that only other systems have: it stays as it is.
+        default: return nil
         }
     }
 

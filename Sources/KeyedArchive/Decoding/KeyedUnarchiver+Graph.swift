@@ -226,6 +226,15 @@ extension KeyedUnarchiver {
     }
 
     private func fill(_ dictionary: ArchivedDictionary, from record: ArchiveRecord) throws(ArchiveError) {
+        if record.shape.slot(of: "NS.objects") == nil, record.shape.slot(of: "NS.keys") == nil {
+            let keys = try numbered("NS.key.", in: record)
+            let values = try numbered("NS.object.", in: record)
+            guard keys.count == values.count else {
+                throw .corrupt("a dictionary has \(keys.count) keys and \(values.count) objects (object \(record.uid))")
+            }
+            dictionary.entries = zip(keys, values).map { ArchivedDictionary.Entry(key: $0, value: $1) }
+            return
+        }
         let keys = try list("NS.keys", of: record)
         let values = try list("NS.objects", of: record)
         guard keys.count == values.count else {

@@ -37,17 +37,26 @@ extension KeyedUnarchiver {
 
     /// Decodes the object under `root`, or under the only key.
     public func decodeRootObject() throws(ArchiveError) -> ArchiveValue? {
-        try decode(rootKey, allowing: requiresSecureCoding ? .propertyList : nil)
+        try decode(try rootKey(), allowing: requiresSecureCoding ? .propertyList : nil)
     }
 
     /// Decodes the object under `root`, of these classes only.
     public func decodeRootObject(ofClasses classes: AllowedClasses) throws(ArchiveError) -> ArchiveValue? {
-        try decode(rootKey, allowing: classes)
+        try decode(try rootKey(), allowing: classes)
     }
 
-    private var rootKey: String {
-        reader.topNumber(forKey: KeyedArchiver.rootKey) == nil && reader.top.count == 1
-            ? reader.topKeys[0] : KeyedArchiver.rootKey
+    /// The key of the one object: `root`, or the only one.
+    private func rootKey() throws(ArchiveError) -> String {
+        if reader.topNumber(forKey: KeyedArchiver.rootKey) != nil { return KeyedArchiver.rootKey }
+        guard reader.top.count == 1 else {
+            let keys = reader.topKeys.prefix(8).map { "“\($0)”" }.joined(separator: ", ")
+            throw ArchiveError(
+                code: .valueNotFound,
+                message: reader.top.isEmpty
+                    ? "the archive holds no object"
+                    : "the archive has no object under “root”; decode its objects by their keys: \(keys)")
+        }
+        return reader.topKeys[0]
     }
 
     /// Decodes a string; nil when it is nil or absent.

@@ -74,6 +74,7 @@ public struct ArchiveRecord {
     }
 
     public func decodeString(at slot: Int) throws(ArchiveError) -> String? {
+        if let text = reader.propertyList.plainString(at: slot, in: container, through: reader.objects) { return text }
         guard let number = try leaf(at: slot) else { return nil }
         if let text = try lifted({ () throws(PropertyListError) in try reader.propertyList.string(at: number) }) {
             // A conditional reference that was never fulfilled; a user's “$null” is stored in another form.
@@ -125,6 +126,9 @@ public struct ArchiveRecord {
     }
 
     public func decodeInteger(at slot: Int) throws(ArchiveError) -> Int64? {
+        if let value = reader.propertyList.plainInteger(at: slot, in: container, through: reader.objects) {
+            return value
+        }
         guard let number = try decodeNumber(at: slot) else { return nil }
         let integer: Int64? =
             switch number {
@@ -164,6 +168,11 @@ public struct ArchiveRecord {
     }
 
     public func decodeDate(at slot: Int) throws(ArchiveError) -> PropertyListDate? {
+        if let keys = reader.dateKeys,
+            let seconds = reader.propertyList.plainReal(at: slot, in: container, through: reader.objects, under: keys)
+        {
+            return PropertyListDate(secondsSinceReferenceDate: seconds)
+        }
         guard let uid = try reference(at: slot) else {
             let number = number(at: slot)
             if let date = try lifted({ () throws(PropertyListError) in try reader.propertyList.date(at: number) }) {
@@ -184,6 +193,7 @@ public struct ArchiveRecord {
                 case .boolean, .wideInteger: .nan
                 }
             guard seconds.isFinite else { throw mismatch(slot, "a date that is finite") }
+            reader.dateKeys = .init(record.container, slot: inner, in: reader.propertyList)
             return PropertyListDate(secondsSinceReferenceDate: seconds)
         }
         let number = try reader.number(of: uid)

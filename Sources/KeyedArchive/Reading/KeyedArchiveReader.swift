@@ -14,6 +14,8 @@ public final class KeyedArchiveReader {
     let objects: BinaryPropertyListContainer
     let top: [(key: String, number: Int)]
     private let shapeCache = ShapeCache()
+    /// The keys of the dates met lately; no access overlaps another.
+    @exclusivity(unchecked) var dateKeys: BinaryPropertyListReader.KnownKeys?
     private var recentShapes: [ArchiveShape] = []
     private var nextRecent = 0
     private var shapes: [[String]: ArchiveShape] = [:]

@@ -43,12 +43,27 @@ extension ArchiveTree {
             }
         case .dictionary: return try entries(of: record)
         case .object:
-            return record.shape.storedKeys.enumerated().compactMap { slot, stored in
-                guard slot != record.shape.classSlot else { return nil }
-                return Child(label: .key(ArchiveKey.given(stored)), node: Node(number: record.number(at: slot)))
-            }
+            return fields(of: record)
         default: return []
         }
+    }
+
+    private func fields(of record: ArchiveRecord) -> [Child] {
+        var children: [Child] = []
+        children.reserveCapacity(record.shape.storedKeys.count)
+        var met: Set<String> = []
+        for (slot, stored) in record.shape.storedKeys.enumerated() where slot != record.shape.classSlot {
+            let node = Node(number: record.number(at: slot))
+            let key = ArchiveKey.given(stored)
+            if met.insert(key).inserted {
+                children.append(Child(label: .key(key), node: node))
+            } else {
+                let number = propertyList.reference(slot, in: record.container)
+                children.append(Child(label: .entryKey(slot), node: Node(number: number)))
+                children.append(Child(label: .entryValue(slot), node: node))
+            }
+        }
+        return children
     }
 
     private func nodes(_ list: ArchiveReferences) -> [Child] {

@@ -19,9 +19,12 @@ final class DateTable {
     @exclusivity(unchecked) private var mask: Int
     @exclusivity(unchecked) private var used = 0
 
-    init() {
-        mask = 63
-        slots = Self.empty(64)
+    /// - Parameter capacity: how many dates to make room for at once.
+    init(capacity: Int) {
+        var size = 64
+        while size < capacity * 2, size < Self.maximumSize { size *= 2 }
+        mask = size - 1
+        slots = Self.empty(size)
     }
 
     deinit {

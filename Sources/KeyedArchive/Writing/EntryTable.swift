@@ -36,7 +36,7 @@ final class EntryTable {
     }
 
     private static func memory(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
-        PageMemory.allocate(capacity * 4).bindMemory(to: UInt32.self, capacity: capacity)
+        PageMemory.allocate(capacity * 4, isZeroed: false).bindMemory(to: UInt32.self, capacity: capacity)
     }
 
     private func release() {

@@ -67,6 +67,9 @@ extension KeyedArchiver {
 
     /// The root dictionary, `$top` and the array `$objects`, and behind them the objects.
     private func binaryArchive() throws(PropertyListError) -> [UInt8] {
+        // What only encoding needs goes before the file is made.
+        dateUIDs.removeAll()
+        table.forgetLeaves()
         let head = BinaryPropertyListWriter()
         let (root, top) = addHead(to: head)
         let (objects, references) = head.array(count: entries.count)
@@ -82,8 +85,6 @@ extension KeyedArchiver {
             head.setReferences(numbers, shift: shift, in: start)
             start += numbers.count * 4
         }
-        // What only encoding needs goes before the file is made.
-        dateUIDs.removeAll()
         return try table.finish(behind: head)
     }
 }

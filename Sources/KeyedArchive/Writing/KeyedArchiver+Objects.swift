@@ -6,7 +6,7 @@ extension KeyedArchiver {
     /// Encodes a string as an object; nil as nil.
     public func encode(_ value: String?, forKey key: ArchiveKey) throws(ArchiveError) {
         guard let value else { return try append(key.number, .uid, 0) }
-        if let batch, isInRecord {
+        if isBatching, isInRecord, table.gainsByStaging {
             let field = fields.count
             try append(key.number, .uid, 0)
             batch.strings.append(field)
@@ -33,7 +33,7 @@ extension KeyedArchiver {
     /// Encodes a date as an NSDate; nil as nil.
     public func encode(_ value: PropertyListDate?, forKey key: ArchiveKey) throws(ArchiveError) {
         guard let value else { return try append(key.number, .uid, 0) }
-        if let batch, isInRecord, value.secondsSinceReferenceDate.isFinite {
+        if isBatching, isInRecord, value.secondsSinceReferenceDate.isFinite {
             let field = fields.count
             try append(key.number, .uid, 0)
             let bits = value.secondsSinceReferenceDate.bitPattern

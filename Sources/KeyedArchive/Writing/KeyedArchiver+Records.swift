@@ -45,14 +45,15 @@ extension KeyedArchiver {
         of archivedClass: ArchivedClass, count: Int, forKey key: String
     ) throws(ArchiveError) -> Records {
         if let failure { throw failure }
-        guard !isInRecord, batch == nil else {
+        guard !isInRecord, !isBatching else {
             throw .invalid("an array of records cannot begin inside an object that is being encoded")
         }
         let array = newUID(Self.awaited)
         try append(self.key(key).number, .uid, UInt64(array))
         let number = classNumber(archivedClass)
         fields.removeAll(keepingCapacity: true)
-        batch = RecordBatch()
+        batch.removeAll()
+        isBatching = true
         return Records(array: array, classNumber: number)
     }
 
@@ -60,7 +61,7 @@ extension KeyedArchiver {
     public func beginElement() {
         let uid = newUID(Self.awaited)
         elementUIDs.append(uid)
-        batch?.records.append(RecordBatch.Record(uid: uid, firstField: fields.count))
+        batch.records.append(RecordBatch.Record(uid: uid, firstField: fields.count))
         isInRecord = true
         recordSerial &+= 1
         unkeyedCount = 0
@@ -76,13 +77,13 @@ extension KeyedArchiver {
             classUIDs[records.classNumber] = classUID
         }
         fields.append(BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
-        if let batch, batch.records.count == RecordBatch.capacity { write(batch, of: records.classNumber) }
+        if batch.records.count == RecordBatch.capacity { writeBatch(of: records.classNumber) }
     }
 
     /// Ends the array, and writes what its records refer to.
     public func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
-        if let batch { write(batch, of: records.classNumber) }
-        batch = nil
+        writeBatch(of: records.classNumber)
+        isBatching = false
         let elements = try lifted { () throws(PropertyListError) in try table.array(ofNewUIDs: elementUIDs) }
         beginRecord()
         try append(objectsKey, .object, UInt64(elements))
@@ -93,12 +94,12 @@ extension KeyedArchiver {
     /// Gives up: what was begun cannot be finished.
     public func abandon(_ error: ArchiveError) {
         isInRecord = false
-        batch = nil
+        isBatching = false
         if failure == nil { failure = error }
     }
 
     /// Writes the records that were held back.
-    private func write(_ batch: RecordBatch, of classNumber: Int) {
+    private func writeBatch(of classNumber: Int) {
         for date in batch.dates { batch.peeked ^= dateUIDs.peek(date.bits) }
         table.commitStaged { index, number in
             setUID(uid(ofStringObject: number), ofField: batch.strings[index])

@@ -31,8 +31,9 @@ public final class KeyedArchiver {
     var unkeyedCount = 0
     /// The UIDs of the elements of the array of records that is open.
     let elementUIDs: NumberList
-    /// The records of that array that are not yet written.
-    @exclusivity(unchecked) var batch: RecordBatch?
+    /// Whether an array of records is open, and those of its records that are not yet written.
+    @exclusivity(unchecked) var isBatching = false
+    let batch = RecordBatch()
     /// By key number, the last record that used it.
     @exclusivity(unchecked) var keyUses: [UInt32] = []
 
@@ -42,7 +43,7 @@ public final class KeyedArchiver {
     var topUnkeyedCount = 0
 
     // Identity and uniquing.
-    let dateUIDs = DateTable()
+    let dateUIDs: DateTable
     var identities: [ObjectIdentifier: UInt32] = [:]
     /// Keeps encoded objects alive, so that no other takes their address.
     var retained: [AnyObject] = []
@@ -112,6 +113,8 @@ public final class KeyedArchiver {
         escapedKeys = KeyCache()
         elementUIDs = NumberList(output)
         entries = EntryTable(output, capacity: expectedObjects + 1)
+        // A record of few fields has one date.
+        dateUIDs = DateTable(capacity: expectedObjects / 6)
         classKey = table.key("$class")
         timeKey = table.key("NS.time")
         objectsKey = table.key("NS.objects")

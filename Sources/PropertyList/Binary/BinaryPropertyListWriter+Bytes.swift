@@ -33,6 +33,19 @@ extension BinaryPropertyListWriter {
         return true
     }
 
+    /// Copies bytes eight at a time: up to seven behind the last are read and written.
+    @inline(__always)
+    static func copyWords(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, count: Int) {
+        let from = UnsafeRawPointer(source)
+        let to = UnsafeMutableRawPointer(target)
+        var offset = 0
+        while offset < count {
+            to.storeBytes(
+                of: from.loadUnaligned(fromByteOffset: offset, as: UInt64.self), toByteOffset: offset, as: UInt64.self)
+            offset += 8
+        }
+    }
+
     /// Copies text while it is ASCII; false when it is not.
     @inline(__always)
     static func copyASCII(

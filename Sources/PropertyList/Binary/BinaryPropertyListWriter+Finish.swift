@@ -1,3 +1,5 @@
+import Glibc
+
 extension BinaryPropertyListWriter {
     /// The finished file: header, objects, offset table, trailer, each in the narrowest width.
     ///
@@ -44,28 +46,17 @@ extension BinaryPropertyListWriter {
             PageMemory.preferHugePages(raw, buffer.count)
             raw.copyMemory(from: Array("bplist00".utf8), byteCount: 8)
             var emission = ObjectEmission(out: out, position: 8, referenceSize: referenceSize)
-            var tableOffset = widestTable
-            var places: [Int] = []
-            if referenceSize == 4 {
-                // Nothing is narrowed, so the place of the table is known, and it is written along with the objects.
-                var entry = raw + widestTable
-                for (table, shift) in parts {
-                    table.emit(into: &emission, shift: shift, isLast: isLast) { place in
-                        store(place, width: offsetSize, to: entry)
-                        entry += offsetSize
-                    }
+            // Where the table is if nothing is narrowed; else it moves up when the end of the objects is known.
+            var entry = raw + widestTable
+            for (table, shift) in parts {
+                table.emit(into: &emission, shift: shift, isLast: isLast) { place in
+                    store(place, width: offsetSize, to: entry)
+                    entry += offsetSize
                 }
-            } else {
-                places.reserveCapacity(total)
-                for (table, shift) in parts {
-                    table.emit(into: &emission, shift: shift, isLast: isLast) { places.append($0) }
-                }
-                tableOffset = emission.position
             }
+            let tableOffset = emission.position
             let width = width(of: tableOffset)
-            for (index, place) in places.enumerated() {
-                store(place, width: width, to: raw + tableOffset + index * width)
-            }
+            move(total, entriesOf: offsetSize, from: raw + widestTable, to: raw + tableOffset, width: width)
             let trailer = raw + tableOffset + total * width
             trailer.initializeMemory(as: UInt8.self, repeating: 0, count: 32)
             trailer.storeBytes(of: UInt8(width), toByteOffset: 6, as: UInt8.self)
@@ -92,22 +83,39 @@ extension BinaryPropertyListWriter {
         }
     }
 
-    /// How many bytes are copied at a time.
-    private static let piece = 1 << 21
+    /// Moves the entries of an offset table towards the front, and narrows them.
+    private static func move(
+        _ count: Int, entriesOf size: Int, from source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer,
+        width: Int
+    ) {
+        if width == size {
+            if target != source { memmove(target, source, count * size) }
+            return
+        }
+        for index in 0..<count {
+            var place = 0
+            for byte in 0..<size {
+                place = place << 8 | Int(source.load(fromByteOffset: index * size + byte, as: UInt8.self))
+            }
+            store(place, width: width, to: target + index * width)
+        }
+    }
 
     /// Copies this table's objects, and gives the place of each. Memory that was copied goes back when `isLast`.
     @inline(__always)
     private func emit(into emission: inout ObjectEmission, shift: Int, isLast: Bool, _ note: (Int) -> Void) {
         let source = UnsafePointer(body.base)
+        let end = source + body.count
+        let piece = PageMemory.piece(ofBytes: body.size)
         var start = 0
         let isPlain = emission.referenceSize == 4 && shift == 0
         while start < body.count {
             // A piece ends where an object does; what is copied as it is, is copied all at once.
             let from = start
-            while start < body.count, start - from < Self.piece {
+            while start < body.count, start - from < piece {
                 let size = ObjectPlaces.size(of: source + start)
                 note(emission.position + (isPlain ? start - from : 0))
-                if !isPlain { emission.append(source + start, size, shift: shift) }
+                if !isPlain { emission.append(source + start, size, shift: shift, end: end) }
                 start += size
             }
             if isPlain { emission.copy(source + from, start - from) }

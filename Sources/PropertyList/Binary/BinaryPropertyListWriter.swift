@@ -16,7 +16,7 @@ public final class BinaryPropertyListWriter {
     let places: ObjectPlaces
     /// Where the body goes piece by piece, when it is not kept.
     let stream: ObjectStream?
-    private let leaves: LeafTable
+    let leaves: LeafTable
     /// The slot of the leaf that was added last; below 0 the small integer of that number, counted from -1 down.
     @exclusivity(unchecked) private var lastLeaf = 0
     /// The tag of that leaf: looking it up again would wait for memory.
@@ -24,15 +24,16 @@ public final class BinaryPropertyListWriter {
     private let smallIntegerTags = GrowableBuffer<UInt32>(capacity: 1024)
     private let uidObjects: GrowableBuffer<UInt32>
     /// Those of the first UIDs, when the others are forgotten: classes have them, and stand in every record.
-    private var lowUIDs: [UInt32] = []
-    private let staging = GrowableBuffer<UInt8>(capacity: 256)
-    private let staged = GrowableBuffer<StagedLeaf>(capacity: 16)
+    @exclusivity(unchecked) private var lowUIDs: [UInt32] = []
+    /// Leaves that wait for `commitStaged`: their bytes, and where each is.
+    let staging = GrowableBuffer<UInt8>(capacity: 256)
+    let staged = GrowableBuffer<StagedLeaf>(capacity: 16)
     /// Where looked-at slots go, so that looking at them is not optimised away.
-    @exclusivity(unchecked) private var peeked: UInt32 = 0
-    private var keyTexts: [String] = []
+    @exclusivity(unchecked) var peeked: UInt32 = 0
+    @exclusivity(unchecked) private var keyTexts: [String] = []
     /// The objects of the registered keys' strings; no access overlaps another.
     @exclusivity(unchecked) private var keyObjects: [UInt32] = []
-    private var keyNumbers: [String: KeyNumber] = [:]
+    @exclusivity(unchecked) private var keyNumbers: [String: KeyNumber] = [:]
     /// The objects of the integers below 1024, which are most.
     private let smallIntegers = GrowableBuffer<UInt32>(capacity: 1024)
     /// The number of the first object: what stands before this table once it is joined to others.
@@ -41,7 +42,7 @@ public final class BinaryPropertyListWriter {
 
     static let none = UInt32.max
 
-    private struct StagedLeaf: BitwiseCopyable {
+    struct StagedLeaf: BitwiseCopyable {
         var hash: UInt32
         var start: Int
         var length: Int
@@ -104,22 +105,28 @@ public final class BinaryPropertyListWriter {
     /// Adds a string given as UTF-8 that is known to be valid.
     public func string(validUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
         let start = body.count
-        writeString(text)
-        return commitLeaf(from: start)
+        guard writeString(text), let source = text.baseAddress else { return commitLeaf(from: start) }
+        return commitLeaf(from: start, hash: LeafTable.hash(source, text.count))
     }
 
+    /// Writes a string's object.
+    ///
+    /// - Returns: whether it is text of the one-byte form. Its hash is that of the text then: reading again at once what was
+    ///   just written, at other boundaries, makes the processor wait.
     @inline(__always)
-    private func writeString(_ text: UnsafeBufferPointer<UInt8>) {
+    func writeString(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let length = text.count
         body.ensure(length + 16)
         let start = body.count
         appendHeader(0x50, count: length)
-        guard let source = text.baseAddress, length > 0 else { return }
+        guard let source = text.baseAddress, length > 0 else { return false }
         guard Self.copyASCII(source, to: body.base + body.count, count: length) else {
             body.truncate(to: start)
-            return writeWideString(text)
+            writeWideString(text)
+            return false
         }
         body.advance(length)
+        return true
     }
 
     /// Adds a string given as UTF-8, or nil when it is not valid.
@@ -219,47 +226,6 @@ public final class BinaryPropertyListWriter {
         return number
     }
 
-    // MARK: - Leaves in batches
-
-    /// Takes a string whose place in the table is looked up by `commitStaged`, together with others: a table of many
-    /// leaves lies in slow memory, and its slots are fetched at the same time then.
-    public func stage(_ value: String) {
-        if value.utf8.withContiguousStorageIfAvailable({ stage(validUTF8: $0) }) != nil { return }
-        var copy = value
-        copy.withUTF8 { stage(validUTF8: $0) }
-    }
-
-    /// Takes a string given as UTF-8 that is known to be valid.
-    public func stage(validUTF8 text: UnsafeBufferPointer<UInt8>) {
-        let start = body.count
-        writeString(text)
-        let length = body.count - start
-        staging.ensure(length)
-        (staging.base + staging.count).update(from: body.base + start, count: length)
-        staged.append(
-            StagedLeaf(hash: LeafTable.hash(body.base + start, length), start: staging.count, length: length))
-        staging.advance(length)
-        body.truncate(to: start)
-    }
-
-    /// How many leaves are staged.
-    public var stagedCount: Int { staged.count }
-
-    /// Adds the staged leaves, in order, and gives their numbers.
-    public func commitStaged(_ receive: (_ index: Int, _ number: ObjectNumber) -> Void) {
-        for index in 0..<staged.count { peeked ^= leaves.peek(hash: staged[index].hash) }
-        for index in 0..<staged.count {
-            let leaf = staged[index]
-            body.ensure(leaf.length)
-            let start = body.count
-            (body.base + start).update(from: staging.base + leaf.start, count: leaf.length)
-            body.advance(leaf.length)
-            receive(index, commitLeaf(from: start, hash: leaf.hash))
-        }
-        staged.truncate(to: 0)
-        staging.truncate(to: 0)
-    }
-
     // MARK: - Containers
 
     /// Adds an array whose `count` references are set later by `setReference`.
@@ -326,7 +292,7 @@ public final class BinaryPropertyListWriter {
     /// Adds a dictionary of leaves and known objects: itself first, then its keys, then its values, those that are new.
     public func dictionary(_ fields: UnsafeBufferPointer<BinaryPropertyListField>) -> ObjectNumber {
         let count = fields.count
-        let (number, references) = dictionary(count: count)
+        let (number, references) = container(0xD0, count: count, references: count * 2, isCleared: false)
         for index in 0..<count {
             let key = Int(fields[index].key)
             var object = keyObjects[key]
@@ -384,9 +350,14 @@ public final class BinaryPropertyListWriter {
 
     /// Gives back the tables that only adding needs.
     func endAdding() {
+        forgetLeaves()
+        isFull = true
+    }
+
+    /// Gives back what finds leaves again: those that are added afterwards are written once more.
+    package func forgetLeaves() {
         leaves.removeAll()
         uidObjects.removeAll()
-        isFull = true
     }
 
     // MARK: - Bytes
@@ -398,12 +369,19 @@ public final class BinaryPropertyListWriter {
         return commitLeaf(from: start)
     }
 
-    private func container(_ marker: UInt8, count: Int, references: Int) -> (number: ObjectNumber, references: Int) {
+    /// Adds a container; with `isCleared` its references are 0 until they are set.
+    @inline(__always)
+    private func container(
+        _ marker: UInt8, count: Int, references: Int, isCleared: Bool = true
+    ) -> (number: ObjectNumber, references: Int) {
         body.ensure(references * 4 + 16)
         let start = body.count
         appendHeader(marker, count: count)
         let place = body.count
-        UnsafeMutableRawPointer(body.base + place).initializeMemory(as: UInt8.self, repeating: 0, count: references * 4)
+        if isCleared {
+            UnsafeMutableRawPointer(body.base + place)
+                .initializeMemory(as: UInt8.self, repeating: 0, count: references * 4)
+        }
         body.advance(references * 4)
         return (appendObject(at: start), place)
     }
@@ -448,7 +426,7 @@ public final class BinaryPropertyListWriter {
     }
 
     @inline(__always)
-    private func commitLeaf(from start: Int, hash: UInt32) -> ObjectNumber {
+    func commitLeaf(from start: Int, hash: UInt32) -> ObjectNumber {
         let base = body.base
         let length = body.count - start
         let newNumber = UInt32(truncatingIfNeeded: places.count) &+ firstNumber

@@ -12,7 +12,7 @@ final class ObjectPlaces {
     /// The first object whose bytes are still in the body.
     @exclusivity(unchecked) private(set) var firstKept = 0
     /// The bytes of the first objects, once they are no more in the body.
-    private var pinned: [[UInt8]] = []
+    @exclusivity(unchecked) private var pinned: [[UInt8]] = []
     /// Takes the place of each object, when the body is not kept. The lower 32 bits: places grow, so the others are known.
     private let recorder: NumberList?
     @exclusivity(unchecked) private var lastRecorded = 0

@@ -26,7 +26,8 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     }
 
     private static func memory(_ capacity: Int) -> UnsafeMutablePointer<Element> {
-        PageMemory.allocate(capacity * MemoryLayout<Element>.stride).bindMemory(to: Element.self, capacity: capacity)
+        PageMemory.allocate(capacity * MemoryLayout<Element>.stride, isZeroed: false)
+            .bindMemory(to: Element.self, capacity: capacity)
     }
 
     /// Makes room for `extra` more values. Amortised O(1) a value.
@@ -74,6 +75,9 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     func truncate(to newCount: Int) {
         count = newCount
     }
+
+    /// The bytes that there are, used or not.
+    var size: Int { (capacity - origin) * MemoryLayout<Element>.stride }
 
     /// Gives back what lies before an index, whole pages of it: it is not read again.
     func discard(upTo index: Int, from start: Int) {

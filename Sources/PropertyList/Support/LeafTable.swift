@@ -20,6 +20,8 @@ final class LeafTable {
 
     /// The most slots there ever are.
     private static let largestSize = 1 << 19
+    /// A hundred kilobytes, which a table of small archives may take, too.
+    private static let smallSize = 1 << 13
     /// How many slots a search looks at while the table grows, and when it does not grow any more.
     private static let growingReach = 128
     private static let fullReach = 8
@@ -59,12 +61,16 @@ final class LeafTable {
     /// Grows from now on to so many bytes at the most.
     @inline(__always)
     func limit(toBytes bytes: Int) {
-        maximumSize = min(max(bytes / MemoryLayout<Slot>.stride, 1 << 12), Self.largestSize)
+        maximumSize = min(max(bytes / MemoryLayout<Slot>.stride, Self.smallSize), Self.largestSize)
         if (mask &+ 1) &* 2 <= maximumSize { isFull = false }
     }
 
     /// How many leaves a table of so many bytes takes without growing.
-    static func capacity(ofBytes bytes: Int) -> Int { bytes / MemoryLayout<Slot>.stride / 2 }
+    static func capacity(ofBytes bytes: Int) -> Int { max(bytes / MemoryLayout<Slot>.stride, smallSize) * 5 / 8 }
+
+    /// Whether the table lies in a near cache, so that searches need not be collected to overlap.
+    @inline(__always)
+    var isNear: Bool { mask < 1 << 14 }
 
     /// Forgets all leaves, and gives the memory back.
     func removeAll() {

@@ -5,15 +5,18 @@ import Glibc
 package enum PageMemory {
     private static let hugePage = 2 << 20
     private static let page = 4096
-    /// From here on memory comes from the system as pages, and goes back to it when it is freed: the allocator would keep it.
-    private static let pageThreshold = 1 << 17
-    /// From here on as huge pages, which can go back one by one.
-    private static let threshold = 2 * hugePage
+    /// From here on memory comes from the system as pages, and goes back to it when it is freed: the allocator would keep
+    /// it. What is smaller the allocator may keep, so that the next small archive meets pages that are there.
+    private static let pageThreshold = 1 << 20
+    /// From here on as huge pages: a few of them that are only partly in use are little beside the whole.
+    private static let threshold = 8 * hugePage
+    /// From here on memory that lies beside such memory gets them, too.
+    private static let secondThreshold = 32 * hugePage
 
-    /// Memory of `bytes` bytes, all 0, to be given back to `free` with the same size.
+    /// Memory of `bytes` bytes, to be given back to `free` with the same size; all 0 when that is asked for.
     ///
     /// Running out of memory ends the process, as everywhere in Swift.
-    package static func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
+    package static func allocate(_ bytes: Int, isZeroed: Bool = true) -> UnsafeMutableRawPointer {
         if bytes >= threshold {
             // Begin at a huge page's boundary: what lies before and behind it goes back at once.
             let size = rounded(bytes)
@@ -31,7 +34,9 @@ package enum PageMemory {
             guard let pages, pages != MAP_FAILED else { preconditionFailure("out of memory: \(bytes) bytes") }
             return pages
         }
-        guard let memory = calloc(max(bytes, 1), 1) else { preconditionFailure("out of memory: \(bytes) bytes") }
+        guard let memory = isZeroed ? calloc(max(bytes, 1), 1) : malloc(max(bytes, 1)) else {
+            preconditionFailure("out of memory: \(bytes) bytes")
+        }
         return memory
     }
 
@@ -42,7 +47,7 @@ package enum PageMemory {
 
     /// Asks for huge pages in memory that others have allocated and that is about to be written throughout.
     package static func preferHugePages(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
-        guard bytes >= threshold else { return }
+        guard bytes >= secondThreshold else { return }
         let waste = (hugePage - Int(bitPattern: memory) % hugePage) % hugePage
         madvise(memory + waste, (bytes - waste) / hugePage * hugePage, MADV_HUGEPAGE)
     }
@@ -52,22 +57,26 @@ package enum PageMemory {
     package static func move(
         _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, count: Int, of bytes: Int
     ) {
-        guard bytes >= threshold else { return target.copyMemory(from: source, byteCount: count) }
+        guard bytes >= pageThreshold else { return target.copyMemory(from: source, byteCount: count) }
         var start = 0
         while start < count {
-            let piece = min(hugePage, count - start)
+            let piece = min(self.piece(ofBytes: bytes), count - start)
             (target + start).copyMemory(from: source + start, byteCount: piece)
             discard(source, upTo: start + piece, of: bytes)
             start += piece
         }
     }
 
-    /// Gives the whole huge pages before `end` back to the system; what is read there afterwards is 0.
+    /// Gives the whole pages before `end` back to the system; what is read there afterwards is 0.
     package static func discard(_ memory: UnsafeMutableRawPointer, upTo end: Int, from start: Int = 0, of bytes: Int) {
-        guard bytes >= threshold else { return }
-        let (first, last) = (start / hugePage * hugePage, end / hugePage * hugePage)
+        guard bytes >= pageThreshold else { return }
+        let unit = bytes >= threshold ? hugePage : page
+        let (first, last) = (start / unit * unit, end / unit * unit)
         if last > first { madvise(memory + first, last - first, MADV_DONTNEED) }
     }
+
+    /// How much of so much memory is best given back at a time.
+    package static func piece(ofBytes bytes: Int) -> Int { bytes >= threshold ? hugePage : 1 << 18 }
 
     private static func rounded(_ bytes: Int) -> Int {
         let unit = bytes >= threshold ? hugePage : page

@@ -16,15 +16,11 @@ public final class PropertyListStorage: @unchecked Sendable {
         deallocator = { $0.deallocate() }
     }
 
-    /// Copies an array's bytes.
+    /// Holds an array, whose bytes stay where they are: they lie in one allocation, which is only ever changed by those
+    /// who hold it alone.
     public convenience init(_ source: [UInt8]) {
-        self.init(copying: source)
-    }
-
-    private convenience init(copying source: [UInt8]) {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(source.count, 1), alignment: 16)
-        copy.copyBytes(from: source)
-        self.init(adopting: UnsafeRawBufferPointer(rebasing: copy[..<source.count])) { $0.deallocate() }
+        let bytes = source.withUnsafeBytes { UnsafeRawBufferPointer($0) }
+        self.init(adopting: bytes) { _ in withExtendedLifetime(source) {} }
     }
 
     /// Takes bytes that the caller promises to leave unchanged until `deallocator` is called with them: a mapped file.

@@ -176,10 +176,12 @@ struct XMLPropertyListReader {
     }
 
     private mutating func close(_ name: String) throws(PropertyListError) -> UInt32 {
-        guard let container = open.popLast(), container.isDictionary == (name == "dict") else {
+        // What does not close stays open, with all it holds, for the salvage.
+        guard let container = open.last, container.isDictionary == (name == "dict") else {
             throw scanner.error("</\(name)> closes nothing")
         }
         guard container.pendingKey == nil else { throw scanner.error("a key in a dictionary has no value") }
+        open.removeLast()
         let count = objects.count - container.start
         defer {
             objects.removeSubrange(container.start...)

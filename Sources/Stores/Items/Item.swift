@@ -166,7 +166,9 @@ public final class Item {
         try check()
         var fields = store.fields(of: row)
         fields.itemKey = nil
-        return try store.createItem(fields)
+        let copy = try store.createItem(fields)
+        store.noteCopy(of: try itemKey, as: try copy.itemKey)
+        return copy
     }
 
     /// Takes the item out of its store.

@@ -22,6 +22,8 @@ public final class ItemSnapshot: @unchecked Sendable {
     private let lease: SnapshotLease
     private let heap: CellHeap
     private let source: RowSource?
+    /// By the key of a copy, the key of the item that it was made from.
+    private let copies: [String: String]
     /// The rows in order; nil when each is at its own position.
     private let slots: [UInt32]?
     private lazy var rows: [UInt32]? = slots.map { slots in
@@ -41,6 +43,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         custom = store.table.custom.share()
         lease = store.table.makeLease()
         slots = store.order.snapshot
+        copies = store.copies
         var heap = store.heap
         source = store.rowSource?.copy().makeSource()
         heap.faulted = source?.values
@@ -97,6 +100,9 @@ public final class ItemSnapshot: @unchecked Sendable {
     ) throws(Failure) -> Result {
         try ItemTable.withKey(key(position), isText: isTextKey(position), body)
     }
+
+    /// The key of the item that an item was copied from, in this process.
+    func source(ofCopy key: String) -> String? { copies[key] }
 
     /// The items' fields, for a persistence that keeps whole records.
     public func fields(at position: Int) -> ItemFields {

@@ -52,6 +52,8 @@ public final class ItemStore {
     // MARK: Persistence
 
     let persistence: any ItemPersistence
+    /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
+    private(set) var copies: [String: String] = [:]
     /// Whether each commit waits until it survives a power cut.
     public var durability: Durability
     /// What opening found.
@@ -96,6 +98,14 @@ public final class ItemStore {
 
     /// The path of the archive; nil for a store in memory.
     public var archivePath: String? { persistence.archivePath }
+
+    /// Remembers what an item was copied from, when the archive holds more of it than its fields.
+    func noteCopy(of source: String, as copy: String) {
+        guard let schema = (persistence as? ArchivePersistence)?.schema,
+            schema.original != nil || !schema.foreignFields.isEmpty
+        else { return }
+        copies[copy] = copies[source] ?? source
+    }
 
     // MARK: Reading
 

@@ -9,6 +9,7 @@ extension ArchivePersistence {
         var report = ItemLoadReport()
         if !isReadOnly {
             _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
+            try adoptOtherEdition(&report)
         }
         var files = try readFiles()
         // Beside a process that is saving, archive and journal may be of two moments: look again.
@@ -16,6 +17,10 @@ extension ArchivePersistence {
         while isReadOnly, attempts < 3, files.isMismatched {
             files = try readFiles()
             attempts += 1
+        }
+        if isReadOnly, files.archive == nil, files.journal == nil, let other = try otherEdition(&report) {
+            files.archive = PropertyListStorage(other)
+            files.identity = ArchiveIdentity(of: other)
         }
         identity = files.identity
         hasArchive = files.archive != nil
@@ -135,8 +140,11 @@ extension ArchivePersistence {
         report.archivedItems = items.count
         report.notices += items.notices
         if failure == nil, items.damage.isEmpty {
-            keepsOriginal = items.leavesSomethingOut
+            if items.leavesSomethingOut || items.hasOtherForms { schema.original = items.original }
+            keepsOriginal = items.leavesSomethingOut && schema.original == nil
+            if keepsOriginal { report.notices += items.leftOut }
         } else {
+            report.notices += items.leftOut
             try keepDamaged(storage, items, failure, &report)
         }
     }

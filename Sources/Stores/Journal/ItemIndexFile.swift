@@ -30,7 +30,7 @@ struct ItemIndexFile: Sendable {
     init?(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema, _ archive: ArchiveIdentity, _ archiveChecksum: UInt64) {
         // What only a full reading finds has to be found at the next opening.
         guard schema.form == .keyedArchive, schema.keylessItems.isEmpty, schema.foreignFields.isEmpty,
-            snapshot.count > 0
+            schema.original == nil, snapshot.count > 0
         else { return nil }
         self.archive = archive
         self.archiveChecksum = archiveChecksum

@@ -12,6 +12,8 @@ struct ArchiveObjects {
     private var lastClass: (uid: UInt32, name: String) = (0, "")
     /// Values that conversions may still make: shared containers count each time.
     private var budget = 1 << 26
+    /// Whether a value was an instance of a class that is not written for it again: a mutable one, say.
+    private(set) var metOtherForm = false
 
     init(_ reader: BinaryPropertyListReader) {
         self.reader = reader
@@ -163,6 +165,7 @@ struct ArchiveObjects {
         guard table != nil else { return try plain(container, depth) }
         guard container.kind == .dictionary else { return nil }
         let lineage = try lineage(of: container)
+        if !["NSArray", "NSDictionary", "NSDate"].contains(lineage.first) { metOtherForm = true }
         if lineage.contains("NSDate") { return try date(number).map(PropertyListValue.date) }
         if lineage.contains("NSString"), let text = try entry("NS.string", of: container) {
             return try reader.string(at: text).map(PropertyListValue.string)

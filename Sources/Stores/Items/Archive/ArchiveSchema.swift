@@ -32,6 +32,8 @@ public struct ArchiveSchema: Sendable, Hashable {
     public var keylessItems: Set<String> = []
     /// What items hold in objects of the application's own classes.
     public internal(set) var foreignFields = ForeignFields()
+    /// The archive as it was opened, when it says more than the fields of its items do.
+    public internal(set) var original: OriginalArchive?
 
     public init(className: String = "Item") {
         self.className = className

@@ -12,8 +12,22 @@ struct ItemArchiveReader {
     private var objects: ArchiveObjects
     private(set) var schema = ArchiveSchema()
     private(set) var notices: [String] = []
+    /// What is in the archive that the store does not hold, in words; the first of it.
+    private(set) var leftOut: [String] = []
     /// Whether something is in the archive that the store does not hold.
     private(set) var leavesSomethingOut = false
+    /// Whether the archive holds its values in other forms than the store writes: absent, mutable, shared.
+    private(set) var hasOtherForms = false
+    /// Whether `elements` and `keyed` are wanted.
+    var notesElements = false
+    /// The keys of the items in the archive's order; nil for what is none.
+    private(set) var elements: [String?] = []
+    /// The keys that the archive names itself, and not this reader.
+    private(set) var keyed: Set<String> = []
+    /// Whether some item has a name, and a key, a value or a date.
+    private(set) var namesFields = false
+    private var valueForms: Set<Bool> = []
+    private var lists: Set<Int> = []
     private(set) var count = 0
     /// What could not be read, in words; the first of it.
     private(set) var damage: [String] = []
@@ -52,6 +66,11 @@ struct ItemArchiveReader {
         self.reader = reader
         self.identity = identity
         objects = ArchiveObjects(reader)
+    }
+
+    /// The archive as it is, for saves that change of it what the items have changed; nil when that cannot be.
+    var original: OriginalArchive? {
+        schema.form == .keyedArchive && !isSalvaging ? OriginalArchive(reader, identity) : nil
     }
 
     /// Reads all items.
@@ -176,8 +195,11 @@ struct ItemArchiveReader {
 
     /// Reads an item, or notes that it is lost.
     private mutating func readElement(_ number: Int) {
+        let place = elements.count
+        if notesElements { elements.append(nil) }
         do throws(PropertyListError) {
-            try readItem(number)
+            let row = try readItem(number)
+            if notesElements, let row { elements[place] = store.table.keyString(row) }
         } catch {
             damagedItems += 1
             note("item \(count + 1) of the archive is lost: \(error.message)")
@@ -189,9 +211,11 @@ struct ItemArchiveReader {
         leavesSomethingOut = true
     }
 
-    private mutating func readItem(_ number: Int) throws(PropertyListError) {
+    /// - Returns: the item's row; nil for what is no item.
+    private mutating func readItem(_ number: Int) throws(PropertyListError) -> UInt32? {
         guard let container = try reader.container(at: number), container.kind == .dictionary else {
-            return leaveOut("an element of the archive is no item")
+            leaveOut("an element of the archive is no item")
+            return nil
         }
         if !reader.keyReferences(of: container).elementsEqual(plan.keys) { try makePlan(container) }
         if schema.form == .keyedArchive {
@@ -200,7 +224,8 @@ struct ItemArchiveReader {
             if isSalvaging { name = name ?? schema.className }
             let className = name ?? "none"
             guard className == schema.className || ArchiveSchema.isItemClass(className) else {
-                return leaveOut("an element of the archive is of class \(className) and no item")
+                leaveOut("an element of the archive is of class \(className) and no item")
+                return nil
             }
             if !hasSchema {
                 schema.className = className
@@ -226,7 +251,7 @@ struct ItemArchiveReader {
                 case .className: continue
                 case .name:
                     let cell = try text(reference, "name")
-                    if !cell.isAbsent { store.table.names[draft.row] = cell }
+                    if cell.isAbsent { hasOtherForms = true } else { store.table.names[draft.row] = cell }
                 case .serialNumber: store.table.serials[draft.row] = try text(reference, "serialNumber")
                 case .value: store.table.values[draft.row] = try integer(reference)
                 case .date: store.table.dates[draft.row] = try date(reference)
@@ -245,12 +270,14 @@ struct ItemArchiveReader {
             foreign += foreignOfItem.map { ForeignFields.Field(itemKey: key, name: $0.name, uid: $0.uid) }
         }
         count += 1
+        return draft.row
     }
 
     /// Gives an item without a key one that is the same at each opening, and puts it into the store.
     private mutating func finish(_ draft: ItemDraft, hasKey: Bool, lacksImage: Bool) {
         if hasKey {
             if (try? loader.insert(draft)) != nil {
+                if notesElements { keyed.insert(store.table.keyString(draft.row)) }
                 if lacksImage { schema.keylessItems.insert(store.table.keyString(draft.row)) }
                 return
             }
@@ -291,6 +318,8 @@ struct ItemArchiveReader {
         let value = first(ArchiveSchema.valueKeys)
         let date = first(ArchiveSchema.dateKeys)
         let key = first(ArchiveSchema.itemKeyKeys)
+        if name != nil, key != nil || value != nil || date != nil { namesFields = true }
+        if name == nil || serial == nil || value == nil || date == nil { hasOtherForms = true }
         if !hasSchema {
             if let name { schema.nameKey = name }
             if let serial { schema.serialNumberKey = serial }
@@ -337,7 +366,10 @@ struct ItemArchiveReader {
         if isNull(number) { return .absent }
         if let bytes = try reader.asciiString(at: number) { return cell(number, bytes) }
         if let text = try reader.string(at: number) { return store.heap.text(text) }
-        if case .string(let text)? = try objects.value(number) { return store.heap.text(text) }
+        if case .string(let text)? = try objects.value(number) {
+            hasOtherForms = true
+            return store.heap.text(text)
+        }
         if try reader.kind(of: number) != .null { leaveOut("the \(field) of an item is no text") }
         return .absent
     }
@@ -356,7 +388,10 @@ struct ItemArchiveReader {
     private mutating func integer(_ reference: Int) throws(PropertyListError) -> Int64 {
         let number = try resolve(reference)
         if isNull(number) { return 0 }
-        if number != reference, schema.form == .keyedArchive { schema.valueIsObject = true }
+        if schema.form == .keyedArchive {
+            if number != reference { schema.valueIsObject = true }
+            if valueForms.insert(number != reference).inserted, valueForms.count > 1 { hasOtherForms = true }
+        }
         switch try reader.number(at: number) {
         case .integer(let value)?: return value
         case .boolean(let value)?: return value ? 1 : 0
@@ -376,7 +411,10 @@ struct ItemArchiveReader {
 
     private mutating func date(_ reference: Int) throws(PropertyListError) -> Double {
         let number = try resolve(reference)
-        if isNull(number) { return 0 }
+        if isNull(number) {
+            hasOtherForms = true
+            return 0
+        }
         if let date = try objects.date(number) { return date.secondsSinceReferenceDate }
         leaveOut("dateCreated of an item is no date")
         return 0
@@ -401,7 +439,10 @@ struct ItemArchiveReader {
         _ reference: Int, _ draft: ItemDraft, _ field: ItemField, _ name: String
     ) throws(PropertyListError) {
         let number = try resolve(reference)
-        if isNull(number) { return }
+        if isNull(number) {
+            hasOtherForms = true
+            return
+        }
         if let bytes = try reader.asciiString(at: number) {
             return store.table.setCell(draft.row, field, cell(number, bytes))
         }
@@ -415,11 +456,15 @@ struct ItemArchiveReader {
             return leaveOut("\(name) of an item is \(known), which a field cannot hold")
         }
         if number == reference, schema.form == .keyedArchive { schema.inlineFields.insert(name) }
+        // A list that several items have.
+        if case .array = checked, !lists.insert(number).inserted { hasOtherForms = true }
+        if case .dictionary = checked, !lists.insert(number).inserted { hasOtherForms = true }
+        if objects.metOtherForm { hasOtherForms = true }
         store.table.setCell(draft.row, field, store.heap.cell(checked))
     }
 
     private mutating func leaveOut(_ notice: String) {
         leavesSomethingOut = true
-        if notices.count < 20, !notices.contains(notice) { notices.append(notice) }
+        if leftOut.count < 20, !leftOut.contains(notice) { leftOut.append(notice) }
     }
 }

@@ -15,7 +15,9 @@ struct ItemArchiveWriter {
     func bytes() throws(StoreError) -> [UInt8] {
         do {
             switch schema.form {
-            case .keyedArchive: return try keyedArchive()
+            case .keyedArchive:
+                if let original = schema.original { return try original.encoded(with: snapshot, schema) }
+                return try keyedArchive()
             case .propertyList: return try propertyList().encoded(as: .binary)
             }
         } catch {
@@ -24,7 +26,7 @@ struct ItemArchiveWriter {
     }
 
     /// Whether the archive is large enough to be written piece by piece, so that it does not stand in memory as a whole.
-    var isLarge: Bool { schema.form == .keyedArchive && snapshot.count >= 50_000 }
+    var isLarge: Bool { schema.form == .keyedArchive && schema.original == nil && snapshot.count >= 50_000 }
 
     /// Writes a keyed archive while it is made.
     func write(to output: any PropertyListOutput) throws(StoreError) {
@@ -81,7 +83,11 @@ struct ItemArchiveWriter {
                 try snapshot.withKey(index) { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: key)
                 }
             }
-            if !foreign.isEmpty { try encode(foreign.fields(ofItem: snapshot.keyString(index)), of: index, archiver) }
+            if !foreign.isEmpty {
+                let key = snapshot.keyString(index)
+                try encode(
+                    foreign.fields(ofItem: snapshot.source(ofCopy: key) ?? key), of: index, archiver)
+            }
             try snapshot.forEachCustomField(index) { field, cell throws(ArchiveError) in
                 try encode(cell, custom[Int(field)], inline[Int(field)], archiver)
             }

@@ -6,8 +6,8 @@ struct SampleItem {
     var dateCreated: Double
     var itemKey: String
 
-    static func make(_ count: Int) -> [SampleItem] {
-        var random = UInt64(20261121)
+    static func make(_ count: Int, store: Int = 0) -> [SampleItem] {
+        var random = UInt64(20261121 + store * 7919)
         func next() -> UInt64 {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return random >> 16
@@ -19,7 +19,7 @@ struct SampleItem {
         return (0..<count).map { index in
             let key = "\(hex(next(), 8))-\(hex(next(), 4))-4\(hex(next(), 3))-A\(hex(next(), 3))-\(hex(next(), 12))"
             return SampleItem(
-                name: "Fluffy Bear \(10_000_000 + index)", serialNumber: hex(next(), 8),
+                name: "Fluffy Bear \(10_000_000 + store * count + index)", serialNumber: hex(next(), 8),
                 valueInDollars: index % 100, dateCreated: 7e8 + Double(index) * 1.37, itemKey: key)
         }
     }
