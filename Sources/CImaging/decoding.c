@@ -122,14 +122,26 @@ static int shrink_rows(Library vips, VipsImage **image, double factor) {
     return 0;
 }
 
+/* Whether a file is decoded as its rows are used, so that all of it is never in memory: a large PNG file, which has no
+ * smaller version for the decoder to make, and of which rows are asked for in their order. */
+static int is_streamed(Library vips, const cimaging_source *source, VipsImage *image) {
+    const int64_t large = 16000000;
+    int64_t pixels = (int64_t)vips->vips_image_get_width(image) * vips->vips_image_get_height(image);
+    return source->bands == 0 && source->length > 4 && memcmp(source->bytes, "\x89PNG", 4) == 0 && pixels > large &&
+           vips->vips_image_get_orientation(image) <= 1;
+}
+
 cimaging_status cimaging_decode(
     Library vips, const cimaging_source *source, const cimaging_request *request, VipsImage **image,
-    cimaging_result *result) {
+    int *is_stream, cimaging_result *result) {
     double factor = reduction(source, request);
     int shrink = shrinks(source) ? shrink_on_load(factor) : 1;
+    *is_stream = 0;
     cimaging_status status = cimaging_open(vips, source, shrink, image, result);
     if (status != CIMAGING_OK || source->bands != 0) return status;
-    if (shrink_rows(vips, image, factor / shrink) == 0 && copy_to_memory(vips, image) == 0) return CIMAGING_OK;
+    int failed = shrink_rows(vips, image, factor / shrink) != 0;
+    *is_stream = !failed && is_streamed(vips, source, *image);
+    if (!failed && (*is_stream || copy_to_memory(vips, image) == 0)) return CIMAGING_OK;
     if (*image) vips->g_object_unref(*image);
     *image = NULL;
     return cimaging_fail(vips, CIMAGING_UNREADABLE, result);

@@ -6,6 +6,8 @@
 
 #include "decoding.h"
 #include "metadata.h"
+#include "plain.h"
+#include "profile.h"
 
 typedef const struct cimaging_library *Library;
 
@@ -22,13 +24,7 @@ static Library ready(cimaging_result *result) {
     return vips;
 }
 
-static int contains(const char *bytes, size_t length, const char *text, size_t text_length) {
-    for (size_t i = 0; i + text_length <= length; i++)
-        if (memcmp(bytes + i, text, text_length) == 0) return 1;
-    return 0;
-}
-
-/* A colour profile other than sRGB, by the name in its description (ASCII or UTF-16), which is near its start. */
+/* A colour profile other than sRGB. */
 static int has_foreign_profile(Library vips, VipsImage *image) {
     const void *profile;
     size_t length;
@@ -37,8 +33,7 @@ static int has_foreign_profile(Library vips, VipsImage *image) {
         vips->vips_error_clear();
         return 0;
     }
-    if (length > 4096) length = 4096;
-    return !contains(profile, length, "sRGB", 4) && !contains(profile, length, "s\0R\0G\0B", 7);
+    return !cimaging_is_srgb(profile, length);
 }
 
 /* What vips_thumbnail_image does to a picture that is upright, in 8-bit sRGB and opaque already: of its twenty operations,
@@ -202,8 +197,9 @@ static cimaging_status measure(Library vips, const cimaging_source *source, cima
 static cimaging_status render(
     Library vips, const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
     VipsImage *image;
+    int is_stream;
     cimaging_use_threads(vips, (int64_t)source->width * source->height);
-    cimaging_status status = cimaging_decode(vips, source, request, &image, result);
+    cimaging_status status = cimaging_decode(vips, source, request, &image, &is_stream, result);
     if (status != CIMAGING_OK) return status;
     int is_resized = request->mode != CIMAGING_AS_IS;
     int failed = is_resized ? resize(vips, request, &image) : turn_upright(vips, &image);
@@ -215,7 +211,13 @@ static cimaging_status render(
         result->bands = vips->vips_image_get_bands(image);
     }
     vips->g_object_unref(image);
-    return failed ? cimaging_fail(vips, CIMAGING_FAILED, result) : CIMAGING_OK;
+    if (!failed && is_stream && vips->vips_error_buffer()[0] != '\0') {
+        /* Rows that cannot be decoded are black, and the rest goes on. */
+        vips->g_free(result->bytes);
+        memset(result, 0, sizeof *result);
+        return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
+    }
+    return failed ? cimaging_fail(vips, is_stream ? CIMAGING_UNREADABLE : CIMAGING_FAILED, result) : CIMAGING_OK;
 }
 
 /* Between two pictures: a warning must not be found by the next failure, and this thread may be about to end. */
@@ -253,6 +255,7 @@ cimaging_status cimaging_render(
     const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
     Library vips = ready(result);
     if (!vips) return CIMAGING_LIBRARY_MISSING;
+    if (cimaging_render_plain(vips, source, request, result)) return CIMAGING_OK;
     pthread_mutex_lock(&lock);
     cimaging_status status = render(vips, source, request, result);
     clean_up(vips);

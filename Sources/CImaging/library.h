@@ -25,6 +25,7 @@
     F(vips_concurrency_get) \
     F(vips_concurrency_set) \
     F(vips_copy) \
+    F(vips_error_buffer) \
     F(vips_error_buffer_copy) \
     F(vips_error_clear) \
     F(vips_extract_area) \

@@ -37,8 +37,10 @@ struct CubbyCommand: ParsableCommand {
     /// `cubby --read-only run FILE` as well as `cubby run --read-only FILE`: the options mean the same before the word.
     static func subcommandFirst(_ words: [String]) -> [String] {
         guard let start = try? StartCommand.parse(words), start.code.isEmpty, let word = start.arguments.first,
-            [RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self]
-                .contains(where: { (command: any ParsableCommand.Type) in command.configuration.commandName == word })
+            [
+                RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
+                GalleryCommand.self,
+            ].contains(where: { (command: any ParsableCommand.Type) in command.configuration.commandName == word })
         else { return words }
         let position = words.count - start.arguments.count
         return [word] + words[..<position] + words[(position + 1)...]

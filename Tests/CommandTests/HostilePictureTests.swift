@@ -46,7 +46,7 @@ struct HostilePictureTests {
             print(good, bad, items:createItem{ name = "alive" }.name)
             """
         let output = try runLimited(script, on: folder, to: Self.limit)
-        #expect(output.stdout == "8\t23\talive\n", "\(output.stderr)")
+        #expect(output.stdout == "8\t24\talive\n", "\(output.stderr)")
 
         // 16,000 by 16,000 pixels take 768 MB: more than there is.
         let large = """
@@ -55,6 +55,29 @@ struct HostilePictureTests {
             """
         let small = try runLimited(large, on: folder, to: 700_000)
         #expect(small.stdout == "40\n", "\(small.stderr)")
+    }
+
+    @Test(
+        "all of a large PNG file is never in memory",
+        .enabled(if: PictureTests.hasPillow, "python3-pil is not installed"))
+    func streamed() throws {
+        let file = program.scratch.file("large.png")
+        // Decoded it takes 360 MB.
+        let maker = "import sys, PIL.Image as I; I.new('RGB', (12000, 10000)).save(sys.argv[1], compress_level=1)"
+        let made = try run(PictureTests.python, ["-c", maker, file])
+        try #require(made.status == .exited(0), "\(made.stderr)")
+        let script = """
+            local picture = assert(image.open((...)))
+            assert(picture:resized(200, 200).height == 167)
+            assert(images:setImage(picture, "large"))
+            assert(images:thumbnail("large").width == 40)
+            for line in io.lines("/proc/self/status") do
+              local kilobytes = line:match("^VmHWM:%s+(%d+)")
+              if kilobytes then print(tonumber(kilobytes) < 250000, kilobytes) end
+            end
+            """
+        let output = try program("--allow-read", "/proc/self", "--allow-read", file, "-e", script, file)
+        #expect(output.stdout.hasPrefix("true"), "\(output.stdout)\(output.stderr)")
     }
 
     @Test("without libvips JPEG files are kept and fetched, and anything else says in one line what to install")

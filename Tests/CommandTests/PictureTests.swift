@@ -166,6 +166,9 @@ struct PictureTests {
         #expect(try program("gallery", "valueInDollars > 2", folder).stdout.hasPrefix("2 items, 0 pictures"))
         #expect(try program("gallery", "valueInDollars >", folder).status == .exited(1))
         #expect(try program("gallery").status == .exited(64))
+        #expect(
+            try program("--no-init", "gallery", "--title", "Two", "valueInDollars > 2", folder).stdout
+                .hasPrefix("2 items, 0 pictures"))
         #expect(try program("gallery", "valueInDollars > 99", folder).stdout.hasPrefix("0 items"))
         guard let chromium = Self.chromium else { return }
         let seen = try run(
@@ -205,7 +208,9 @@ struct PictureTests {
         let shown = try await screen(with: "(320×240 JPEG")
         let lines = shown.split(separator: "\n").filter { $0.contains("▀") }
         #expect(lines.count == 30, "\(shown)")
-        #expect(lines.allSatisfy { $0.contains("[38;5;") || $0.contains(";48;5;") || $0.contains("[48;5;") })
+        // A line of one colour goes on with that of the line above.
+        let colored = lines.filter { $0.contains("[38;5;") || $0.contains(";48;5;") || $0.contains("[48;5;") }
+        #expect(colored.count > 20, "\(shown)")
         #expect(!shown.contains("Gi=31") && !shown.contains("a=T,f=100") && !shown.contains("\"1;1;"))
     }
 }

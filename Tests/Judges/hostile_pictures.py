@@ -38,6 +38,8 @@ frames = [Image.new("RGB", (80, 60), (i * 2, 0, 0)) for i in range(100)]
 frames[0].save(f"{folder}/good-moving.gif", save_all=True, append_images=frames[1:], duration=20)
 frames[0].save(f"{folder}/good-moving.webp", save_all=True, append_images=frames[1:], duration=20)
 save("good-black.png", png(5000, 4000, black(5000, 4000)))
+# Large enough to be decoded as its rows are used.
+save("bad-black-half.png", png(5000, 4000, black(5000, 4000)[:30_000]))
 # No pictures.
 save("bad-empty.jpg", b"")
 save("bad-text.jpg", b"just text, whatever the name says\n" * 10)

@@ -118,12 +118,12 @@ struct OddLayoutTests {
         #expect(throws: ArchiveError.self) { try Self.root(empty) }
     }
 
-    @Test("a key that stands twice in an object stands once in the tree's JSON")
+    @Test("a key that stands twice in an object, or on top, stands once in the tree's JSON")
     func keyTwice() throws {
         let writer = BinaryPropertyListWriter()
         let (root, parts) = writer.dictionary(count: 4)
         let (objects, entries) = writer.array(count: 3)
-        let (top, topParts) = writer.dictionary(count: 1)
+        let (top, topParts) = writer.dictionary(count: 2)
         let (object, slots) = writer.dictionary(count: 3)
         let (description, names) = writer.dictionary(count: 1)
         for (index, key) in ["$version", "$archiver", "$top", "$objects"].enumerated() {
@@ -133,8 +133,9 @@ struct OddLayoutTests {
         writer.setReference(5, in: parts, to: writer.string("NSKeyedArchiver"))
         writer.setReference(6, in: parts, to: top)
         writer.setReference(7, in: parts, to: objects)
-        writer.setReference(0, in: topParts, to: writer.string("root"))
-        writer.setReference(1, in: topParts, to: writer.uid(1))
+        for index in 0..<2 { writer.setReference(index, in: topParts, to: writer.string("root")) }
+        writer.setReference(2, in: topParts, to: writer.uid(1))
+        writer.setReference(3, in: topParts, to: writer.uid(0))
         writer.setReference(0, in: entries, to: writer.string("$null"))
         writer.setReference(1, in: entries, to: object)
         writer.setReference(2, in: entries, to: description)
@@ -156,5 +157,6 @@ struct OddLayoutTests {
             return
         }
         #expect(object["a"] == .integer(1))
+        #expect(outer["$entry1"] == .null)
     }
 }

@@ -27,9 +27,12 @@ public struct TreeJSON {
             return
         }
         text.append("{")
+        // `$objects` is ours, and of two values of one key the first counts.
+        var met: Set<String> = ["$objects"]
         for (index, root) in tree.roots.enumerated() {
             text.line(1, isFirst: index == 0)
-            text.string(root.label.map(Self.key) ?? "")
+            let key = root.label.map(Self.key) ?? ""
+            text.string(met.insert(key).inserted ? key : "$entry\(index)")
             text.append(": ")
             try value(root.node, 1, emit)
         }

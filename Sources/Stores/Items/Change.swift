@@ -29,6 +29,8 @@ struct Change: BitwiseCopyable {
 /// The changes of one commit, oldest first: what `undo` takes back as one.
 struct ChangeGroup {
     var changes: [Change]
+    /// The numbers of the participant's changes, oldest first.
+    var participantChanges: [UInt32] = []
 
     /// The rows that the changes brought into the store.
     var rowsThatCame: [UInt32] {

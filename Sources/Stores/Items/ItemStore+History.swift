@@ -4,8 +4,12 @@ extension ItemStore {
         case change, undo, redo
     }
 
-    public var canUndo: Bool { !undoStack.isEmpty || !log.isEmpty }
-    public var canRedo: Bool { !redoStack.isEmpty && log.isEmpty }
+    public var canUndo: Bool { !undoStack.isEmpty || !log.isEmpty || !participantChanges.isEmpty }
+    public var canRedo: Bool { !redoStack.isEmpty && log.isEmpty && participantChanges.isEmpty }
+
+    /// Tells of a change of the participant's that is no item's, and can be taken back: it is part of the next commit's
+    /// step, or a step of its own.
+    public func noteParticipantChange(_ number: UInt32) { participantChanges.append(number) }
 
     /// Takes back the last commit or transaction; what is not committed yet is committed first and is then the last.
     ///
@@ -70,13 +74,17 @@ extension ItemStore {
             }
         }
         let done = log.count
+        participantChanges = group.participantChanges.reversed()
+        let reversed = participantChanges
         do throws(StoreError) {
             try commit(kind)
         } catch {
             // What could not be committed has not happened. The rows stay in the history: nothing of it was forgotten.
+            participantChanges = []
             takeBackReversal(done)
             throw error
         }
+        for number in reversed { participant?.reverseChange(number) }
         for row in group.rowsThatCame where table.state(row) == .removed { removed(table.keyString(row)) }
         if !observers.isEmpty {
             tellMany(ItemStoreChanges(kind == .undo ? .undo : .redo, group.changes).inverted)
@@ -123,6 +131,10 @@ extension ItemStore {
             log = []
         }
         sealed = []
+        if !participantChanges.isEmpty {
+            groups[0].participantChanges = participantChanges
+            participantChanges = []
+        }
         switch kind {
         case .change:
             forget(redoStack)
@@ -154,6 +166,7 @@ extension ItemStore {
     /// Lets go of what only these groups held: removed rows, and old values.
     func forget(_ groups: some Sequence<ChangeGroup>) {
         for group in groups {
+            for number in group.participantChanges { participant?.forgetChange(number) }
             for change in group.changes {
                 switch change.kind {
                 case .set: heap.discard(change.cell)

@@ -36,7 +36,12 @@ extension ItemStore {
 
     @discardableResult
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
-        guard savepoints.isEmpty, !log.isEmpty else { return false }
+        guard savepoints.isEmpty else { return false }
+        guard !log.isEmpty else {
+            // A step to take back, with nothing for the journal.
+            if !participantChanges.isEmpty { remember(kind) }
+            return false
+        }
         var encoder = JournalEncoder(self)
         encoder.encode(log)
         var bytes = encoder.finish()

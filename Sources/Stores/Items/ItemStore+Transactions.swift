@@ -20,7 +20,10 @@ extension ItemStore {
 
     /// Begins a transaction, or a savepoint within one. What changed before becomes a step of its own for `undo`.
     public func beginTransaction() {
-        if savepoints.isEmpty { seal() }
+        if savepoints.isEmpty {
+            if log.isEmpty, !participantChanges.isEmpty { remember(.change) }
+            seal()
+        }
         openSavepoint()
     }
 
@@ -37,15 +40,22 @@ extension ItemStore {
             throw error
         }
         savepoints.removeLast()
+        let isStep: Bool
         do throws(StoreError) {
-            try commit()
+            isStep = try commit()
         } catch {
             sealed.removeAll { $0 > start }
             rollBack(to: start)
             participant?.rollBackSavepoint()
             throw error
         }
-        participant?.closeSavepoint()
+        let changes = participant?.closeSavepoint() ?? []
+        if isStep, let last = undoStack.indices.last {
+            undoStack[last].participantChanges += changes
+        } else if !changes.isEmpty {
+            participantChanges += changes
+            remember(.change)
+        }
     }
 
     /// Rolls the innermost transaction back.
@@ -78,7 +88,7 @@ extension ItemStore {
 
     func closeSavepoint() {
         savepoints.removeLast()
-        participant?.closeSavepoint()
+        participantChanges += participant?.closeSavepoint() ?? []
     }
 
     func rollBackSavepoint() {

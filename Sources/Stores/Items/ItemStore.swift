@@ -32,6 +32,8 @@ public final class ItemStore {
     @exclusivity(unchecked) var savepoints: [Int] = []
     /// Whose changes are part of the transactions: the pictures of an application.
     public weak var participant: (any TransactionParticipant)?
+    /// What the participant has changed since the last commit, by its numbers, oldest first.
+    var participantChanges: [UInt32] = []
     var undoStack: [ChangeGroup] = []
     var redoStack: [ChangeGroup] = []
     /// How far back `undo` reaches.

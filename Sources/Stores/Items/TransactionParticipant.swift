@@ -7,8 +7,16 @@ public protocol TransactionParticipant: AnyObject {
     func prepareToCommit() throws(StoreError)
 
     /// The innermost one ends, and its changes stay; those of the outermost have happened.
-    func closeSavepoint()
+    ///
+    /// - Returns: numbers of those that can be taken back, oldest first; see `reverseChange(_:)`.
+    func closeSavepoint() -> [UInt32]
 
     /// The innermost one ends, and its changes have not happened.
     func rollBackSavepoint()
+
+    /// Takes back a change of this number, or does it again: each call is the reverse of the one before.
+    func reverseChange(_ number: UInt32)
+
+    /// A change of this number will not be taken back any more.
+    func forgetChange(_ number: UInt32)
 }

@@ -49,6 +49,7 @@ extension ImageStore {
     ///
     /// - Parameter isItem: whether a key is an item's.
     public func settleAside(isItem: (String) -> Bool) {
+        removeReplaced()
         for key in keysAside {
             do throws(ImageError) {
                 if isItem(key), !hasImage(forKey: key) {

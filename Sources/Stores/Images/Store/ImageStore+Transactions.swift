@@ -33,21 +33,28 @@ extension ImageStore: TransactionParticipant {
         StoreError(.inputOutput, "a picture cannot be written: \(error.message)", cause: error)
     }
 
-    public func closeSavepoint() {
-        guard let ended = transactions.popLast(), !ended.changes.isEmpty else { return }
+    @discardableResult
+    public func closeSavepoint() -> [UInt32] {
+        guard let ended = transactions.popLast(), !ended.changes.isEmpty else { return [] }
+        var numbers: [UInt32] = []
         if let outer = transactions.indices.last {
             for (key, change) in ended.changes { replace(change, key, in: outer) }
-            return
+            transactions[outer].keptKeys.formUnion(ended.keptKeys)
+            return []
         }
         for (key, change) in ended.changes {
             let place = PathText.join(directory, key)
+            let isKept = ended.keptKeys.contains(key)
             switch change {
-            case .deleted: removeFile(place)
-            case .placed: continue
+            case .deleted: if let number = removeKeeping(forKey: key, isKept: isKept) { numbers.append(number) }
+            case .placed: if let number = keepNothing(forKey: key, isKept: isKept) { numbers.append(number) }
             case .staged(let path):
+                let number = keepCopy(forKey: key, isKept: isKept)
                 do throws(FileError) {
                     try layer.rename(path, to: place)
+                    if let number { numbers.append(number) }
                 } catch {
+                    if let number { forgetChange(number) }
                     logger.error("the picture \(key) could not be written: \(error.message)")
                     forget(key, path)
                 }
@@ -58,6 +65,7 @@ extension ImageStore: TransactionParticipant {
         } catch {
             logger.warning("\(error.message)")
         }
+        return numbers
     }
 
     public func rollBackSavepoint() {
@@ -102,7 +110,9 @@ extension ImageStore: TransactionParticipant {
     }
 
     func note(_ change: ImageTransaction.Change, _ key: String) {
-        if let innermost = transactions.indices.last { replace(change, key, in: innermost) }
+        guard let innermost = transactions.indices.last else { return }
+        replace(change, key, in: innermost)
+        if keepsReplaced?(key) == true { transactions[innermost].keptKeys.insert(key) }
     }
 
     private func replace(_ change: ImageTransaction.Change, _ key: String, in index: Int) {

@@ -18,12 +18,20 @@ public final class ImageStore {
     /// Whether the cache is flushed when the application enters the background, too. The host does it.
     public var flushesInBackground = false
 
+    /// Whether what was under a key before is kept, so that it can come back: an item's picture. Nothing is if nil.
+    public var keepsReplaced: ((_ key: String) -> Bool)?
+    /// Told the number of each change outside of transactions that ``reverseChange(_:)`` takes back.
+    public var onChange: ((_ number: UInt32) -> Void)?
+
     let thumbnailDirectory: String
     let layer: any FileLayer
     let logger: Logger
     var cache: ImageCache
     /// What the open transactions have done so far, innermost last; see `ImageStore+Transactions.swift`.
     var transactions: [ImageTransaction] = []
+    /// What was there before each change that can be taken back, by its number; see `ImageStore+History.swift`.
+    var replaced: [UInt32: ReplacedImage] = [:]
+    var lastChange: UInt32 = 0
 
     /// A store over two folders, of which the first must exist.
     ///
@@ -68,7 +76,14 @@ public final class ImageStore {
         }
         do throws(FileError) {
             if transactions.isEmpty {
-                try AtomicFile.write(bytes, to: path, using: layer)
+                let change = keepCopy(forKey: key, isKept: keepsReplaced?(key) == true)
+                do throws(FileError) {
+                    try AtomicFile.write(bytes, to: path, using: layer)
+                } catch {
+                    if let change { forgetChange(change) }
+                    throw error
+                }
+                if let change { onChange?(change) }
             } else {
                 try stage(bytes, key)
             }
@@ -141,11 +156,11 @@ public final class ImageStore {
     /// - Parameter key: its name.
     /// - Throws: `ImageError` when the key cannot be one.
     public func deleteImage(forKey key: String) throws(ImageError) {
-        let path = try imagePath(forKey: key)
+        try ImageKey.check(key)
         cache.remove(key)
         removeThumbnails(forKey: key)
         if !transactions.isEmpty { return note(.deleted, key) }
-        removeFile(path)
+        if let change = removeKeeping(forKey: key, isKept: keepsReplaced?(key) == true) { onChange?(change) }
     }
 
     func removeFile(_ path: String) {

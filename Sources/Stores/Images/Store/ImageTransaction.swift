@@ -14,4 +14,6 @@ struct ImageTransaction {
 
     /// By key; the last counts.
     var changes: [String: Change] = [:]
+    /// The keys of which what was there before is kept: told when they changed, for the items may be gone at the end.
+    var keptKeys: Set<String> = []
 }

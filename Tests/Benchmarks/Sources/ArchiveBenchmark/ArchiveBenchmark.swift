@@ -43,7 +43,7 @@ enum ArchiveBenchmark {
         // Small stores come by the hundred, so that no processor learns the only one by heart.
         let stores = (0..<max(1, 100_000 / count)).map { SampleItem.make(count, store: $0) }
         let items = stores[0]
-        let rounds = count > 2_000_000 ? 1 : count > 200_000 ? 3 : 7
+        let rounds = count > 2_000_000 ? 2 : count > 200_000 ? 3 : 7
         var archives: [[UInt8]] = Array(repeating: [], count: stores.count)
         let write = try best(rounds, of: stores.count) { archives[$0] = try CubbyCodec.write(stores[$0]) }
         let ours = archives[0]
@@ -54,7 +54,8 @@ enum ArchiveBenchmark {
         let read = try best(rounds, of: stores.count) { sum = try CubbyCodec.read(archives[$0]) }
         precondition(sum == SampleItem.sum(stores[stores.count - 1]))
         var name: String?
-        let first = try best(rounds) { name = try CubbyCodec.firstName(ours) }
+        // The first round meets what the allocator put off when the items before were given back.
+        let first = try best(max(rounds, 3)) { name = try CubbyCodec.firstName(ours) }
         precondition(name == items[0].name)
         let floors = stores.map { FloorCodec($0) }
         var length = 0
