@@ -6,7 +6,6 @@
 
 #include "decoding.h"
 #include "metadata.h"
-#include "plain.h"
 #include "profile.h"
 
 typedef const struct cimaging_library *Library;
@@ -255,7 +254,6 @@ cimaging_status cimaging_render(
     const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
     Library vips = ready(result);
     if (!vips) return CIMAGING_LIBRARY_MISSING;
-    if (cimaging_render_plain(vips, source, request, result)) return CIMAGING_OK;
     pthread_mutex_lock(&lock);
     cimaging_status status = render(vips, source, request, result);
     clean_up(vips);

@@ -1,7 +1,5 @@
 #include "library.h"
 
-#include "codecs.h"
-
 #include <dlfcn.h>
 #include <locale.h>
 #include <pthread.h>
@@ -11,11 +9,9 @@
 
 static struct cimaging_library library;
 static int is_ready;
-static struct cimaging_codecs codecs;
-static int has_codecs;
 static int threads;
 static char reason[256];
-/* Guards the six above: they are written in the once-function alone. */
+/* Guards the four above: they are written in the once-function alone. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* What libvips would write to standard error about a strange picture comes back as an error, or does not matter. */
@@ -31,16 +27,6 @@ static int start(void) {
     if (locale && strcmp(locale, setlocale(LC_ALL, NULL)) != 0) setlocale(LC_ALL, locale);
     free(locale);
     return status;
-}
-
-/* They are found among what libvips is linked with. Without one of them all goes through libvips. */
-static void open_codecs(void *handle) {
-#define CIMAGING_LOOK_UP(name) \
-    codecs.name = (__typeof__(name) *)dlsym(handle, #name); \
-    if (!codecs.name) return;
-    CIMAGING_CODEC_FUNCTIONS(CIMAGING_LOOK_UP)
-#undef CIMAGING_LOOK_UP
-    has_codecs = 1;
 }
 
 static void open_library(void) {
@@ -76,7 +62,6 @@ static void open_library(void) {
     /* What Orc compiles for each picture anew takes longer than it saves, and it frees its code without a lock. */
     library.vips_vector_set_enabled(FALSE);
     threads = library.vips_concurrency_get() > 4 ? 4 : library.vips_concurrency_get();
-    open_codecs(handle);
     is_ready = 1;
 }
 
@@ -88,9 +73,4 @@ const struct cimaging_library *cimaging_library(const char **why) {
     pthread_once(&once, open_library);
     *why = reason;
     return is_ready ? &library : NULL;
-}
-
-const struct cimaging_codecs *cimaging_codecs(void) {
-    const char *why;
-    return cimaging_library(&why) && has_codecs ? &codecs : NULL;
 }
