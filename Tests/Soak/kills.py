@@ -54,7 +54,7 @@ def reopen(container):
     mode = ["--read-only"] if rng.random() < 0.6 else []
     run = subprocess.run([binary, "--container", container] + mode + ["-e", dump], capture_output=True)
     if run.returncode != 0:
-        raise SystemExit(f"the store does not open: {run.stderr.decode()}")
+        raise SystemExit(f"seed {seed}, {container}: the store does not open ({run.returncode}): {run.stderr.decode()}")
     return [json.loads(line) for line in run.stdout.decode().splitlines()], run.stderr.decode()
 
 
@@ -63,7 +63,7 @@ def session(container, number, acknowledged):
     large = ["5000"] if rng.random() < 0.1 else []
     process = subprocess.Popen(
         [binary, "--container", container, "run", os.path.join(here, "kills.lua"), str(seed * 100000 + number)] + large,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        stdout=subprocess.PIPE, stderr=open(container + ".said", "wb"))
     kind = rng.random()
     if kind < 0.15:
         time.sleep(rng.random() * 0.03)
@@ -86,7 +86,8 @@ def session(container, number, acknowledged):
     rest = process.stdout.read()
     status = process.wait()
     if status != -signal.SIGKILL:
-        raise SystemExit(f"trial {number}: the session ended by itself with {status}")
+        said = open(container + ".said", errors="replace").read()[-2000:]
+        raise SystemExit(f"trial {number} of seed {seed}: the session ended by itself with {status}: {said}")
     output = (seen if kind >= 0.15 else b"") + rest
     lines = output.split(b"\n")[:-1]
     state, pending = acknowledged, None
