@@ -31,10 +31,14 @@ struct MemoryPressureSourceTests {
         try FileManager.default.createDirectory(
             atPath: scratch.file("proc/pressure"), withIntermediateDirectories: true)
         try Data().write(to: URL(fileURLWithPath: scratch.file("proc/pressure/memory")))
+        // Foundation leaks the buffer for a file without bytes: what is looked at is the size.
+        func size() throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: scratch.file("proc/pressure/memory"))[.size] as? Int
+        }
         let source = try #require(find([:]))
-        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("proc/pressure/memory"))).isEmpty)
+        #expect(try size() == 0)
         #expect(source.arm()?.origin == .system)
-        #expect(try !Data(contentsOf: URL(fileURLWithPath: scratch.file("proc/pressure/memory"))).isEmpty)
+        #expect(try size() == "some 150000 2000000\0".utf8.count)
     }
 
     @Test func theServiceManagerMayTurnItOff() {
