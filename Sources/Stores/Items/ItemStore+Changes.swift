@@ -84,8 +84,7 @@ extension ItemStore {
 
     func holder(ofKeyOf row: UInt32, _ hash: UInt64) -> UInt32? {
         if table.textKeys[row] { return table.withKey(row) { self.row(forKey: $0) } }
-        let key = table.keys[row]
-        return index.find(hash) { table.keys[$0] == key && !table.textKeys[$0] }
+        return self.row(forKey: table.keys[row], hash)
     }
 
     // MARK: Removing and moving

@@ -186,11 +186,21 @@ public final class ItemStore {
 
     func row(forKey key: UnsafeBufferPointer<UInt8>) -> UInt32? {
         if let packed = PackedKey(uuid: key) {
-            return index.find(keyHasher.hash(packed)) { table.keys[$0] == packed && !table.textKeys[$0] }
+            return row(forKey: packed, keyHasher.hash(packed))
         }
         return index.find(keyHasher.hash(text: key)) { row in
             guard table.textKeys[row] else { return false }
             return table.keys[row].cell.withText { $0.elementsEqual(key) }
+        }
+    }
+
+    /// The row whose key is this UUID. A key that is still in the archive is compared where it lies: most keys that are
+    /// looked at belong to an item of which one field is wanted.
+    @inline(__always)
+    func row(forKey key: PackedKey, _ hash: UInt64) -> UInt32? {
+        index.find(hash) { row in
+            guard table.keys.isPresent(row) else { return rowSource?.uuid(row) == key }
+            return table.keys[row] == key && !table.textKeys[row]
         }
     }
 

@@ -130,9 +130,7 @@ struct JournalDecoder {
         switch JournalCode.Key(rawValue: try byte()) {
         case .uuid:
             let key = try packedKey()
-            row = store.index.find(store.keyHasher.hash(key)) { [store] in
-                store.table.keys[$0] == key && !store.table.textKeys[$0]
-            }
+            row = store.row(forKey: key, store.keyHasher.hash(key))
         case .text: row = store.row(forKey: try text())
         case nil: throw corrupt("a key of an unknown kind")
         }
