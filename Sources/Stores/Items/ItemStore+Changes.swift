@@ -265,6 +265,14 @@ extension ItemStore {
         log.append(Change(kind: .set, row: row, field: field.rawValue, cell: old))
     }
 
+    /// As ``change(_:_:to:)``, in a replay: a value that is still in the archive is not read to be replaced.
+    func replayChange(_ row: UInt32, _ field: ItemField, to cell: Cell) {
+        guard indexes.isEmpty, table.isArchived(row, field) else { return change(row, field, to: cell) }
+        table.setCell(row, field, cell)
+        version &+= 1
+        log.append(Change(kind: .set, row: row, field: field.rawValue, cell: .archived))
+    }
+
     // MARK: The same without the log
 
     func restore(_ row: UInt32, at position: Int) {

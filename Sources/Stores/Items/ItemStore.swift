@@ -52,6 +52,8 @@ public final class ItemStore {
     // MARK: Persistence
 
     let persistence: any ItemPersistence
+    /// Which items the archive has in their rows' places.
+    @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
     /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
     private(set) var copies: [String: String] = [:]
     /// Whether each commit waits until it survives a power cut.

@@ -32,6 +32,7 @@ public struct ItemLoader {
         store.heap.faulted = source.values
         store.table.map(index.count, customKinds: index.fieldKinds, source)
         store.order.adopt(index.count)
+        store.archivedPlaces.map(index.count)
         store.keyHasher = KeyHasher(seed: index.seed)
         store.index.adopt(slots, slotCount: slotCount, count: index.count, keeper: keeper)
     }
