@@ -107,7 +107,9 @@ public struct StoreCheck {
                 )
             } else if header.slots(in: bytes, keeper: nil)?.isWhole != true {
                 hasBadIndex = true
-                note(.warning, "the table of items.index is damaged, and not used", remedy)
+                note(
+                    .warning, "the table of items.index is damaged in part: a look there reads the keys of all items",
+                    remedy)
             } else {
                 note(.note, "items.index: matches, and the archive's checksum is right")
             }
