@@ -29,7 +29,7 @@ extension BinaryPropertyListWriter {
             header = 1
         } else if length < 0x100 {
             // The marker and the count as bytes of one word: 5F 10 and the length.
-            start.storeBytes(of: UInt32(truncatingIfNeeded: length) << 16 | 0x105F, as: UInt32.self)
+            start.storeBytes(of: (UInt32(truncatingIfNeeded: length) << 16 | 0x105F).littleEndian, as: UInt32.self)
             header = 3
         } else {
             header = Self.storeHeader(0x50, count: length, at: start)
@@ -243,7 +243,7 @@ extension BinaryPropertyListWriter {
         body.ensure(8)
         let start = UnsafeMutableRawPointer(body.base + body.count)
         if value < 0x100 {
-            start.storeBytes(of: UInt16(truncatingIfNeeded: value) << 8 | 0x80, as: UInt16.self)
+            start.storeBytes(of: (UInt16(truncatingIfNeeded: value) << 8 | 0x80).littleEndian, as: UInt16.self)
             return 2
         }
         if value < 0x1_0000 {
