@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 
 /// A growing array of plain values at an address that only growing, and writing beside a snapshot, change.
@@ -51,6 +52,12 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     func pointer(_ row: UInt32) -> UnsafeMutablePointer<Element> {
         if row < mappedCount { fault(row) }
         return memory + Int(row)
+    }
+
+    /// Has the processor fetch a row's element, wherever it lies; nothing is read.
+    @inline(__always)
+    func prefetch(_ row: UInt32) {
+        cubby_prefetch(memory + Int(row))
     }
 
     /// Whether the row's element is here and not only in the archive.

@@ -66,6 +66,8 @@ public final class ItemStore {
 
     /// A number that grows with every change; two equal readings mean that nothing changed in between.
     @exclusivity(unchecked) public internal(set) var version: UInt64 = 0
+    /// How many items have left the store, at an address of its own for readers that look at it often.
+    let departureCount: UnsafeMutablePointer<UInt64>
 
     /// An empty store in memory.
     public convenience init() {
@@ -76,7 +78,11 @@ public final class ItemStore {
         self.persistence = persistence
         self.durability = durability
         isReadOnly = persistence.isReadOnly
+        departureCount = .allocate(capacity: 1)
+        departureCount.initialize(to: 0)
     }
+
+    deinit { departureCount.deallocate() }
 
     /// Opens the store that a persistence keeps: the archive, and the journal's changes since.
     ///
@@ -186,7 +192,10 @@ public final class ItemStore {
 
     func row(forKey key: UnsafeBufferPointer<UInt8>) -> UInt32? {
         if let packed = PackedKey(uuid: key) {
-            return index.find(keyHasher.hash(packed)) { table.keys[$0] == packed && !table.textKeys[$0] }
+            return index.find(keyHasher.hash(packed)) { row in
+                table.prefetch(row)
+                return table.keys[row] == packed && !table.textKeys[row]
+            }
         }
         return index.find(keyHasher.hash(text: key)) { row in
             guard table.textKeys[row] else { return false }

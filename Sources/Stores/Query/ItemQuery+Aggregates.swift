@@ -54,7 +54,7 @@ extension ItemQuery {
 
     /// Calls a body with each row of the answer.
     private func visitOrdered(_ body: (UInt32) -> Void) throws {
-        guard sortKeys.isEmpty else { return try rows().forEach(body) }
+        guard order.isEmpty else { return try rows().forEach(body) }
         try visit { row in
             body(row)
             return true
@@ -96,8 +96,8 @@ extension ItemQuery {
         let field = try store.queriedField(field)
         var totals = ItemAggregate()
         var query = self
-        if limitCount == nil, offsetCount == 0 { query.sortKeys = [] }
-        guard query.sortKeys.isEmpty else {
+        if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
+        guard query.order.isEmpty else {
             for row in try query.rows() { try totals.add(store, row, field) }
             return totals
         }

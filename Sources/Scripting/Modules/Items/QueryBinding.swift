@@ -120,15 +120,11 @@ enum QueryBinding {
             "each", returns: [.callback("() → integer, Item")], "An iterator over numbers and items, for `for`.",
             example: "for number, item in items:query():each() do print(number, item.name) end"
         ) { value, call in
-            let found = try value.query.references()
-            let store = value.query.store
-            var next = 0
-            return call.returns(ownedFunction: { call in
-                while next < found.count, store.isRemoved(found[next]) { next += 1 }
-                guard next < found.count else { return call.returns(LuaValue.nil) }
-                next += 1
-                return call.returns(next) + call.returns(row: found[next - 1].bits, item)
-            })
+            // Read before the query runs: its own functions may remove what it has found.
+            let departures = value.query.store.departures.pointee
+            return try value.query.withReferences { count, reference in
+                call.returns(iteratorOver: count, since: departures, item) { reference($0).bits }
+            }
         }
         cls.method(
             "explain", returns: [.string], "How the answer is found: the index, and how many items were looked at.",
