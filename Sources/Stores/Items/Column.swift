@@ -23,7 +23,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     init(minimumCapacity: Int = 16) {
         capacity = max(minimumCapacity, 1)
         memory = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
-        buffer = ColumnBuffer(memory)
+        buffer = ColumnBuffer(memory, capacity: capacity)
     }
 
     @inline(__always)
@@ -165,7 +165,8 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     private mutating func replace(capacity wanted: Int) {
         let old = buffer
         let source = memory
-        let fresh = ColumnBuffer(zeros: wanted * MemoryLayout<Element>.stride)
+        let byteCount = wanted * MemoryLayout<Element>.stride
+        let fresh = faults == nil ? ColumnBuffer(toBeFilled: byteCount) : ColumnBuffer(zeros: byteCount)
         let target = fresh.base.assumingMemoryBound(to: Element.self)
         buffer = fresh
         memory = target

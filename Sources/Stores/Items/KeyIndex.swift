@@ -6,6 +6,8 @@ import Glibc
 /// at once in some thousand times.
 struct KeyIndex: ~Copyable {
     private var slots: UnsafeMutablePointer<UInt32>
+    /// Where they lie, when they are many.
+    private var memory: LargeMemory?
     private var mask: Int
     private(set) var count = 0
     /// The bits of a slot that are the row's; the others are its hash's.
@@ -21,12 +23,27 @@ struct KeyIndex: ~Copyable {
     }
 
     deinit {
-        if keeper == nil { slots.deallocate() }
+        if keeper == nil { free(slots, memory) }
+    }
+
+    /// Slots that hold nothing; a large table, which is looked into everywhere, is on large pages.
+    private static func allocate(_ count: Int) -> (UnsafeMutablePointer<UInt32>, LargeMemory?) {
+        if let memory = LargeMemory(count * MemoryLayout<UInt32>.stride) {
+            return (memory.base.bindMemory(to: UInt32.self, capacity: count), memory)
+        }
+        let slots = UnsafeMutablePointer<UInt32>.allocate(capacity: count)
+        slots.initialize(repeating: 0, count: count)
+        return (slots, nil)
+    }
+
+    private func free(_ slots: UnsafeMutablePointer<UInt32>, _ memory: LargeMemory?) {
+        if let memory { memory.free() } else { slots.deallocate() }
     }
 
     /// Takes a table that another process made with the same hash function; each entry is checked by the caller.
     mutating func adopt(_ table: UnsafePointer<UInt32>, slotCount: Int, count: Int, keeper: AnyObject) {
-        if self.keeper == nil { slots.deallocate() }
+        if self.keeper == nil { free(slots, memory) }
+        memory = nil
         // Never written through: `own()` copies first.
         slots = UnsafeMutablePointer(mutating: table)
         mask = slotCount - 1
@@ -43,9 +60,10 @@ struct KeyIndex: ~Copyable {
 
     @inline(never)
     private mutating func copySlots() {
-        let fresh = UnsafeMutablePointer<UInt32>.allocate(capacity: mask + 1)
-        fresh.initialize(from: slots, count: mask + 1)
+        let (fresh, memory) = Self.allocate(mask + 1)
+        fresh.update(from: slots, count: mask + 1)
         slots = fresh
+        self.memory = memory
         keeper = nil
     }
 
@@ -143,11 +161,10 @@ struct KeyIndex: ~Copyable {
 
     @inline(never)
     private mutating func grow(to size: Int, rehash: (UInt32) -> UInt64) {
-        let old = slots
+        let (old, oldMemory) = (slots, memory)
         let oldSize = mask + 1
         let oldMask = rowMask
-        slots = UnsafeMutablePointer<UInt32>.allocate(capacity: size)
-        slots.initialize(repeating: 0, count: size)
+        (slots, memory) = Self.allocate(size)
         mask = size - 1
         rowMask = Self.rowMask(slotCount: size)
         while highestRow >= rowMask { rowMask = rowMask << 1 | 1 }
@@ -158,6 +175,6 @@ struct KeyIndex: ~Copyable {
             place(row, rehash(row))
             return true
         }
-        old.deallocate()
+        free(old, oldMemory)
     }
 }

@@ -16,12 +16,12 @@ extension ItemQuery {
 
     /// The least of a field's values in the order of ``sorted(_:descending:)``; nil when no item has the field.
     public func min(_ field: String) throws -> PropertyListValue? {
-        try ItemAggregate.extreme(store, rows(), store.queriedField(field), wanted: -1)
+        try ItemAggregate.extreme(store, rows()[...], store.queriedField(field), wanted: -1)
     }
 
     /// The greatest of a field's values; nil when no item has the field.
     public func max(_ field: String) throws -> PropertyListValue? {
-        try ItemAggregate.extreme(store, rows(), store.queriedField(field), wanted: 1)
+        try ItemAggregate.extreme(store, rows()[...], store.queriedField(field), wanted: 1)
     }
 
     /// The items in groups of equal values of a field, in order of appearance; those without the field are one group.
@@ -48,8 +48,12 @@ extension ItemQuery {
 
     private func groupByFirstWord(_ field: ItemField) throws -> [ItemGroup] {
         var groups = FirstWordGroups(store, field)
-        try visitOrdered { row in groups.add(row) }
-        return groups.groups
+        if hasConditions || !order.isEmpty || limitCount != nil || offsetCount > 0 {
+            try visitOrdered { row in groups.add(row) }
+        } else {
+            groups.addAll()
+        }
+        return groups.groups()
     }
 
     /// Calls a body with each row of the answer.

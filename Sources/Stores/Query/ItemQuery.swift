@@ -56,6 +56,18 @@ public struct ItemQuery {
         return query
     }
 
+    /// The same for a field whose name's bytes are at hand; a name of the domain makes no `String`.
+    public func sorted(
+        utf8 field: UnsafeBufferPointer<UInt8>, descending: Bool = false
+    ) throws(StoreError) -> ItemQuery {
+        guard let known = ItemField(domain: field) else {
+            return try sorted(String(decoding: field, as: UTF8.self), descending: descending)
+        }
+        var query = self
+        query.order.append(ItemSortKey(field: known, isDescending: descending))
+        return query
+    }
+
     /// The fields that its predicates and its order speak of, each once, predicates' first.
     public var fields: [String] {
         var names: [String] = []

@@ -60,8 +60,10 @@ enum QueryBinding {
             returns: [.object("Query")], "In the order of a field; a second call adds a lesser key.",
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
         ) { value, call in
-            let descending = call.isNil(1) ? false : try call.text(1) == "descending"
-            return call.returns(QueryValue(try value.query.sorted(try call.text(0), descending: descending)), cls)
+            // The shim has seen that it is one of the two.
+            let descending = call.isNil(1) ? false : try call.borrowedBytes(1).first == UInt8(ascii: "d")
+            let field = try call.borrowedBytes(0).bindMemory(to: UInt8.self)
+            return call.returns(QueryValue(try value.query.sorted(utf8: field, descending: descending)), cls)
         }
         for (name, documentation) in [
             ("limit", "At most so many items."), ("offset", "Without the first so many items."),
