@@ -65,7 +65,9 @@ extension LuaCall {
     /// - Parameters:
     ///   - count: how many rows there are.
     ///   - departures: the class's word of departures as it was before the rows were looked for.
+    ///   - cls: the class of rows.
     ///   - row: the row at a place from 0.
+    /// - Returns: the number of results.
     public func returns<T: AnyObject>(
         iteratorOver count: Int, since departures: UInt64, _ cls: LuaClass<T>, row: (Int) -> UInt64
     ) -> Int32 {
