@@ -31,6 +31,10 @@ static int is_jpeg(const cimaging_source *source) {
     return source->bands == 0 && source->length > 2 && bytes[0] == 0xff && bytes[1] == 0xd8;
 }
 
+static int is_png(const cimaging_source *source) {
+    return source->bands == 0 && source->length > 4 && memcmp(source->bytes, "\x89PNG", 4) == 0;
+}
+
 /* The loader of the format, JPEG's without asking all the others. */
 static VipsImage *open_file(Library vips, const cimaging_source *source, int shrink) {
     VipsImage *image = NULL;
@@ -122,17 +126,21 @@ static int shrink_rows(Library vips, VipsImage **image, double factor) {
     return 0;
 }
 
-/* Whether a file is decoded as its rows are used, so that all of it is never in memory: a large PNG file, which has no
- * smaller version for the decoder to make, and of which rows are asked for in their order. */
-static int is_streamed(Library vips, const cimaging_source *source, VipsImage *image) {
+/* Whether a file is decoded as its rows are used, from the first to the last: a large PNG file, which has no smaller
+ * version for the decoder to make, so that all of it is never in memory; and what is coded anew as it is, so that decoding
+ * and coding go on side by side. The latter is tried once: whether a picture is damaged is for the other way to say. */
+static int is_streamed(
+    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone, VipsImage *image) {
     const int64_t large = 16000000;
     int64_t pixels = (int64_t)vips->vips_image_get_width(image) * vips->vips_image_get_height(image);
-    return source->bands == 0 && source->length > 4 && memcmp(source->bytes, "\x89PNG", 4) == 0 && pixels > large &&
-           vips->vips_image_get_orientation(image) <= 1;
+    if (vips->vips_image_get_orientation(image) > 1) return 0;
+    if (is_png(source) && pixels > large) return 1;
+    return !is_alone && (is_png(source) || is_jpeg(source)) && request->mode == CIMAGING_AS_IS &&
+           request->output == CIMAGING_JPEG;
 }
 
 cimaging_status cimaging_decode(
-    Library vips, const cimaging_source *source, const cimaging_request *request, VipsImage **image,
+    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone, VipsImage **image,
     int *is_stream, cimaging_result *result) {
     double factor = reduction(source, request);
     int shrink = shrinks(source) ? shrink_on_load(factor) : 1;
@@ -140,7 +148,7 @@ cimaging_status cimaging_decode(
     cimaging_status status = cimaging_open(vips, source, shrink, image, result);
     if (status != CIMAGING_OK || source->bands != 0) return status;
     int failed = shrink_rows(vips, image, factor / shrink) != 0;
-    *is_stream = !failed && is_streamed(vips, source, *image);
+    *is_stream = !failed && is_streamed(vips, source, request, is_alone, *image);
     if (!failed && (*is_stream || copy_to_memory(vips, image) == 0)) return CIMAGING_OK;
     if (*image) vips->g_object_unref(*image);
     *image = NULL;

@@ -174,11 +174,20 @@ cimaging_status cimaging_load(cimaging_result *result) {
     return ready(result) ? CIMAGING_OK : CIMAGING_LIBRARY_MISSING;
 }
 
-/* One picture at a time: libvips has one text for the errors of all threads, and one number of threads for all
- * pictures. A large picture is worked on by several threads all the same. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* libvips has one text for the errors of all threads, and one number of threads for all pictures. So small pictures are
+ * worked on beside each other, each on one thread, and what does not go well is done once more alone: then the words are
+ * its own. A large picture has libvips to itself, and several threads. The text is emptied by who is alone, and by nobody
+ * else: while it is empty, nothing has failed anywhere. */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 
-static cimaging_status measure(Library vips, const cimaging_source *source, cimaging_result *result) {
+/* What is done with a source, the lock held. */
+typedef cimaging_status (*Work)(
+    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone, cimaging_result *result);
+
+static cimaging_status measure(
+    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone,
+    cimaging_result *result) {
+    (void)request, (void)is_alone;
     VipsImage *image;
     cimaging_status status = cimaging_open(vips, source, 1, &image, result);
     if (status != CIMAGING_OK) return status;
@@ -193,12 +202,24 @@ static cimaging_status measure(Library vips, const cimaging_source *source, cima
     return CIMAGING_OK;
 }
 
+static cimaging_status read_exif(
+    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone,
+    cimaging_result *result) {
+    (void)request, (void)is_alone;
+    VipsImage *image;
+    cimaging_status status = cimaging_open(vips, source, 1, &image, result);
+    if (status != CIMAGING_OK) return status;
+    cimaging_collect_exif(vips, image, result);
+    vips->g_object_unref(image);
+    return CIMAGING_OK;
+}
+
 static cimaging_status render(
-    Library vips, const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
+    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone,
+    cimaging_result *result) {
     VipsImage *image;
     int is_stream;
-    cimaging_use_threads(vips, (int64_t)source->width * source->height);
-    cimaging_status status = cimaging_decode(vips, source, request, &image, &is_stream, result);
+    cimaging_status status = cimaging_decode(vips, source, request, is_alone, &image, &is_stream, result);
     if (status != CIMAGING_OK) return status;
     int is_resized = request->mode != CIMAGING_AS_IS;
     int failed = is_resized ? resize(vips, request, &image) : turn_upright(vips, &image);
@@ -219,46 +240,44 @@ static cimaging_status render(
     return failed ? cimaging_fail(vips, is_stream ? CIMAGING_UNREADABLE : CIMAGING_FAILED, result) : CIMAGING_OK;
 }
 
-/* Between two pictures: a warning must not be found by the next failure, and this thread may be about to end. */
-static void clean_up(Library vips) {
-    vips->vips_error_clear();
+/* A picture of that many pixels, beside others if it may be. */
+static cimaging_status perform(
+    Work work, int64_t pixels, const cimaging_source *source, const cimaging_request *request,
+    cimaging_result *result) {
+    Library vips = ready(result);
+    if (!vips) return CIMAGING_LIBRARY_MISSING;
+    cimaging_status status = CIMAGING_FAILED;
+    if (pixels < CIMAGING_LARGE) {
+        pthread_rwlock_rdlock(&lock);
+        if (vips->vips_error_buffer()[0] == '\0') status = work(vips, source, request, 0, result);
+        pthread_rwlock_unlock(&lock);
+    }
+    if (status != CIMAGING_OK) {
+        memset(result, 0, sizeof *result);
+        pthread_rwlock_wrlock(&lock);
+        vips->vips_error_clear();
+        cimaging_use_threads(vips, pixels);
+        status = work(vips, source, request, 1, result);
+        cimaging_use_threads(vips, 0);
+        vips->vips_error_clear();
+        pthread_rwlock_unlock(&lock);
+    }
+    /* This thread may be about to end. */
     vips->vips_thread_shutdown();
+    return status;
 }
 
 cimaging_status cimaging_exif(const cimaging_source *source, cimaging_result *result) {
-    Library vips = ready(result);
-    if (!vips) return CIMAGING_LIBRARY_MISSING;
-    pthread_mutex_lock(&lock);
-    VipsImage *image;
-    cimaging_status status = cimaging_open(vips, source, 1, &image, result);
-    if (status == CIMAGING_OK) {
-        cimaging_collect_exif(vips, image, result);
-        vips->g_object_unref(image);
-    }
-    clean_up(vips);
-    pthread_mutex_unlock(&lock);
-    return status;
+    return perform(read_exif, 0, source, NULL, result);
 }
 
 cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result) {
-    Library vips = ready(result);
-    if (!vips) return CIMAGING_LIBRARY_MISSING;
-    pthread_mutex_lock(&lock);
-    cimaging_status status = measure(vips, source, result);
-    clean_up(vips);
-    pthread_mutex_unlock(&lock);
-    return status;
+    return perform(measure, 0, source, NULL, result);
 }
 
 cimaging_status cimaging_render(
     const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
-    Library vips = ready(result);
-    if (!vips) return CIMAGING_LIBRARY_MISSING;
-    pthread_mutex_lock(&lock);
-    cimaging_status status = render(vips, source, request, result);
-    clean_up(vips);
-    pthread_mutex_unlock(&lock);
-    return status;
+    return perform(render, (int64_t)source->width * source->height, source, request, result);
 }
 
 void cimaging_free(void *bytes) {

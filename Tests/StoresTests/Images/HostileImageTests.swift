@@ -1,3 +1,4 @@
+import Application
 import Foundation
 import Stores
 import TestSupport
@@ -134,6 +135,32 @@ struct HostileImageTests {
             try Image(bytes: Samples.bytes("webp"), limits: ImageLimits(pixels: 100))
         }
         #expect(sample?.code == .tooManyPixels)
+    }
+
+    @Test("pictures that are decoded beside each other do not take over each other's damage, or its words")
+    func besideEachOther() throws {
+        let teapot = try Pictures.bytes(Pictures.example("teapot.jpg"))
+        let middle = teapot.count / 2
+        let torn = teapot[..<middle] + [UInt8](repeating: 0xff, count: 40) + teapot[(middle + 40)...]
+        let files: [[UInt8]] = [
+            teapot, Pictures.png(width: 60, height: 60, data: [1, 2, 3]),
+            try Pictures.bytes(Pictures.example("lamp.png")), Array(torn), Samples.bytes("webp"),
+            Samples.bytes("webp").dropLast(60) + [UInt8](repeating: 7, count: 60),
+        ]
+        @Sendable func outcome(_ number: Int) -> Result<[UInt8], ImageError> {
+            let (bytes, isSmall) = (files[number % files.count], number / files.count % 2 == 1)
+            do throws(ImageError) {
+                let sizing = isSmall ? ImageSizing(width: 30, height: 30) : nil
+                return .success(try Image(bytes: bytes).jpegData(sizing: sizing))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let alone = (0..<2 * files.count).map(outcome)
+        #expect(alone.contains { (try? $0.get()) == nil } && alone.contains { (try? $0.get()) != nil })
+        try ParallelWork.forEach(40 * files.count, width: 6, work: outcome) { number, found in
+            #expect(found == alone[number % alone.count], "file \(number % files.count)")
+        }
     }
 
     /// All that a picture can be asked.
