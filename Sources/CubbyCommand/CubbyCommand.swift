@@ -31,18 +31,29 @@ struct CubbyCommand: ParsableCommand {
     static func main() {
         // Before any thread exists: the signal thread alone receives what drives the life cycle.
         SignalMask.blockAtLaunch()
-        main(subcommandFirst(Array(CommandLine.arguments.dropFirst())))
+        let words = Array(CommandLine.arguments.dropFirst())
+        // Parsing is a good part of a short run: what starts no other command is parsed once.
+        guard !names(words.first, configuration.subcommands), let start = try? StartCommand.parse(words) else {
+            return main(words)
+        }
+        if let words = subcommandFirst(words, start) { return main(words) }
+        do { try start.run() } catch { exit(withError: error) }
     }
 
     /// `cubby --read-only run FILE` as well as `cubby run --read-only FILE`: the options mean the same before the word.
-    static func subcommandFirst(_ words: [String]) -> [String] {
-        guard let start = try? StartCommand.parse(words), start.code.isEmpty, let word = start.arguments.first,
-            [
-                RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
-                GalleryCommand.self,
-            ].contains(where: { (command: any ParsableCommand.Type) in command.configuration.commandName == word })
-        else { return words }
+    private static func subcommandFirst(_ words: [String], _ start: StartCommand) -> [String]? {
+        guard start.code.isEmpty, let word = start.arguments.first, names(word, commandsOfHosts) else { return nil }
         let position = words.count - start.arguments.count
         return [word] + words[..<position] + words[(position + 1)...]
+    }
+
+    /// The commands that take the options of ``StartCommand``.
+    private static let commandsOfHosts: [any ParsableCommand.Type] = [
+        RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
+        GalleryCommand.self,
+    ]
+
+    private static func names(_ word: String?, _ commands: [any ParsableCommand.Type]) -> Bool {
+        word == "help" || commands.contains { $0.configuration.commandName == word }
     }
 }

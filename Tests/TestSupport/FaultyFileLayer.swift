@@ -71,6 +71,13 @@ public final class FaultyFileLayer: FileLayer {
         return try real.read(file, into: buffer)
     }
 
+    public func read(
+        _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(FileError) -> Int {
+        try step("read", .read, file.path)
+        return try real.read(file, at: offset, into: buffer)
+    }
+
     public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
         do throws(FileError) {
             try step("write", .write, file.path)

@@ -9,6 +9,8 @@ public protocol FileLayer: Sendable {
     func close(_ file: OpenFile)
     /// Reads at most `buffer.count` bytes from the current position and returns how many; 0 at the end.
     func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
+    /// Reads at most `buffer.count` bytes from an offset on, without moving the position, and returns how many.
+    func read(_ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
     /// Writes all bytes, however many calls that takes. On an error some of them may have been written.
     func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError)
     /// Forces contents and size to the disk.

@@ -20,6 +20,13 @@ public struct PosixFileLayer: FileLayer {
         return try retry(.read, file.path) { Glibc.read(file.descriptor, base, buffer.count) }
     }
 
+    public func read(
+        _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(FileError) -> Int {
+        guard let base = buffer.baseAddress, !buffer.isEmpty else { return 0 }
+        return try retry(.read, file.path) { pread(file.descriptor, base, buffer.count, off_t(offset)) }
+    }
+
     public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
         guard let base = bytes.baseAddress else { return }
         var done = 0

@@ -39,6 +39,12 @@ public struct FencedFileLayer: FileLayer {
         try real.read(file, into: buffer)
     }
 
+    public func read(
+        _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(FileError) -> Int {
+        try real.read(file, at: offset, into: buffer)
+    }
+
     public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
         try real.writeAll(bytes, to: file)
     }

@@ -92,7 +92,7 @@ public struct StoreCheck {
         guard let archive = try? layer.contents(of: path("items.archive")) else { return }
         let remedy = "remove the index; the next save makes one"
         bytes.withUnsafeBytes { bytes in
-            guard let header = ItemIndexFile(header: bytes) else {
+            guard let header = ItemIndexFile(bytes) else {
                 hasBadIndex = true
                 return note(.warning, "items.index is damaged: the archive is read whole when it is opened", remedy)
             }
@@ -105,7 +105,7 @@ public struct StoreCheck {
                     .error,
                     "items.archive is not as it was written: its checksum differs. Items that it still gives may be wrong"
                 )
-            } else if ItemIndexFile(bytes, of: header.archive) == nil {
+            } else if header.slots(in: bytes, keeper: nil)?.isWhole != true {
                 hasBadIndex = true
                 note(.warning, "the table of items.index is damaged, and not used", remedy)
             } else {

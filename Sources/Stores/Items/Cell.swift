@@ -13,6 +13,8 @@ struct Cell: BitwiseCopyable, Equatable {
 
     static let shortTextLimit = 14
     static let absent = Cell(.absent)
+    /// In a change's place for the old value: the one that the mapped archive has, which was not read.
+    static let archived = Cell(.absent, 1)
 
     @inline(__always)
     init(_ kind: Kind, _ tail: UInt64 = 0) {

@@ -59,6 +59,11 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         row >= mappedCount || faults?.isPresent(row) ?? true
     }
 
+    /// Forgets a row's element, which the archive has.
+    func forget(_ row: UInt32) {
+        if row < mappedCount { faults?.markMissing(row) }
+    }
+
     @inline(__always)
     mutating func append(_ element: Element) {
         if count == capacity { grow(to: count + 1) }

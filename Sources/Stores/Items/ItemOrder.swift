@@ -18,6 +18,8 @@ struct ItemOrder: ~Copyable {
     private var untouched = 0
     /// Rows that exist while the order is untouched.
     private var untouchedRows = 0
+    /// Whether the row at each position has the position's number.
+    private(set) var isInRowOrder = true
     /// Holes a block of 64 slots, as a Fenwick tree of a power of two of blocks; empty when not built.
     private var tree: [UInt32] = []
 
@@ -30,7 +32,7 @@ struct ItemOrder: ~Copyable {
     }
 
     /// The rows for a snapshot: nil when each is at its own position.
-    var snapshot: [UInt32]? { untouched > 0 ? nil : stored }
+    var snapshot: [UInt32]? { isInRowOrder ? nil : stored }
 
     /// Makes the empty order one of `number` rows, each at its own position. O(1).
     mutating func adopt(_ number: Int) {
@@ -82,6 +84,7 @@ struct ItemOrder: ~Copyable {
             makeSlots()
         }
         places[row] = UInt32(stored.count)
+        if Int(row) != stored.count { isInRowOrder = false }
         stored.append(row)
         count += 1
         if firstHole != Int.max, !tree.isEmpty, (stored.count - 1) >> 6 >= tree.count - 1 { tree = [] }
@@ -135,6 +138,7 @@ struct ItemOrder: ~Copyable {
             }
             return position
         }
+        isInRowOrder = false
         stored[slot] = Self.hole
         firstHole = min(firstHole, slot)
         addToTree(slot, 1)
@@ -146,6 +150,7 @@ struct ItemOrder: ~Copyable {
         if position == count { return append(row) }
         writeDown()
         close()
+        isInRowOrder = false
         stored.insert(row, at: position)
         count += 1
         for slot in position..<stored.count { places[stored[slot]] = UInt32(slot) }
@@ -155,6 +160,7 @@ struct ItemOrder: ~Copyable {
     mutating func move(from: Int, to: Int) {
         writeDown()
         close()
+        isInRowOrder = false
         let row = stored[from]
         if from < to {
             for slot in from..<to {

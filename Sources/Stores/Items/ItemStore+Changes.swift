@@ -84,8 +84,7 @@ extension ItemStore {
 
     func holder(ofKeyOf row: UInt32, _ hash: UInt64) -> UInt32? {
         if table.textKeys[row] { return table.withKey(row) { self.row(forKey: $0) } }
-        let key = table.keys[row]
-        return index.find(hash) { table.keys[$0] == key && !table.textKeys[$0] }
+        return self.row(forKey: table.keys[row], hash)
     }
 
     // MARK: Removing and moving
@@ -264,6 +263,14 @@ extension ItemStore {
             return heap.discard(old)
         }
         log.append(Change(kind: .set, row: row, field: field.rawValue, cell: old))
+    }
+
+    /// As ``change(_:_:to:)``, in a replay: a value that is still in the archive is not read to be replaced.
+    func replayChange(_ row: UInt32, _ field: ItemField, to cell: Cell) {
+        guard indexes.isEmpty, table.isArchived(row, field) else { return change(row, field, to: cell) }
+        table.setCell(row, field, cell)
+        version &+= 1
+        log.append(Change(kind: .set, row: row, field: field.rawValue, cell: .archived))
     }
 
     // MARK: The same without the log

@@ -86,6 +86,7 @@ extension ItemStore {
         guard hasCommittedChanges || !persistence.hasArchive else { return nil }
         let replacement = try persistence.beginReplacement(ItemSnapshot(self))
         isSaving = true
+        archivedPlaces.beginSave(order)
         return ItemStoreSave(replacement: replacement, version: version, count: count)
     }
 
@@ -95,12 +96,15 @@ extension ItemStore {
     public func finish(_ save: ItemStoreSave, _ result: Result<Void, StoreError>) throws(StoreError) {
         guard isSaving else { return }
         isSaving = false
+        var isDone = false
+        defer { archivedPlaces.endSave(succeeded: isDone) }
         switch result {
         case .failure(let error):
             persistence.abandon(save.replacement)
             throw error
         case .success:
             try persistence.finish(save.replacement)
+            isDone = true
             // Changes that came while the archive was written are in the new journal.
             if version == save.version { hasCommittedChanges = false }
         }

@@ -123,7 +123,11 @@ extension ItemStore {
         case .set:
             let field = ItemField(rawValue: change.field)
             heap.discard(table.cell(change.row, field))
-            setStored(change.row, field, change.cell)
+            if change.cell == .archived {
+                table.resetToArchived(change.row, field)
+            } else {
+                setStored(change.row, field, change.cell)
+            }
             version &+= 1
         case .move:
             order.move(from: Int(change.field), to: Int(change.position))

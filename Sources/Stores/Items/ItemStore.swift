@@ -52,6 +52,8 @@ public final class ItemStore {
     // MARK: Persistence
 
     let persistence: any ItemPersistence
+    /// Which items the archive has in their rows' places.
+    @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
     /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
     private(set) var copies: [String: String] = [:]
     /// Whether each commit waits until it survives a power cut.
@@ -185,13 +187,29 @@ public final class ItemStore {
     }
 
     func row(forKey key: UnsafeBufferPointer<UInt8>) -> UInt32? {
-        if let packed = PackedKey(uuid: key) {
-            return index.find(keyHasher.hash(packed)) { table.keys[$0] == packed && !table.textKeys[$0] }
-        }
-        return index.find(keyHasher.hash(text: key)) { row in
+        if let packed = PackedKey(uuid: key) { return row(forKey: packed, keyHasher.hash(packed)) }
+        return find(keyHasher.hash(text: key)) { row in
             guard table.textKeys[row] else { return false }
             return table.keys[row].cell.withText { $0.elementsEqual(key) }
         }
+    }
+
+    /// The row whose key is this UUID. A key that is still in the archive is compared where it lies: of most items that
+    /// are looked up one field is wanted.
+    @inline(__always)
+    func row(forKey key: PackedKey, _ hash: UInt64) -> UInt32? {
+        find(hash) { row in
+            guard table.keys.isPresent(row) else { return rowSource?.uuid(row) == key }
+            return table.keys[row] == key && !table.textKeys[row]
+        }
+    }
+
+    @inline(__always)
+    private func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
+        let row = index.find(hash, where: matches)
+        guard row == nil, index.isDamaged else { return row }
+        index.own { keyHash($0) }
+        return index.find(hash, where: matches)
     }
 
     func keyHash(_ row: UInt32) -> UInt64 {

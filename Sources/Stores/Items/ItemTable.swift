@@ -179,6 +179,29 @@ struct ItemTable: ~Copyable {
         }
     }
 
+    /// Whether a field has the value that the archive has, and that nobody has looked at.
+    func isArchived(_ row: UInt32, _ field: ItemField) -> Bool {
+        switch field {
+        case .name: !names.isPresent(row)
+        case .serialNumber: !serials.isPresent(row)
+        case .valueInDollars: !values.isPresent(row)
+        case .dateCreated: !dates.isPresent(row)
+        // Custom fields share a block.
+        default: false
+        }
+    }
+
+    /// Gives a field of a mapped row the value that the archive has.
+    func resetToArchived(_ row: UInt32, _ field: ItemField) {
+        switch field {
+        case .name: names.forget(row)
+        case .serialNumber: serials.forget(row)
+        case .valueInDollars: values.forget(row)
+        case .dateCreated: dates.forget(row)
+        default: break
+        }
+    }
+
     /// Sets a field to a cell of a kind that the field takes.
     @inline(__always)
     mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {

@@ -11,8 +11,8 @@ struct KeyIndex: ~Copyable {
     /// The bits of a slot that are the row's; the others are its hash's.
     private var rowMask: UInt32 = 63
     private var highestRow: UInt32 = 0
-    /// Who keeps the slots, when they are those of a mapped file: they are copied before the first change.
-    private var keeper: AnyObject?
+    /// The slots of a mapped archive's index, until the first change.
+    private var mapped: MappedKeySlots?
 
     init() {
         slots = UnsafeMutablePointer<UInt32>.allocate(capacity: 64)
@@ -21,32 +21,36 @@ struct KeyIndex: ~Copyable {
     }
 
     deinit {
-        if keeper == nil { slots.deallocate() }
+        slots.deallocate()
     }
 
-    /// Takes a table that another process made with the same hash function; each entry is checked by the caller.
-    mutating func adopt(_ table: UnsafePointer<UInt32>, slotCount: Int, count: Int, keeper: AnyObject) {
-        if self.keeper == nil { slots.deallocate() }
-        // Never written through: `own()` copies first.
-        slots = UnsafeMutablePointer(mutating: table)
-        mask = slotCount - 1
-        self.count = count
-        self.keeper = keeper
-        rowMask = Self.rowMask(slotCount: slotCount)
-        highestRow = UInt32(count)
+    /// Makes the empty index that of a mapped archive's items.
+    mutating func adopt(_ mapped: MappedKeySlots) {
+        self.mapped = mapped
+        count = mapped.itemCount
     }
 
+    /// Whether ``find(_:where:)`` gave up at a damaged page of a mapped table: ``own(_:)`` helps.
+    var isDamaged: Bool { mapped?.isDamaged ?? false }
+
+    /// Goes on in slots of its own, made of the mapped ones or, when these are damaged, of the rows' hashes.
     @inline(__always)
-    private mutating func own() {
-        if keeper != nil { copySlots() }
+    mutating func own(_ rehash: (UInt32) -> UInt64) {
+        if mapped != nil { makeSlots(rehash) }
     }
 
     @inline(never)
-    private mutating func copySlots() {
-        let fresh = UnsafeMutablePointer<UInt32>.allocate(capacity: mask + 1)
-        fresh.initialize(from: slots, count: mask + 1)
-        slots = fresh
-        keeper = nil
+    private mutating func makeSlots(_ rehash: (UInt32) -> UInt64) {
+        guard let mapped else { return }
+        self.mapped = nil
+        slots.deallocate()
+        slots = UnsafeMutablePointer<UInt32>.allocate(capacity: mapped.slotCount)
+        mask = mapped.slotCount - 1
+        rowMask = Self.rowMask(slotCount: mapped.slotCount)
+        highestRow = UInt32(count)
+        if mapped.copy(to: slots) { return }
+        slots.initialize(repeating: 0, count: mapped.slotCount)
+        for row in 0..<UInt32(count) { place(row, rehash(row)) }
     }
 
     /// The number of slots that a table for `count` rows has.
@@ -76,6 +80,7 @@ struct KeyIndex: ~Copyable {
     /// The first row with this hash's slot run for which `matches` says yes.
     @inline(__always)
     func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
+        if let mapped { return mapped.find(hash, where: matches) }
         var slot = Self.home(hash, mask: mask)
         let tag = tag(hash)
         while true {
@@ -89,7 +94,7 @@ struct KeyIndex: ~Copyable {
     /// Adds a row that is not in the index. `rehash` gives the hash of any row.
     @inline(__always)
     mutating func insert(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
-        own()
+        own(rehash)
         if row > highestRow { highestRow = row }
         if (count + 1) * 4 > (mask + 1) * 3 { grow(to: (mask + 1) * 2, rehash: rehash) }
         if row >= rowMask { dropTags() }
@@ -98,17 +103,15 @@ struct KeyIndex: ~Copyable {
     }
 
     mutating func reserve(_ wanted: Int, rehash: (UInt32) -> UInt64) {
+        own(rehash)
         var size = mask + 1
         while wanted * 4 > size * 3 { size *= 2 }
-        if size > mask + 1 {
-            own()
-            grow(to: size, rehash: rehash)
-        }
+        if size > mask + 1 { grow(to: size, rehash: rehash) }
     }
 
     /// Removes a row, and moves the entries behind it up so that no gap breaks their runs.
     mutating func remove(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
-        own()
+        own(rehash)
         var hole = Int(truncatingIfNeeded: hash >> 20) & mask
         while self.row(slots[hole]) != row {
             if slots[hole] == 0 { return }

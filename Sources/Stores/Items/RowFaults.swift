@@ -35,6 +35,13 @@ final class RowFaults {
         missing -= 1
     }
 
+    func markMissing(_ row: UInt32) {
+        let bit: UInt64 = 1 << UInt64(row & 63)
+        if words[Int(row >> 6)] & bit == 0 { return }
+        words[Int(row >> 6)] &= ~bit
+        missing += 1
+    }
+
     /// A bit a row, for a snapshot to keep.
     var presentRows: [UInt64] { Array(UnsafeBufferPointer(start: words, count: wordCount)) }
 

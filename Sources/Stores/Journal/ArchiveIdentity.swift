@@ -1,3 +1,5 @@
+import Application
+
 /// Which archive a journal follows: its size and a checksum of its contents.
 ///
 /// Of a large file the checksum takes the head, the tail and a sample at even distances, so that opening a mapped
@@ -21,25 +23,49 @@ public struct ArchiveIdentity: Sendable, Hashable {
 
     /// The identity of an archive's contents.
     public init(of bytes: UnsafeRawBufferPointer) {
-        size = UInt64(bytes.count)
-        guard bytes.count > 0 else {
+        self.init(size: bytes.count) { piece, seed in
+            Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[piece]), seed: seed)
+        }
+    }
+
+    /// The identity of an archive's contents, of which only the samples are read.
+    init(of file: OpenFile, size: Int, using layer: any FileLayer) throws(FileError) {
+        let length = size > Self.wholeLimit ? Self.endLength : size
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8)
+        defer { buffer.deallocate() }
+        try self.init(size: size) { piece, seed throws(FileError) in
+            var done = 0
+            while done < piece.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<piece.count])
+                let count = try layer.read(file, at: piece.lowerBound + done, into: rest)
+                // Shorter than it said: what is here is another archive then.
+                if count == 0 { break }
+                done += count
+            }
+            return Checksum.hash(UnsafeRawBufferPointer(rebasing: buffer[..<done]), seed: seed)
+        }
+    }
+
+    /// Each piece's checksum is the seed of the next.
+    private init<Failure: Error>(
+        size: Int, checksum hash: (Range<Int>, UInt64) throws(Failure) -> UInt64
+    ) throws(Failure) {
+        guard size > 0 else {
             self = .none
             return
         }
-        guard bytes.count > Self.wholeLimit else {
-            checksum = Checksum.hash(bytes)
+        self.size = UInt64(size)
+        guard size > Self.wholeLimit else {
+            checksum = try hash(0..<size, 0)
             return
         }
-        func piece(_ start: Int, _ length: Int) -> UnsafeRawBufferPointer {
-            UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
-        }
-        // Each piece's checksum is the seed of the next.
-        var sum = Checksum.hash(piece(0, Self.endLength))
-        let distance = (bytes.count - 2 * Self.endLength) / Self.sampleCount
+        var sum = try hash(0..<Self.endLength, 0)
+        let distance = (size - 2 * Self.endLength) / Self.sampleCount
         for sample in 0..<Self.sampleCount {
-            sum = Checksum.hash(piece(Self.endLength + sample * distance, Self.sampleLength), seed: sum)
+            let start = Self.endLength + sample * distance
+            sum = try hash(start..<start + Self.sampleLength, sum)
         }
-        checksum = Checksum.hash(piece(bytes.count - Self.endLength, Self.endLength), seed: sum)
+        checksum = try hash(size - Self.endLength..<size, sum)
     }
 
     /// The identity of an archive's contents.

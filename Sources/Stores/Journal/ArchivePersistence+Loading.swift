@@ -60,7 +60,8 @@ extension ArchivePersistence {
             let bytes = mapped.withUnsafeBytes { $0 }
             // The storage holds the mapping, and so keeps the bytes where they are.
             files.archive = PropertyListStorage(adopting: bytes) { _ in extendLifetime(mapped) }
-            files.identity = ArchiveIdentity(of: bytes)
+            // Through the mapping each sample would bring sixteen pages in.
+            files.identity = try ArchiveIdentity(of: file, size: bytes.count, using: layer)
             return files
         }
     }
@@ -73,13 +74,13 @@ extension ArchivePersistence {
         defer { layer.close(file) }
         guard let mapped = try? layer.map(file) else { return false }
         return mapped.withUnsafeBytes { bytes in
-            guard let index = ItemIndexFile(bytes, of: identity),
+            guard let index = ItemIndexFile(bytes), index.archive == identity,
+                let slots = index.slots(in: bytes, keeper: mapped),
                 let items = try? MappedItems(
                     storage, index.schema, fieldNames: FieldTable().names + index.customFields),
-                items.count == index.count,
-                let slots = UnsafeRawBufferPointer(rebasing: bytes[index.slots]).bindMemory(to: UInt32.self).baseAddress
+                items.count == index.count
             else { return false }
-            loader.map(items, index, slots: slots, slotCount: index.slots.count / 4, keeper: mapped)
+            loader.map(items, index, slots)
             loader.store.rowSource?.onDamage = { [weak self, weak store = loader.store] text in
                 self?.keepsOriginal = true
                 store?.loadReport.notices.append(text)

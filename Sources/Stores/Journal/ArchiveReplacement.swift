@@ -84,7 +84,7 @@ final class ArchiveReplacement: ItemReplacement {
     private func identityOfTemporary() throws(FileError) -> ArchiveIdentity {
         let file = try layer.open(temporary, .read)
         defer { layer.close(file) }
-        return try layer.map(file).withUnsafeBytes { ArchiveIdentity(of: $0) }
+        return try ArchiveIdentity(of: file, size: layer.status(file).size, using: layer)
     }
 
     /// The user asked for the archive; the temporary file's name would mean nothing in the message.

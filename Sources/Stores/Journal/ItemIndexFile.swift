@@ -7,7 +7,7 @@ import PropertyList
 /// keys mean, and the hash table from keys to items. `docs/journal.md` has the format.
 struct ItemIndexFile: Sendable {
     static let magic = Array("CubbyIdx".utf8)
-    static let version: UInt16 = 2
+    static let version: UInt16 = 3
     static let headerLength = 128
     private static let pageLength = 4096
 
@@ -47,7 +47,9 @@ struct ItemIndexFile: Sendable {
         let start = (Self.headerLength + description.count + Self.pageLength - 1) / Self.pageLength * Self.pageLength
         let slotCount = KeyIndex.slotCount(for: count)
         let hasher = KeyHasher(seed: seed)
-        var bytes = [UInt8](repeating: 0, count: start + slotCount * 4)
+        let end = start + slotCount * 4
+        var bytes = [UInt8](repeating: 0, count: end)
+        bytes.reserveCapacity(end + MappedKeySlots.pageCount(slotCount) * 8)
         bytes.withUnsafeMutableBytes { bytes in
             let table = UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).bindMemory(to: UInt32.self)
             for position in 0..<count {
@@ -60,6 +62,10 @@ struct ItemIndexFile: Sendable {
                 table[slot] = entry.littleEndian
             }
         }
+        let checksums = bytes.withUnsafeBytes {
+            MappedKeySlots.checksums(of: UnsafeRawBufferPointer(rebasing: $0[start...]))
+        }
+        for checksum in checksums { bytes.appendLittleEndian(checksum) }
         var header = Self.magic
         header.appendLittleEndian(Self.version)
         header.appendLittleEndian(JournalHeader.byteOrder)
@@ -71,7 +77,7 @@ struct ItemIndexFile: Sendable {
         header.appendLittleEndian(seed)
         header.appendLittleEndian(UInt64(slotCount))
         header.appendLittleEndian(
-            bytes.withUnsafeBytes { Checksum.hash(UnsafeRawBufferPointer(rebasing: $0[start...])) })
+            bytes.withUnsafeBytes { Checksum.hash(UnsafeRawBufferPointer(rebasing: $0[end...])) })
         header.appendLittleEndian(UInt64(start))
         header.appendLittleEndian(UInt64(description.count))
         header.appendLittleEndian(Checksum.hash(description))
@@ -100,30 +106,15 @@ struct ItemIndexFile: Sendable {
 
     // MARK: Reading
 
-    /// Reads an index; nil for one that is damaged, of another version, or not of this archive.
-    ///
-    /// Complexity: O(slots), at the speed of memory: the table is checked against its checksum and bounds.
-    init?(_ bytes: UnsafeRawBufferPointer, of archive: ArchiveIdentity) {
-        guard let index = ItemIndexFile(header: bytes), index.archive == archive else { return nil }
-        let table = UnsafeRawBufferPointer(rebasing: bytes[index.slots])
-        guard Checksum.hash(table) == bytes.littleEndian(UInt64.self, at: 64) else { return nil }
-        let slots = table.bindMemory(to: UInt32.self)
-        var highest: UInt32 = 0
-        var used = 0
-        let rowMask = KeyIndex.rowMask(slotCount: slots.count)
-        var lowest = UInt32.max
-        for entry in slots where entry != 0 {
-            let place = UInt32(littleEndian: entry) & rowMask
-            highest = max(highest, place)
-            lowest = min(lowest, place)
-            used += 1
-        }
-        guard lowest > 0, Int(highest) <= index.count, used == index.count, used < slots.count else { return nil }
-        self = index
+    /// The table, of which each page is checked when it is first looked at.
+    func slots(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> MappedKeySlots? {
+        MappedKeySlots(
+            UnsafeRawBufferPointer(rebasing: bytes[slots]),
+            checksums: UnsafeRawBufferPointer(rebasing: bytes[slots.upperBound...]), itemCount: count, keeper: keeper)
     }
 
-    /// Reads the header and the description only.
-    init?(header bytes: UnsafeRawBufferPointer) {
+    /// Reads all but the table; nil when something of it is damaged.
+    init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerLength, bytes.prefix(8).elementsEqual(Self.magic),
             Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<120])) == bytes.littleEndian(UInt64.self, at: 120),
             bytes.littleEndian(UInt16.self, at: 8) == Self.version,
@@ -139,10 +130,13 @@ struct ItemIndexFile: Sendable {
         let length = bytes.littleEndian(UInt64.self, at: 80)
         guard items > 0, items < UInt64(UInt32.max) - 1, slotCount >= 64, slotCount <= 1 << 33,
             slotCount & (slotCount - 1) == 0, start % 4 == 0, start <= UInt64(bytes.count),
-            UInt64(bytes.count) - start == slotCount * 4, length <= start, start - length >= UInt64(Self.headerLength)
+            UInt64(bytes.count) - start == slotCount * 4 + UInt64(MappedKeySlots.pageCount(Int(slotCount))) * 8,
+            items < slotCount, length <= start, start - length >= UInt64(Self.headerLength)
         else { return nil }
         count = Int(items)
-        slots = Int(start)..<bytes.count
+        slots = Int(start)..<Int(start) + Int(slotCount) * 4
+        let checksums = UnsafeRawBufferPointer(rebasing: bytes[slots.upperBound...])
+        guard Checksum.hash(checksums) == bytes.littleEndian(UInt64.self, at: 64) else { return nil }
         let text = UnsafeRawBufferPointer(rebasing: bytes[Self.headerLength..<Self.headerLength + Int(length)])
         guard Checksum.hash(text) == bytes.littleEndian(UInt64.self, at: 88),
             let value = try? PropertyListValue(decoding: Array(text)), case .dictionary(let entries) = value,

@@ -21,19 +21,16 @@ public struct ItemLoader {
     ///   - items: the archive's items.
     ///   - index: their index file.
     ///   - slots: the index's table of keys.
-    ///   - slotCount: how many slots the table has.
-    ///   - keeper: what keeps the table's memory.
-    func map(
-        _ items: MappedItems, _ index: ItemIndexFile, slots: UnsafePointer<UInt32>, slotCount: Int, keeper: AnyObject
-    ) {
+    func map(_ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots) {
         for name in index.customFields { _ = store.fields.field(named: name) }
         let source = RowSource(items)
         store.rowSource = source
         store.heap.faulted = source.values
         store.table.map(index.count, customKinds: index.fieldKinds, source)
         store.order.adopt(index.count)
+        store.archivedPlaces.map(index.count)
         store.keyHasher = KeyHasher(seed: index.seed)
-        store.index.adopt(slots, slotCount: slotCount, count: index.count, keeper: keeper)
+        store.index.adopt(slots)
     }
 
     /// Adds an item at the end.

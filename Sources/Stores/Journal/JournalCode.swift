@@ -18,6 +18,8 @@ enum JournalCode {
     enum Key: UInt8 {
         case uuid = 0
         case text = 1
+        /// a UUID, and the item's place in the archive
+        case placedUUID = 2
     }
 
     enum Value: UInt8 {

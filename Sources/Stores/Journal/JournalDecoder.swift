@@ -10,12 +10,15 @@ struct JournalDecoder {
     private var recordFields: [ItemField] = ItemField.domain
     /// Whether a change that finds no item to change is passed over: the archive lost some.
     private let isTolerant: Bool
+    /// The rows below had, after loading, the items that the archive has in their places.
+    private let placeLimit: UInt32
     /// The changes that were passed over.
     private(set) var skipped = 0
 
     init(_ loader: ItemLoader, _ bytes: UnsafeRawBufferPointer, isTolerant: Bool = false) {
         self.loader = loader
         self.isTolerant = isTolerant
+        placeLimit = loader.store.archivedPlaces.limit
         store = loader.store
         self.bytes = bytes
     }
@@ -113,7 +116,7 @@ struct JournalDecoder {
             default: true
             }
         guard fits else { throw corrupt("\(store.name(of: field)) cannot hold its value") }
-        if let row { store.change(row, field, to: cell) } else { store.heap.discard(cell) }
+        if let row { store.replayChange(row, field, to: cell) } else { store.heap.discard(cell) }
     }
 
     // MARK: Parts
@@ -130,8 +133,17 @@ struct JournalDecoder {
         switch JournalCode.Key(rawValue: try byte()) {
         case .uuid:
             let key = try packedKey()
-            row = store.index.find(store.keyHasher.hash(key)) { [store] in
-                store.table.keys[$0] == key && !store.table.textKeys[$0]
+            row = store.row(forKey: key, store.keyHasher.hash(key))
+        case .placedUUID:
+            let key = try packedKey()
+            let place = try varint()
+            // A row that was never given back has the archive's item: neither index nor archive is looked into.
+            if place < UInt64(placeLimit), store.table.generation(UInt32(place)) == 0,
+                store.table.state(UInt32(place)) == .live
+            {
+                row = UInt32(place)
+            } else {
+                row = store.row(forKey: key, store.keyHasher.hash(key))
             }
         case .text: row = store.row(forKey: try text())
         case nil: throw corrupt("a key of an unknown kind")
@@ -150,6 +162,7 @@ struct JournalDecoder {
             let bytes = try text()
             guard !bytes.isEmpty else { throw corrupt("a key is empty") }
             try draft.setUTF8(bytes, for: .itemKey)
+        case .placedUUID: throw corrupt("a new item has a place in the archive")
         case nil: throw corrupt("a key of an unknown kind")
         }
     }

@@ -30,16 +30,16 @@ struct JournalEncoder {
                 insertion(change.row, at: Int(change.position))
             case .remove:
                 begin(.remove)
-                key(change.row)
+                placedKey(change.row)
             case .set:
                 let field = fieldNumber(change.field)
                 begin(.set)
-                key(change.row)
+                placedKey(change.row)
                 varint(UInt64(field))
                 cell(store.table.cell(change.row, ItemField(rawValue: change.field)))
             case .move:
                 begin(.move)
-                key(change.row)
+                placedKey(change.row)
                 varint(UInt64(change.field))
             }
         }
@@ -229,6 +229,20 @@ struct JournalEncoder {
             fixed(store.table.keys[row].high.byteSwapped)
             fixed(store.table.keys[row].low.byteSwapped)
         }
+    }
+
+    /// The key of an item that is not new, and where the archive has the item.
+    ///
+    /// A row that was never given back has the item that it had when the archive was written.
+    private mutating func placedKey(_ row: UInt32) {
+        guard row < store.archivedPlaces.limit, store.table.generation(row) == 0, !store.table.textKeys[row] else {
+            return key(row)
+        }
+        let packed = store.table.keys[row]
+        bytes.append(JournalCode.Key.placedUUID.rawValue)
+        fixed(packed.high.byteSwapped)
+        fixed(packed.low.byteSwapped)
+        varint(UInt64(row))
     }
 
     private mutating func text(_ string: String) {

@@ -1,8 +1,8 @@
 /// The first 64 bytes of a journal: what it is, and which archive it follows.
 public struct JournalHeader: Sendable, Hashable {
     public static let length = 64
-    /// The version of the format that this code writes, and the only one that it reads.
-    public static let version: UInt16 = 1
+    /// The version of the format that this code writes; version 1, which has no places of items, is read, too.
+    public static let version: UInt16 = 2
 
     static let magic: [UInt8] = Array("CubbyJnl".utf8)
     static let byteOrder: UInt16 = 0x0102
@@ -48,10 +48,11 @@ public struct JournalHeader: Sendable, Hashable {
         let order = bytes.littleEndian(UInt16.self, at: 10)
         guard Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.littleEndian(UInt64.self, at: 56)
         else { throw StoreError(.corruptJournal, "the journal's header is damaged") }
-        guard version == Self.version, order == Self.byteOrder,
+        guard (1...Self.version).contains(version), order == Self.byteOrder,
             bytes.littleEndian(UInt32.self, at: 12) == UInt32(Self.length)
         else {
-            throw StoreError(.corruptJournal, "the journal has the format version \(version), and this program knows 1")
+            throw StoreError(
+                .corruptJournal, "the journal has the format version \(version), and this program knows 1 and 2")
         }
         archive = ArchiveIdentity(
             size: bytes.littleEndian(UInt64.self, at: 16), checksum: bytes.littleEndian(UInt64.self, at: 24))

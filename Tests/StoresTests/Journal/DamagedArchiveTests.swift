@@ -164,14 +164,14 @@ struct DamagedArchiveTests {
         let layer = PosixFileLayer()
         for _ in 0..<2000 where !layer.exists(folder.index) { usleep(1000) }
         let index = try folder.read(folder.index)
-        #expect(ItemIndexFile(header: index) != nil)
+        #expect(ItemIndexFile(index) != nil)
         #expect(try folder.open(isReadOnly: true, mapped: true).records == expected)
     }
 }
 
 extension ItemIndexFile {
-    init?(header bytes: [UInt8]) {
-        guard let found = bytes.withUnsafeBytes({ ItemIndexFile(header: $0) }) else { return nil }
+    init?(_ bytes: [UInt8]) {
+        guard let found = bytes.withUnsafeBytes({ ItemIndexFile($0) }) else { return nil }
         self = found
     }
 }

@@ -13,6 +13,8 @@ struct MappedItems: Sendable {
     private var objects: ArchiveObjects
     /// What the keys of an item mean; neighbours nearly always share them.
     private var shape = Shape()
+    /// The item that was read last: its fields are often asked for one after the other.
+    private var last: (row: Int, item: BinaryPropertyListContainer)?
     /// The number that a custom field's name has in the store.
     private let customNumbers: [String: UInt32]
 
@@ -96,6 +98,15 @@ struct MappedItems: Sendable {
         return (PackedKey(text: cell), true)
     }
 
+    /// The item's key when it is a UUID.
+    mutating func uuid(_ row: Int) throws(PropertyListError) -> PackedKey? {
+        let item = try item(row)
+        guard shape.places.key >= 0,
+            let bytes = try reader.asciiString(at: try resolve(reader.valueReference(shape.places.key, in: item)))
+        else { return nil }
+        return PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
+    }
+
     /// The item's custom fields, in a block that is the caller's to free.
     mutating func custom(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> CustomFields {
         let item = try item(row)
@@ -144,6 +155,13 @@ struct MappedItems: Sendable {
 
     @inline(__always)
     private mutating func item(_ row: Int) throws(PropertyListError) -> BinaryPropertyListContainer {
+        if let last, last.row == row { return last.item }
+        let item = try readItem(row)
+        last = (row, item)
+        return item
+    }
+
+    private mutating func readItem(_ row: Int) throws(PropertyListError) -> BinaryPropertyListContainer {
         guard row < count, let uid = try reader.uid(at: reader.reference(row, in: elements)),
             let item = try reader.container(at: try objects.number(uid)), item.kind == .dictionary
         else { throw .unusable("item \(row + 1) is none") }

@@ -48,6 +48,11 @@ final class RowSource {
         }
     }
 
+    /// The row's key where it lies, when it is a UUID that can be read; nothing is kept.
+    func uuid(_ row: UInt32) -> PackedKey? {
+        try? items.uuid(Int(row))
+    }
+
     private func note(_ text: String) {
         guard damage.count < 20, !damage.contains(text) else { return }
         damage.append(text)
