@@ -1,5 +1,6 @@
 #include "CImaging.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,8 @@ static int resize_plain(Library vips, const cimaging_request *request, VipsImage
     double across = request->width / width, down = request->height / height;
     double factor = (request->mode == CIMAGING_FIT) == (across < down) ? across : down;
     if (request->mode != CIMAGING_STRETCH) across = down = factor;
+    if (across * width < 1) across = 1 / width;
+    if (down * height < 1) down = 1 / height;
     if (vips->vips_resize(*image, &next, across, "vscale", down, NULL) != 0) return -1;
     replace(vips, image, next);
     int left = vips->vips_image_get_width(*image) - request->width, top = vips->vips_image_get_height(*image) - request->height;
@@ -58,8 +61,27 @@ static int is_plain(Library vips, VipsImage *image) {
            vips->vips_image_get_orientation(image) <= 1 && !has_foreign_profile(vips, image);
 }
 
+/* What a picture that is to be filled from its middle will lose is cut off before it is made larger: a line of pixels made
+ * as wide as it is to be is longer than libvips can have it. */
+static int crop_before_enlarging(Library vips, const cimaging_request *request, VipsImage **image) {
+    int width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
+    double across = (double)request->width / width, down = (double)request->height / height;
+    double factor = across > down ? across : down;
+    VipsImage *next = NULL;
+    if (request->mode != CIMAGING_FILL || factor <= 1 || vips->vips_image_get_orientation(*image) > 1) return 0;
+    int left_width = (int)ceil(request->width / factor), left_height = (int)ceil(request->height / factor);
+    if (left_width > width) left_width = width;
+    if (left_height > height) left_height = height;
+    if (vips->vips_extract_area(
+            *image, &next, (width - left_width) / 2, (height - left_height) / 2, left_width, left_height, NULL) != 0)
+        return -1;
+    replace(vips, image, next);
+    return 0;
+}
+
 /* Turns the picture upright, too. */
 static int resize(Library vips, const cimaging_request *request, VipsImage **image) {
+    if (crop_before_enlarging(vips, request, image) != 0) return -1;
     if (is_plain(vips, *image)) return resize_plain(vips, request, image);
     VipsSize size = request->mode == CIMAGING_STRETCH ? VIPS_SIZE_FORCE : VIPS_SIZE_BOTH;
     VipsInteresting crop = request->mode == CIMAGING_FILL ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE;
@@ -174,20 +196,22 @@ cimaging_status cimaging_load(cimaging_result *result) {
     return ready(result) ? CIMAGING_OK : CIMAGING_LIBRARY_MISSING;
 }
 
-/* libvips has one text for the errors of all threads, and one number of threads for all pictures. So small pictures are
- * worked on beside each other, each on one thread, and what does not go well is done once more alone: then the words are
- * its own. A large picture has libvips to itself, and several threads. The text is emptied by who is alone, and by nobody
- * else: while it is empty, nothing has failed anywhere. */
+/* libvips has one text for the errors of all threads, and one number of threads for all pictures: a picture has it to
+ * itself. Only where a thread says that it works beside others do small pictures share it, each on one thread; which of
+ * them an error's words are of nobody knows then, so that what fails is done once more alone. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static _Thread_local int is_beside_others;
+
+void cimaging_set_beside_others(int value) { is_beside_others = value; }
 
 /* What is done with a source, the lock held. */
 typedef cimaging_status (*Work)(
-    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone, cimaging_result *result);
+    Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream, cimaging_result *result);
 
 static cimaging_status measure(
-    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone,
+    Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream,
     cimaging_result *result) {
-    (void)request, (void)is_alone;
+    (void)request, (void)may_stream;
     VipsImage *image;
     cimaging_status status = cimaging_open(vips, source, 1, &image, result);
     if (status != CIMAGING_OK) return status;
@@ -203,9 +227,9 @@ static cimaging_status measure(
 }
 
 static cimaging_status read_exif(
-    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone,
+    Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream,
     cimaging_result *result) {
-    (void)request, (void)is_alone;
+    (void)request, (void)may_stream;
     VipsImage *image;
     cimaging_status status = cimaging_open(vips, source, 1, &image, result);
     if (status != CIMAGING_OK) return status;
@@ -215,11 +239,11 @@ static cimaging_status read_exif(
 }
 
 static cimaging_status render(
-    Library vips, const cimaging_source *source, const cimaging_request *request, int is_alone,
+    Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream,
     cimaging_result *result) {
     VipsImage *image;
     int is_stream;
-    cimaging_status status = cimaging_decode(vips, source, request, is_alone, &image, &is_stream, result);
+    cimaging_status status = cimaging_decode(vips, source, request, may_stream, &image, &is_stream, result);
     if (status != CIMAGING_OK) return status;
     int is_resized = request->mode != CIMAGING_AS_IS;
     int failed = is_resized ? resize(vips, request, &image) : turn_upright(vips, &image);
@@ -240,28 +264,43 @@ static cimaging_status render(
     return failed ? cimaging_fail(vips, is_stream ? CIMAGING_UNREADABLE : CIMAGING_FAILED, result) : CIMAGING_OK;
 }
 
-/* A picture of that many pixels, beside others if it may be. */
+/* Whether decoding and coding may go on side by side; whether the picture is damaged is for the other way to say. */
+static int is_streamable(const cimaging_request *request) {
+    return request && request->mode == CIMAGING_AS_IS && request->output == CIMAGING_JPEG;
+}
+
+static cimaging_status perform_alone(
+    Library vips, Work work, int64_t pixels, const cimaging_source *source, const cimaging_request *request,
+    cimaging_result *result) {
+    pthread_rwlock_wrlock(&lock);
+    vips->vips_error_clear();
+    cimaging_use_threads(vips, pixels);
+    cimaging_status status = work(vips, source, request, is_streamable(request), result);
+    if (status != CIMAGING_OK && status != CIMAGING_TOO_MANY_PIXELS && is_streamable(request)) {
+        memset(result, 0, sizeof *result);
+        vips->vips_error_clear();
+        status = work(vips, source, request, 0, result);
+    }
+    cimaging_use_threads(vips, 0);
+    vips->vips_error_clear();
+    pthread_rwlock_unlock(&lock);
+    return status;
+}
+
+/* A picture of that many pixels. */
 static cimaging_status perform(
     Work work, int64_t pixels, const cimaging_source *source, const cimaging_request *request,
     cimaging_result *result) {
     Library vips = ready(result);
     if (!vips) return CIMAGING_LIBRARY_MISSING;
     cimaging_status status = CIMAGING_FAILED;
-    if (pixels < CIMAGING_LARGE) {
+    if (is_beside_others && pixels < CIMAGING_LARGE) {
         pthread_rwlock_rdlock(&lock);
-        if (vips->vips_error_buffer()[0] == '\0') status = work(vips, source, request, 0, result);
+        status = work(vips, source, request, 0, result);
         pthread_rwlock_unlock(&lock);
+        if (status != CIMAGING_OK) memset(result, 0, sizeof *result);
     }
-    if (status != CIMAGING_OK) {
-        memset(result, 0, sizeof *result);
-        pthread_rwlock_wrlock(&lock);
-        vips->vips_error_clear();
-        cimaging_use_threads(vips, pixels);
-        status = work(vips, source, request, 1, result);
-        cimaging_use_threads(vips, 0);
-        vips->vips_error_clear();
-        pthread_rwlock_unlock(&lock);
-    }
+    if (status != CIMAGING_OK) status = perform_alone(vips, work, pixels, source, request, result);
     /* This thread may be about to end. */
     vips->vips_thread_shutdown();
     return status;

@@ -38,7 +38,7 @@ struct StartWithPicturesTests {
 
     /// A session that waits.
     private func running() throws -> PseudoTerminal {
-        let terminal = try program.terminal("-e", "print('rea' .. 'dy') io.read()")
+        let terminal = try program.terminal("-e", "print('rea' .. 'dy') timer.sleep(600)")
         try terminal.expect("ready")
         return terminal
     }

@@ -74,7 +74,7 @@ public struct Gallery {
         }
         // Nearly all of the time goes here.
         try ParallelWork.forEach(work.count) { number in
-            work[number]?.write()
+            ImageLibrary.besideOthers { work[number]?.write() }
         } consume: { number, result in
             if let picture = work[number] {
                 switch result {

@@ -137,8 +137,46 @@ struct HostileImageTests {
         #expect(sample?.code == .tooManyPixels)
     }
 
-    @Test("pictures that are decoded beside each other do not take over each other's damage, or its words")
-    func besideEachOther() throws {
+    @Test(
+        "a line of pixels can be made smaller, larger and filled, whatever is left of its width",
+        arguments: [(1, 5000), (5000, 1), (3, 30_000), (20_000, 2)], [1, 3, 4])
+    func lines(shape: (width: Int, height: Int), channels: Int) throws {
+        let made = Image(
+            pixels: Pictures.pixels(shape.width, shape.height) { column, row in
+                [UInt8(truncatingIfNeeded: column), UInt8(truncatingIfNeeded: row), 90, 200].prefix(max(channels, 3))
+                    + []
+            })
+        // A grey one has one channel when it comes back.
+        let grey = Image(pixels: Pictures.pixels(shape.width, shape.height) { _, _ in [70, 70, 70] })
+        let source = channels == 1 ? grey : made
+        for bytes in [try source.jpegData(quality: 0.9), try source.pngData()] {
+            let image = try Image(bytes: bytes)
+            for side in [1, 10, 40, 100] {
+                for mode in [ImageSizing.Mode.fit, .fill, .stretch] {
+                    let small = try image.resized(width: side, height: side, mode: mode)
+                    #expect((1...side).contains(small.width) && (1...side).contains(small.height))
+                    #expect(mode == .fit || (small.width, small.height) == (side, side))
+                }
+            }
+        }
+    }
+
+    @Test("a JPEG file with fewer pixels than its header says is damaged")
+    func fewerPixels() throws {
+        var bytes = try Pictures.bytes(Pictures.example("teapot.jpg"))
+        let frame = try #require(
+            bytes.indices.dropLast().first { bytes[$0] == 0xff && (bytes[$0 + 1] == 0xc0 || bytes[$0 + 1] == 0xc2) })
+        bytes.replaceSubrange((frame + 5)..<(frame + 9), with: [0x03, 0xe8, 0x03, 0xe8])
+        let image = try Image(bytes: bytes)
+        #expect((image.width, image.height) == (1000, 1000))
+        for sizing in [nil, ImageSizing(width: 30, height: 30)] {
+            let error = #expect(throws: ImageError.self) { try image.jpegData(sizing: sizing) }
+            #expect(error?.code == .damaged, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("pictures that are decoded on many threads do not take over each other's damage, or its words")
+    func manyThreads() throws {
         let teapot = try Pictures.bytes(Pictures.example("teapot.jpg"))
         let middle = teapot.count / 2
         let torn = teapot[..<middle] + [UInt8](repeating: 0xff, count: 40) + teapot[(middle + 40)...]
@@ -160,6 +198,31 @@ struct HostileImageTests {
         #expect(alone.contains { (try? $0.get()) == nil } && alone.contains { (try? $0.get()) != nil })
         try ParallelWork.forEach(40 * files.count, width: 6, work: outcome) { number, found in
             #expect(found == alone[number % alone.count], "file \(number % files.count)")
+        }
+    }
+
+    @Test("thumbnails that are made beside each other: each damaged picture is named, with its own words")
+    func besideEachOther() throws {
+        let directory = try TemporaryDirectory()
+        let store = ImageStore(
+            directory: directory.path, caches: directory.file("Caches"), logger: RecordingLog().logger)
+        let teapot = try Pictures.bytes(Pictures.example("teapot.jpg"))
+        let kinds: [[UInt8]] = [
+            teapot, Pictures.png(width: 60, height: 60, data: [1, 2, 3]), Samples.bytes("webp"),
+            try Pictures.bytes(Pictures.example("lamp.png")), Array(teapot.dropLast(500)), Array("text".utf8),
+        ]
+        let keys = (0..<120).map { "\($0)" }
+        for (number, key) in keys.enumerated() {
+            try Data(kinds[number % kinds.count]).write(to: URL(fileURLWithPath: directory.file(key)))
+        }
+        let failures = try store.prepareThumbnails(forKeys: keys, size: 20)
+        for (number, key) in keys.enumerated() {
+            let error = #expect(throws: (any Error).self) {
+                _ = try store.thumbnail(forKey: key, size: 20)
+                throw TestFailure("none")
+            }
+            #expect(failures[key] == error as? ImageError, "\(key)")
+            #expect((failures[key] != nil) == [1, 4, 5].contains(number % kinds.count), "\(key)")
         }
     }
 

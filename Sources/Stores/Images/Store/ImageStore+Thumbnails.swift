@@ -42,15 +42,7 @@ extension ImageStore {
         let files = try keys.map { key throws(ImageError) in try thumbnailFile(forKey: key, size, cornerRadius) }
         var failures: [String: ImageError] = [:]
         try ParallelWork.forEach(files.count) { number -> ImageError? in
-            let file = files[number]
-            if file.kept() != nil { return nil }
-            do throws(ImageError) {
-                let bytes = try file.bytes(of: try file.picture.open())
-                do throws(FileError) { try file.write(bytes) } catch { throw ImageError(.unwritable, error) }
-                return nil
-            } catch {
-                return error
-            }
+            ImageLibrary.besideOthers { files[number].prepare() }
         } consume: { number, failure in
             if let failure { failures[files[number].picture.key] = failure }
             try progress(number + 1)

@@ -38,6 +38,18 @@ struct ThumbnailFile: Sendable {
         return try Image(pixels: try image.pixels(sizing: sizing).rounded(radius)).pngData()
     }
 
+    /// Makes and keeps it unless it is there; why that cannot be.
+    func prepare() -> ImageError? {
+        if kept() != nil { return nil }
+        do throws(ImageError) {
+            let bytes = try bytes(of: try picture.open())
+            do throws(FileError) { try write(bytes) } catch { throw ImageError(.unwritable, error) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Keeps it, whole but not durably: it can be made again.
     func write(_ bytes: [UInt8]) throws(FileError) {
         let layer = picture.layer
