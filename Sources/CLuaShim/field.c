@@ -30,7 +30,8 @@ static int get_cached(lua_State *L, const slot *s, handle *h) {
 }
 
 /* The member of a name, for the object that `target` is; `h` is its handle, which may keep texts. */
-static inline int get_member(lua_State *L, const clua_class *cls, handle *h, void *target) {
+/* In its two callers each: a call more is a tenth of what a field costs. */
+__attribute__((always_inline)) static inline int get_member(lua_State *L, const clua_class *cls, handle *h, void *target) {
     const void *name = lua_topointer(L, 2);
     for (const clua_class *c = cls; c; c = c->super) {
         const slot *s = find(c, name);
@@ -51,7 +52,7 @@ static inline int get_member(lua_State *L, const clua_class *cls, handle *h, voi
     return luaL_error(L, "%s has no such member", cls->name);
 }
 
-static inline int set_member(lua_State *L, const clua_class *cls, void *target) {
+__attribute__((always_inline)) static inline int set_member(lua_State *L, const clua_class *cls, void *target) {
     const void *name = lua_topointer(L, 2);
     for (const clua_class *c = cls; c; c = c->super) {
         const slot *s = find(c, name);
