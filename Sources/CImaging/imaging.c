@@ -61,14 +61,26 @@ static int is_plain(Library vips, VipsImage *image) {
            vips->vips_image_get_orientation(image) <= 1 && !has_foreign_profile(vips, image);
 }
 
+static int turn_upright(Library vips, VipsImage **image) {
+    VipsImage *next = NULL;
+    if (vips->vips_image_get_orientation(*image) <= 1) return 0;
+    if (vips->vips_autorot(*image, &next, NULL) != 0) return -1;
+    replace(vips, image, next);
+    return 0;
+}
+
 /* What a picture that is to be filled from its middle will lose is cut off before it is made larger: a line of pixels made
- * as wide as it is to be is longer than libvips can have it. */
+ * as wide as it is to be is longer than libvips can have it, and takes it half a minute. */
 static int crop_before_enlarging(Library vips, const cimaging_request *request, VipsImage **image) {
+    int is_turned = vips->vips_image_get_orientation(*image) >= 5;
     int width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
-    double across = (double)request->width / width, down = (double)request->height / height;
+    double across = (double)request->width / (is_turned ? height : width);
+    double down = (double)request->height / (is_turned ? width : height);
     double factor = across > down ? across : down;
     VipsImage *next = NULL;
-    if (request->mode != CIMAGING_FILL || factor <= 1 || vips->vips_image_get_orientation(*image) > 1) return 0;
+    if (request->mode != CIMAGING_FILL || factor <= 1) return 0;
+    if (turn_upright(vips, image) != 0) return -1;
+    width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
     int left_width = (int)ceil(request->width / factor), left_height = (int)ceil(request->height / factor);
     if (left_width > width) left_width = width;
     if (left_height > height) left_height = height;
@@ -94,14 +106,6 @@ static int resize(Library vips, const cimaging_request *request, VipsImage **ima
               *image, &next, request->width, "height", request->height, "size", size, "crop", crop, NULL);
     if (status == 0) replace(vips, image, next);
     return status;
-}
-
-static int turn_upright(Library vips, VipsImage **image) {
-    VipsImage *next = NULL;
-    if (vips->vips_image_get_orientation(*image) <= 1) return 0;
-    if (vips->vips_autorot(*image, &next, NULL) != 0) return -1;
-    replace(vips, image, next);
-    return 0;
 }
 
 /* 8-bit sRGB, three bands, or four with transparency. */

@@ -149,7 +149,8 @@ struct HostileImageTests {
         // A grey one has one channel when it comes back.
         let grey = Image(pixels: Pictures.pixels(shape.width, shape.height) { _, _ in [70, 70, 70] })
         let source = channels == 1 ? grey : made
-        for bytes in [try source.jpegData(quality: 0.9), try source.pngData()] {
+        let jpeg = try source.jpegData(quality: 0.9)
+        for bytes in [jpeg, try source.pngData(), Pictures.jpeg(jpeg, orientation: 6, bigEndian: true)] {
             let image = try Image(bytes: bytes)
             for side in [1, 10, 40, 100] {
                 for mode in [ImageSizing.Mode.fit, .fill, .stretch] {
