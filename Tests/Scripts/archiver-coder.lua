@@ -99,3 +99,10 @@ print(r:decodeInt("root"), r:decodeObject("root"), r.error)
 -- expect: 0	nil	root: the value is not a number
 print(archiver.reader("nothing"))
 -- expect: nil	this is neither a binary nor an XML property list (at byte 0)
+
+-- A URL with more than its text stays the object that it is, so that a script writes all of it back.
+local file = archiver.object("NSURL", { ["NS.relative"] = "file:///a", ["NS.minimalBookmarkData"] = data("a bookmark") })
+local kept = archiver.reader(archiver.archivedData({ file })):decodeObject("root")[1]
+kept = archiver.reader(archiver.archivedData(kept)):decodeObject("root")
+print(kept.className, kept["NS.relative"], kept["NS.minimalBookmarkData"] == data("a bookmark"))
+-- expect: NSURL	file:///a	true

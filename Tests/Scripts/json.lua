@@ -31,6 +31,14 @@ end
 -- expect: not JSON: line 1, column 2: a key in JSON is a string in quotes
 -- expect: not JSON: line 1, column 2: this is no JSON value
 -- expect: not JSON: line 1, column 2: “01” is no number
+for _, text in ipairs{ "[1, 2,]", "{\"a\": 1,\n }", "[[1,] ,2]", "[,]", "[1,,2]" } do print(select(2, json.decode(text))) end
+-- expect: not JSON: line 1, column 7: after a comma another value is expected, not the end
+-- expect: not JSON: line 2, column 2: after a comma another value is expected, not the end
+-- expect: not JSON: line 1, column 5: after a comma another value is expected, not the end
+-- expect: not JSON: line 1, column 2: this is no JSON value
+-- expect: not JSON: line 1, column 4: this is no JSON value
+print(json.decode('[",]", "\\",]", {"a,}": 1}]')[2])
+-- expect: ",]
 print(pcall(json.encode, print))
 -- expect: false	bad argument #1 'value' to 'json.encode' (a function is no property-list value (string, number, boolean, date, data, array, dictionary))
 print(pcall(json.encode, math.huge))

@@ -24,7 +24,7 @@ extension KeyedUnarchiver {
             let bytes = try bytes("NS.uuidbytes", of: record)
             guard bytes.count == 16 else { throw invalid(record, "it has \(bytes.count) bytes and not 16") }
             return .value(.uuid(bytes))
-        case .url: return .value(try url(record, depth: 0))
+        case .url: return try url(record, depth: 0).map { .value($0) }
         case .value: return try value(record).map { .value($0) }
         case .indexSet, .mutableIndexSet:
             return .value(.indexSet(try indexSet(record), isMutable: builtin == .mutableIndexSet))
@@ -131,8 +131,10 @@ extension KeyedUnarchiver {
         return value
     }
 
-    private func url(_ record: ArchiveRecord, depth: Int) throws(ArchiveError) -> FoundationValue {
+    /// Nil for one that has more than its text, such as the bookmark of a file: that is kept as it is.
+    private func url(_ record: ArchiveRecord, depth: Int) throws(ArchiveError) -> FoundationValue? {
         guard depth < 16 else { throw invalid(record, "its bases nest too deep") }
+        guard record.keys.allSatisfy({ $0 == "NS.base" || $0 == "NS.relative" }) else { return nil }
         let relative = try text("NS.relative", of: record)
         guard let base = try record.reference(forKey: "NS.base"), try !reader.isNil(base) else {
             return .url(relative, base: nil)
@@ -140,7 +142,7 @@ extension KeyedUnarchiver {
         guard let inner = try reader.record(at: base), try inner.className() == "NSURL" else {
             throw invalid(record, "its base is not an NSURL")
         }
-        return .url(relative, base: try url(inner, depth: depth + 1))
+        return try url(inner, depth: depth + 1).map { .url(relative, base: $0) }
     }
 
     private func value(_ record: ArchiveRecord) throws(ArchiveError) -> FoundationValue? {

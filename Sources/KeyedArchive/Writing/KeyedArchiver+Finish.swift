@@ -70,7 +70,7 @@ extension KeyedArchiver {
         // What only encoding needs goes before the file is made.
         dateUIDs.removeAll()
         table.forgetLeaves()
-        let head = BinaryPropertyListWriter()
+        let head = newHead()
         let (root, top) = addHead(to: head)
         let (objects, references) = head.array(count: entries.count)
         head.setReference(7, in: root, to: objects)
@@ -83,8 +83,16 @@ extension KeyedArchiver {
         var start = references
         try entries.forEachPiece { (numbers) throws(PropertyListError) in
             head.setReferences(numbers, shift: shift, in: start)
-            start += numbers.count * 4
+            start += numbers.count * head.referenceSize
         }
         return try table.finish(behind: head)
+    }
+
+    /// A table for what comes first, with references of the width that they will have in the file.
+    private func newHead() -> BinaryPropertyListWriter {
+        let most = table.objectCount + topFields.count * 2 + 16
+        return BinaryPropertyListWriter.referenceSize(ofObjects: most) < 4
+            ? BinaryPropertyListWriter(narrowFrom: 0, expectedBytes: entries.count * 2 + 1024)
+            : BinaryPropertyListWriter(expectedBytes: entries.count * 4 + 1024)
     }
 }

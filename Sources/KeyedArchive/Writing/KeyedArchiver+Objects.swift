@@ -6,14 +6,7 @@ extension KeyedArchiver {
     /// Encodes a string as an object; nil as nil.
     public func encode(_ value: String?, forKey key: ArchiveKey) throws(ArchiveError) {
         guard let value else { return try append(key.number, .uid, 0) }
-        if isBatching, isInRecord, table.gainsByStaging {
-            let field = fields.count
-            try append(key.number, .uid, 0)
-            batch.strings.append(field)
-            table.stage(value)
-        } else {
-            try append(key.number, .uid, UInt64(uid(ofString: value)))
-        }
+        try append(key.number, .uid, UInt64(uid(ofString: value)))
     }
 
     public func encode(_ value: String?, forKey key: String) throws(ArchiveError) {
@@ -33,14 +26,7 @@ extension KeyedArchiver {
     /// Encodes a date as an NSDate; nil as nil.
     public func encode(_ value: PropertyListDate?, forKey key: ArchiveKey) throws(ArchiveError) {
         guard let value else { return try append(key.number, .uid, 0) }
-        if isBatching, isInRecord, value.secondsSinceReferenceDate.isFinite {
-            let field = fields.count
-            try append(key.number, .uid, 0)
-            let bits = value.secondsSinceReferenceDate.bitPattern
-            batch.dates.append(RecordBatch.StagedDate(field: field, bits: bits))
-        } else {
-            try append(key.number, .uid, UInt64(try uid(ofDate: value)))
-        }
+        try append(key.number, .uid, UInt64(try uid(ofDate: value)))
     }
 
     public func encode(_ value: PropertyListDate?, forKey key: String) throws(ArchiveError) {
@@ -135,10 +121,9 @@ extension KeyedArchiver {
     /// The UID of the leaf that was just added to the table.
     @inline(__always)
     func uid(ofLeaf object: UInt32) -> UInt32 {
-        let known = table.leafTag
-        if known != 0 { return known }
-        let uid = newUID(object)
-        table.leafTag = uid
+        let next = UInt32(truncatingIfNeeded: entries.count)
+        let uid = table.uid(ofLastLeafOr: next)
+        if uid == next { _ = newUID(object) }
         return uid
     }
 
@@ -151,24 +136,13 @@ extension KeyedArchiver {
         return literalNullUID
     }
 
-    @inline(__always)
     func uid(ofDate date: PropertyListDate) throws(ArchiveError) -> UInt32 {
         let seconds = date.secondsSinceReferenceDate
         guard seconds.isFinite else { throw .invalid("a date that is not finite cannot be archived") }
-        return uid(ofDateBits: seconds.bitPattern)
-    }
-
-    @inline(__always)
-    func uid(ofDateBits bits: UInt64) -> UInt32 {
+        let bits = seconds.bitPattern
         if let known = dateUIDs.find(bits, newUID: UInt32(truncatingIfNeeded: entries.count)) { return known }
         let uid = newUID(Self.vacant)
-        let number = dateClass
-        var classUID = classUIDs[number]
-        let isFirst = classUID == 0
-        if isFirst {
-            classUID = newUID(Self.vacant)
-            classUIDs[number] = classUID
-        }
+        let (classUID, isFirst) = self.uid(ofClass: dateClass)
         // Two fields, without the record's buffer, which may be in use.
         withUnsafeTemporaryAllocation(of: BinaryPropertyListField.self, capacity: 2) { pair in
             pair.initializeElement(at: 0, to: BinaryPropertyListField(key: timeKey, kind: .unsharedReal, payload: bits))
@@ -176,7 +150,7 @@ extension KeyedArchiver {
                 at: 1, to: BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
             entries.set(uid, table.dictionary(UnsafeBufferPointer(pair)))
         }
-        if isFirst { writeClass(classes[number], uid: classUID) }
+        if isFirst { writeClass(classes[dateClass].description, uid: classUID) }
         return uid
     }
 

@@ -45,48 +45,33 @@ extension KeyedArchiver {
         of archivedClass: ArchivedClass, count: Int, forKey key: String
     ) throws(ArchiveError) -> Records {
         if let failure { throw failure }
-        guard !isInRecord, !isBatching else {
+        guard !isInRecord, !hasRecordsOpen else {
             throw .invalid("an array of records cannot begin inside an object that is being encoded")
         }
         let array = newUID(Self.awaited)
         try append(self.key(key).number, .uid, UInt64(array))
-        let number = classNumber(archivedClass)
-        fields.removeAll(keepingCapacity: true)
-        batch.removeAll()
-        isBatching = true
-        return Records(array: array, classNumber: number)
+        hasRecordsOpen = true
+        return Records(array: array, classNumber: classNumber(archivedClass))
     }
 
     /// Begins the next element of an array of records: the calls that follow encode its fields.
     public func beginElement() {
-        let uid = newUID(Self.awaited)
-        elementUIDs.append(uid)
-        batch.records.append(RecordBatch.Record(uid: uid, firstField: fields.count))
-        isInRecord = true
-        recordSerial &+= 1
-        unkeyedCount = 0
+        elementUID = newUID(Self.awaited)
+        beginRecord()
     }
 
     /// Ends an element.
     public func endElement(of records: Records) {
-        isInRecord = false
-        var classUID = classUIDs[records.classNumber]
-        if classUID == 0 {
-            // The first instance comes before its class.
-            classUID = newUID(Self.awaited)
-            classUIDs[records.classNumber] = classUID
-        }
-        fields.append(BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
-        if batch.records.count == RecordBatch.capacity { writeBatch(of: records.classNumber) }
+        endRecord(uid: elementUID, class: records.classNumber)
+        elements.append(table.uid(elementUID))
     }
 
     /// Ends the array, and writes what its records refer to.
     public func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
-        writeBatch(of: records.classNumber)
-        isBatching = false
-        let elements = try lifted { () throws(PropertyListError) in try table.array(ofNewUIDs: elementUIDs) }
+        hasRecordsOpen = false
+        let list = try lifted { () throws(PropertyListError) in try table.array(of: elements) }
         beginRecord()
-        try append(objectsKey, .object, UInt64(elements))
+        try append(objectsKey, .object, UInt64(list))
         endRecord(uid: records.array, class: classNumber(isMutable ? .mutableArray : .array))
         try drainOutside()
     }
@@ -94,34 +79,7 @@ extension KeyedArchiver {
     /// Gives up: what was begun cannot be finished.
     public func abandon(_ error: ArchiveError) {
         isInRecord = false
-        isBatching = false
+        hasRecordsOpen = false
         if failure == nil { failure = error }
-    }
-
-    /// Writes the records that were held back.
-    private func writeBatch(of classNumber: Int) {
-        for date in batch.dates { batch.peeked ^= dateUIDs.peek(date.bits) }
-        table.commitStaged { index, number in
-            setUID(uid(ofStringObject: number), ofField: batch.strings[index])
-        }
-        for date in batch.dates { setUID(uid(ofDateBits: date.bits), ofField: date.field) }
-        fields.withUnsafeBufferPointer { all in
-            for index in batch.records.indices {
-                let record = batch.records[index]
-                let end = index + 1 < batch.records.count ? batch.records[index + 1].firstField : all.count
-                entries.set(
-                    record.uid, table.dictionary(UnsafeBufferPointer(rebasing: all[record.firstField..<end])))
-            }
-        }
-        let classUID = classUIDs[classNumber]
-        if classUID != 0, entries.get(classUID) == Self.awaited { writeClass(classes[classNumber], uid: classUID) }
-        fields.removeAll(keepingCapacity: true)
-        batch.removeAll()
-        table.flush()
-    }
-
-    @inline(__always)
-    private func setUID(_ uid: UInt32, ofField index: Int) {
-        fields[index] = BinaryPropertyListField(key: fields[index].key, kind: .uid, payload: UInt64(uid))
     }
 }

@@ -25,17 +25,14 @@ public final class KeyedArchiver {
     let output: (any PropertyListOutput)?
 
     // The record being encoded.
-    @exclusivity(unchecked) var fields: [BinaryPropertyListField] = []
+    let fields = RecordFields()
     @exclusivity(unchecked) var isInRecord = false
-    @exclusivity(unchecked) var recordSerial: UInt32 = 0
-    var unkeyedCount = 0
-    /// The UIDs of the elements of the array of records that is open.
-    let elementUIDs: NumberList
-    /// Whether an array of records is open, and those of its records that are not yet written.
-    @exclusivity(unchecked) var isBatching = false
-    let batch = RecordBatch()
-    /// By key number, the last record that used it.
-    @exclusivity(unchecked) var keyUses: [UInt32] = []
+    @exclusivity(unchecked) var unkeyedCount = 0
+    /// The references to the elements of the array of records that is open.
+    let elements: NumberList
+    @exclusivity(unchecked) var hasRecordsOpen = false
+    /// The element that is being encoded.
+    @exclusivity(unchecked) var elementUID: UInt32 = 0
 
     // The values outside any object.
     var topFields: [BinaryPropertyListField] = []
@@ -57,11 +54,17 @@ public final class KeyedArchiver {
 
     // Classes.
     var classNumbers: [ArchivedClass: Int] = [:]
-    @exclusivity(unchecked) var classUIDs: [UInt32] = []
-    var classes: [ArchivedClass] = []
+    @exclusivity(unchecked) var classes: [Class] = []
     var lastClass: (ArchivedClass, Int)?
     var classNames: [String: String] = [:]
     lazy var dateClass: Int = classNumber(.date)
+
+    /// A class as it is written.
+    struct Class {
+        let description: ArchivedClass
+        /// Its UID, once there is an instance; else 0.
+        var uid: UInt32 = 0
+    }
 
     let escapedKeys: KeyCache
     let classKey: UInt32
@@ -84,9 +87,15 @@ public final class KeyedArchiver {
     public convenience init(requiresSecureCoding: Bool = false, expectedObjects: Int = 64) {
         // An object takes about two and a half objects of the property list, and forty bytes.
         let expected = max(64, expectedObjects)
-        let table = BinaryPropertyListWriter(
-            firstNumber: Self.usualHeadCount, expectedObjects: expected * 5 / 2, expectedBytes: expected * 40,
-            expectedLeaves: expected * 4 / 5)
+        let (objects, leaves) = (expected * 5 / 2, expected * 4 / 5)
+        let table =
+            BinaryPropertyListWriter.referenceSize(ofObjects: objects) < 4
+            ? BinaryPropertyListWriter(
+                narrowFrom: Self.usualHeadCount, expectedObjects: objects, expectedBytes: expected * 32,
+                expectedLeaves: leaves)
+            : BinaryPropertyListWriter(
+                firstNumber: Self.usualHeadCount, expectedObjects: objects, expectedBytes: expected * 40,
+                expectedLeaves: leaves)
         self.init(table, nil, requiresSecureCoding, expectedObjects: expectedObjects)
     }
 
@@ -111,7 +120,7 @@ public final class KeyedArchiver {
         self.table = table
         self.output = output
         escapedKeys = KeyCache()
-        elementUIDs = NumberList(output)
+        elements = NumberList(output)
         entries = EntryTable(output, capacity: expectedObjects + 1)
         // A record of few fields has one date.
         dateUIDs = DateTable(capacity: expectedObjects / 6)
@@ -168,23 +177,15 @@ public final class KeyedArchiver {
     func append(
         _ key: UInt32, _ kind: BinaryPropertyListField.Kind, _ payload: UInt64
     ) throws(ArchiveError) {
-        if isInRecord {
-            let index = Int(key)
-            while index >= keyUses.count { keyUses.append(0) }
-            guard keyUses[index] != recordSerial else { throw duplicate(key) }
-            keyUses[index] = recordSerial
-            fields.append(BinaryPropertyListField(key: key, kind: kind, payload: payload))
-        } else {
-            try appendTop(key, kind, payload)
-        }
+        let field = BinaryPropertyListField(key: key, kind: kind, payload: payload)
+        guard isInRecord else { return try appendTop(field) }
+        guard fields.append(field) else { throw duplicate(key) }
     }
 
-    private func appendTop(
-        _ key: UInt32, _ kind: BinaryPropertyListField.Kind, _ payload: UInt64
-    ) throws(ArchiveError) {
+    private func appendTop(_ field: BinaryPropertyListField) throws(ArchiveError) {
         guard !isFinished else { throw .invalid("the archive is finished; nothing more can be encoded") }
-        guard topKeys.insert(key).inserted else { throw duplicate(key) }
-        topFields.append(BinaryPropertyListField(key: key, kind: kind, payload: payload))
+        guard topKeys.insert(field.key).inserted else { throw duplicate(field.key) }
+        topFields.append(field)
     }
 
     @inline(never)
@@ -208,25 +209,29 @@ public final class KeyedArchiver {
     @inline(__always)
     func beginRecord() {
         isInRecord = true
-        recordSerial &+= 1
         unkeyedCount = 0
-        fields.removeAll(keepingCapacity: true)
+        fields.removeAll()
     }
 
     /// Writes the record's dictionary, and its class's description when this is the first instance.
     @inline(__always)
     func endRecord(uid: UInt32, class number: Int) {
         isInRecord = false
-        var classUID = classUIDs[number]
-        let isFirst = classUID == 0
-        if isFirst {
-            classUID = newUID(Self.vacant)
-            classUIDs[number] = classUID
-        }
-        fields.append(BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
-        entries.set(uid, fields.withUnsafeBufferPointer { table.dictionary($0) })
-        if isFirst { writeClass(classes[number], uid: classUID) }
+        let (classUID, isFirst) = self.uid(ofClass: number)
+        _ = fields.append(BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
+        entries.set(uid, table.dictionary(fields.all))
+        if isFirst { writeClass(classes[number].description, uid: classUID) }
         table.flush()
+    }
+
+    /// The UID of a class, and whether it has yet to be written: the first instance comes before it.
+    @inline(__always)
+    func uid(ofClass number: Int) -> (uid: UInt32, isFirst: Bool) {
+        let known = classes[number].uid
+        if known != 0 { return (known, false) }
+        let uid = newUID(Self.vacant)
+        classes[number].uid = uid
+        return (uid, true)
     }
 
     func classNumber(_ archivedClass: ArchivedClass) -> Int {
@@ -237,8 +242,7 @@ public final class KeyedArchiver {
         } else {
             number = classes.count
             classNumbers[archivedClass] = number
-            classes.append(mapped(archivedClass))
-            classUIDs.append(0)
+            classes.append(Class(description: mapped(archivedClass)))
         }
         lastClass = (archivedClass, number)
         return number
@@ -259,6 +263,7 @@ public final class KeyedArchiver {
         if archivedClass.listsSuperclasses { lists.append(("$classes", archivedClass.lineage)) }
         if !archivedClass.hints.isEmpty { lists.append(("$classhints", archivedClass.hints)) }
         let count = lists.count + 1
+        table.reserveReferences(toMore: lists.reduce(8) { $0 + $1.names.count })
         let (number, references) = table.dictionary(count: count)
         table.setReference(0, in: references, to: table.string("$classname"))
         for (index, list) in lists.enumerated() {

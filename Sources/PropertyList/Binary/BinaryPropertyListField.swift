@@ -1,7 +1,7 @@
 /// One entry of a dictionary that `BinaryPropertyListWriter` adds in one go: a registered key and a scalar, or an object
 /// that is in the table already.
-public struct BinaryPropertyListField: BitwiseCopyable, Sendable {
-    public enum Kind: UInt8, BitwiseCopyable, Sendable {
+@frozen public struct BinaryPropertyListField: BitwiseCopyable, Sendable {
+    @frozen public enum Kind: UInt8, BitwiseCopyable, Sendable {
         /// The payload is an object's number.
         case object
         case uid
@@ -17,6 +17,7 @@ public struct BinaryPropertyListField: BitwiseCopyable, Sendable {
     public let kind: Kind
     public let payload: UInt64
 
+    @inlinable
     public init(key: BinaryPropertyListWriter.KeyNumber, kind: Kind, payload: UInt64) {
         self.key = key
         self.kind = kind

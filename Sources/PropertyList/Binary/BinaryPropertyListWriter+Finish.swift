@@ -1,5 +1,3 @@
-import Glibc
-
 extension BinaryPropertyListWriter {
     /// The finished file: header, objects, offset table, trailer, each in the narrowest width.
     ///
@@ -27,6 +25,9 @@ extension BinaryPropertyListWriter {
     /// What has to be added to this table's numbers when `count` objects stand before it.
     public func shift(behind count: Int) -> Int { count - Int(firstNumber) }
 
+    /// How many bytes a reference takes in a file of so many objects.
+    package static func referenceSize(ofObjects count: Int) -> Int { count < 0x100 ? 1 : count < 0x1_0000 ? 2 : 4 }
+
     private static func join(
         _ parts: [(table: BinaryPropertyListWriter, shift: Int)], topObject: ObjectNumber, isLast: Bool
     ) throws(PropertyListError) -> [UInt8] {
@@ -35,28 +36,23 @@ extension BinaryPropertyListWriter {
             throw .unwritable("a property list holds from 1 to 4294967295 objects, this one would hold \(total)")
         }
         if isLast { for part in parts { part.table.endAdding() } }
-        let referenceSize = total < 0x100 ? 1 : total < 0x1_0000 ? 2 : 4
-        let bodyBytes = parts.reduce(0) { $0 + $1.table.body.count }
-        // Narrower references make it shorter; then the file is small.
-        let widestTable = 8 + bodyBytes
-        let offsetSize = width(of: widestTable)
-        return [UInt8](unsafeUninitializedCapacity: widestTable + total * offsetSize + 32) { buffer, count in
+        let referenceSize = referenceSize(ofObjects: total)
+        // Where the table begins, unless references become narrower; then the file is small.
+        let lastTable = 8 + parts.reduce(0) { $0 + $1.table.largestSize(withReferencesOf: referenceSize) }
+        let offsetSize = width(of: lastTable)
+        return [UInt8](unsafeUninitializedCapacity: lastTable + total * offsetSize + 32) { buffer, count in
             guard let out = buffer.baseAddress else { return }
             let raw = UnsafeMutableRawPointer(out)
             PageMemory.preferHugePages(raw, buffer.count)
             raw.copyMemory(from: Array("bplist00".utf8), byteCount: 8)
             var emission = ObjectEmission(out: out, position: 8, referenceSize: referenceSize)
-            // Where the table is if nothing is narrowed; else it moves up when the end of the objects is known.
-            var entry = raw + widestTable
+            var entries = OffsetEntries(target: raw + lastTable, width: offsetSize)
             for (table, shift) in parts {
-                table.emit(into: &emission, shift: shift, isLast: isLast) { place in
-                    store(place, width: offsetSize, to: entry)
-                    entry += offsetSize
-                }
+                table.emit(into: &emission, shift: shift, isLast: isLast, &entries)
             }
             let tableOffset = emission.position
             let width = width(of: tableOffset)
-            move(total, entriesOf: offsetSize, from: raw + widestTable, to: raw + tableOffset, width: width)
+            OffsetEntries.move(total, of: offsetSize, from: raw + lastTable, to: raw + tableOffset, width: width)
             let trailer = raw + tableOffset + total * width
             trailer.initializeMemory(as: UInt8.self, repeating: 0, count: 32)
             trailer.storeBytes(of: UInt8(width), toByteOffset: 6, as: UInt8.self)
@@ -73,50 +69,40 @@ extension BinaryPropertyListWriter {
         tableOffset < 0x100 ? 1 : tableOffset < 0x1_0000 ? 2 : tableOffset < 0x1_0000_0000 ? 4 : 8
     }
 
-    @inline(__always)
-    private static func store(_ place: Int, width: Int, to target: UnsafeMutableRawPointer) {
-        switch width {
-        case 1: target.storeBytes(of: UInt8(truncatingIfNeeded: place), as: UInt8.self)
-        case 2: target.storeBytes(of: UInt16(truncatingIfNeeded: place).bigEndian, as: UInt16.self)
-        case 4: target.storeBytes(of: UInt32(truncatingIfNeeded: place).bigEndian, as: UInt32.self)
-        default: target.storeBytes(of: UInt64(truncatingIfNeeded: place).bigEndian, as: UInt64.self)
-        }
+    /// The most bytes that the objects take when each reference takes so many.
+    private func largestSize(withReferencesOf size: Int) -> Int {
+        size > sizes.referenceSize ? body.count * size / sizes.referenceSize : body.count
     }
 
-    /// Moves the entries of an offset table towards the front, and narrows them.
-    private static func move(
-        _ count: Int, entriesOf size: Int, from source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer,
-        width: Int
+    /// Copies this table's objects, and notes the place of each. Memory that was copied goes back when `isLast`.
+    private func emit(
+        into emission: inout ObjectEmission, shift: Int, isLast: Bool, _ entries: inout OffsetEntries
     ) {
-        if width == size {
-            if target != source { memmove(target, source, count * size) }
-            return
-        }
-        for index in 0..<count {
-            var place = 0
-            for byte in 0..<size {
-                place = place << 8 | Int(source.load(fromByteOffset: index * size + byte, as: UInt8.self))
-            }
-            store(place, width: width, to: target + index * width)
-        }
-    }
-
-    /// Copies this table's objects, and gives the place of each. Memory that was copied goes back when `isLast`.
-    @inline(__always)
-    private func emit(into emission: inout ObjectEmission, shift: Int, isLast: Bool, _ note: (Int) -> Void) {
         let source = UnsafePointer(body.base)
         let end = source + body.count
         let piece = PageMemory.piece(ofBytes: body.size)
+        // What is copied as it is, is copied many objects at once.
+        let isPlain = emission.referenceSize == sizes.referenceSize && shift == 0
+        let isNoted = isPlain && places.isDense
+        if isNoted {
+            let delta = emission.position
+            places.withPlaces { entries.append($0, delta: delta) }
+        }
         var start = 0
-        let isPlain = emission.referenceSize == 4 && shift == 0
         while start < body.count {
-            // A piece ends where an object does; what is copied as it is, is copied all at once.
             let from = start
-            while start < body.count, start - from < piece {
-                let size = ObjectPlaces.size(of: source + start)
-                note(emission.position + (isPlain ? start - from : 0))
-                if !isPlain { emission.append(source + start, size, shift: shift, end: end) }
-                start += size
+            if isNoted {
+                start = min(start + piece, body.count)
+            } else {
+                // A piece ends where an object does.
+                while start < body.count, start - from < piece {
+                    let size = sizes.size(of: source + start)
+                    entries.append(emission.position + (isPlain ? start - from : 0))
+                    if !isPlain {
+                        emission.append(source + start, size, of: sizes.referenceSize, shift: shift, end: end)
+                    }
+                    start += size
+                }
             }
             if isPlain { emission.copy(source + from, start - from) }
             if isLast { body.discard(upTo: start, from: from) }

@@ -168,6 +168,10 @@ struct JSONPropertyListReader {
         if isFirst { return false }
         guard bytes[position] == UInt8(ascii: ",") else { throw error("between two values a comma is expected") }
         position += 1
+        skipSpace()
+        guard position == bytes.count || bytes[position] != close else {
+            throw error("after a comma another value is expected, not the end")
+        }
         return false
     }
 

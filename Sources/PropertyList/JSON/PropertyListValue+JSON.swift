@@ -51,6 +51,7 @@ extension PropertyListValue {
     ///
     /// - Throws: ``JSONError``.
     public init(json bytes: [UInt8]) throws(JSONError) {
+        if JSONCommas.hasTrailing(bytes) { throw JSONError(in: bytes, reason: "a comma stands before an end") }
         do {
             self = try JSONDecoder().decode(JSON.self, from: Data(bytes)).value
         } catch DecodingError.dataCorrupted(let context) {

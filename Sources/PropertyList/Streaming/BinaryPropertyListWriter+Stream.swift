@@ -14,32 +14,8 @@ extension BinaryPropertyListWriter {
     private func flush(to stream: ObjectStream, keeping kept: Int) {
         let end = body.count - kept
         stream.write(body, upTo: end)
-        places.drop(upTo: end, of: UnsafePointer(body.base))
+        places.drop(upTo: end, of: UnsafePointer(body.base), sizes)
         body.dropFirst(upTo: end)
-    }
-
-    /// Adds an array of references to new objects into `$objects`, each a UID of the list: without a look at any table, and
-    /// passing on to the file what is done.
-    package func array(ofNewUIDs uids: NumberList) throws(PropertyListError) -> ObjectNumber {
-        body.ensure(16)
-        let start = body.count
-        appendHeader(0xA0, count: uids.count)
-        let number = appendObject(at: start)
-        for index in 0..<uids.count {
-            body.ensure(4)
-            appendBigEndian(number &+ 1 &+ UInt32(truncatingIfNeeded: index))
-            if index & 0xFFFF == 0xFFFF { flush() }
-        }
-        try uids.forEachPiece { piece in
-            for uid in piece {
-                body.ensure(8)
-                let start = body.count
-                appendUID(uid)
-                _ = appendObject(at: start)
-            }
-            flush()
-        }
-        return number
     }
 
     /// Ends the file of a table that is not kept. Its root is object 0, and the root and what belongs to it come last.
@@ -73,7 +49,7 @@ extension BinaryPropertyListWriter {
         try output.writeAll(header)
         var index = 0
         try objects.forEachPiece { (piece) throws(PropertyListError) in
-            let buffer = GrowableBuffer<UInt32>(capacity: piece.count)
+            var buffer = GrowableBuffer<UInt32>(capacity: piece.count)
             for number in piece {
                 buffer.append(resolve(index, number).bigEndian)
                 index += 1
@@ -81,7 +57,7 @@ extension BinaryPropertyListWriter {
             try output.write(UnsafeRawBufferPointer(start: buffer.base, count: buffer.count * 4))
         }
         // The root, this table's objects, the rest of the head's, the array.
-        let table = OffsetOutput(output, width: tableOffset < 0x1_0000_0000 ? 4 : 8)
+        var table = OffsetOutput(output, width: tableOffset < 0x1_0000_0000 ? 4 : 8)
         try table.append(headPlace)
         var last = 0
         try stream.places.forEachPiece { (piece) throws(PropertyListError) in
@@ -93,7 +69,7 @@ extension BinaryPropertyListWriter {
             }
         }
         for index in 1..<max(head.objectCount, 1) {
-            try table.append(headPlace + head.places.start(of: index, in: UnsafePointer(head.body.base)))
+            try table.append(headPlace + head.places.start(of: index, in: UnsafePointer(head.body.base), head.sizes))
         }
         try table.append(arrayPlace)
         try table.finish()
@@ -111,17 +87,17 @@ extension BinaryPropertyListWriter {
 }
 
 /// The offset table, on its way to a file.
-private struct OffsetOutput {
+private struct OffsetOutput: ~Copyable {
     let width: Int
     private let output: any PropertyListOutput
-    private let bytes = GrowableBuffer<UInt8>(capacity: 1 << 16)
+    private var bytes = GrowableBuffer<UInt8>(capacity: 1 << 16)
 
     init(_ output: any PropertyListOutput, width: Int) {
         self.output = output
         self.width = width
     }
 
-    func append(_ place: Int) throws(PropertyListError) {
+    mutating func append(_ place: Int) throws(PropertyListError) {
         bytes.ensure(8)
         let target = UnsafeMutableRawPointer(bytes.base + bytes.count)
         if width == 4 {
@@ -133,7 +109,7 @@ private struct OffsetOutput {
         if bytes.count >= 1 << 16 { try finish() }
     }
 
-    func finish() throws(PropertyListError) {
+    mutating func finish() throws(PropertyListError) {
         try output.write(UnsafeRawBufferPointer(start: bytes.base, count: bytes.count))
         bytes.truncate(to: 0)
     }

@@ -1,13 +1,13 @@
 /// Numbers in a row, which go to a scratch file when they become many.
 ///
-/// As in `GrowableBuffer`, no access to a property overlaps another, so the run-time check for that is left out.
+/// No access to a property overlaps another, so the run-time check for that is left out.
 package final class NumberList {
     /// How many are held in memory.
     private static let pieceCount = 1 << 16
 
     private let output: (any PropertyListOutput)?
     private var scratch: (any PropertyListScratch)?
-    private let recent = GrowableBuffer<UInt32>()
+    @exclusivity(unchecked) private var recent = GrowableBuffer<UInt32>()
     @exclusivity(unchecked) package private(set) var count = 0
     /// What went wrong with the scratch file; told when the numbers are read.
     private var failure: PropertyListError?

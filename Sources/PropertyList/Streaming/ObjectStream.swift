@@ -19,7 +19,7 @@ final class ObjectStream {
     }
 
     /// Writes the body's bytes from where it was left up to `end`.
-    func write(_ body: GrowableBuffer<UInt8>, upTo end: Int) {
+    func write(_ body: borrowing GrowableBuffer<UInt8>, upTo end: Int) {
         guard failure == nil, end > written else { return }
         do throws(PropertyListError) {
             if written == 0 { try write(Array("bplist00".utf8)) }

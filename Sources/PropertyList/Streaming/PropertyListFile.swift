@@ -15,9 +15,7 @@ public final class PropertyListFile: PropertyListOutput {
     /// - Throws: `writeStream` when the folder takes no file.
     public init(replacing path: String) throws(PropertyListError) {
         self.path = path
-        var template = Array("\(path).XXXXXX".utf8CString)
-        descriptor = try Self.makeTemporary(&template, for: path)
-        temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        (descriptor, temporary) = try Self.makeTemporary(beside: path)
         var status = stat()
         fchmod(descriptor, stat(path, &status) == 0 ? status.st_mode & 0o777 : 0o644)
     }
@@ -32,9 +30,8 @@ public final class PropertyListFile: PropertyListOutput {
     }
 
     public func makeScratch() throws(PropertyListError) -> any PropertyListScratch {
-        var template = Array("\(path).XXXXXX".utf8CString)
-        let descriptor = try Self.makeTemporary(&template, for: path)
-        unlink(template)
+        let (descriptor, temporary) = try Self.makeTemporary(beside: path)
+        unlink(temporary)
         return Scratch(descriptor, path)
     }
 
@@ -46,11 +43,14 @@ public final class PropertyListFile: PropertyListOutput {
         isCommitted = true
     }
 
-    private static func makeTemporary(_ template: inout [CChar], for path: String) throws(PropertyListError) -> CInt {
+    private static func makeTemporary(
+        beside path: String
+    ) throws(PropertyListError) -> (descriptor: CInt, path: String) {
+        var template = Array("\(path).XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw failure(writing: path) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return descriptor
+        return (descriptor, String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
     fileprivate static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {

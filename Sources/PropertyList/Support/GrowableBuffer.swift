@@ -1,16 +1,15 @@
 /// A growing run of trivial values, without the uniqueness and bounds checks of `Array`, for the writer's inner loops.
 ///
-/// What comes before `origin` can be dropped; indexes stay as they are.
-///
-/// No call hands out access to a property while another is under way, so the run-time check for that is left out.
-final class GrowableBuffer<Element: BitwiseCopyable> {
+/// What comes before `origin` can be dropped; indexes stay as they are. It lies in the object that owns it, so that its
+/// fields are one load away.
+struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
     /// Where the value at index 0 is, or would be.
-    @exclusivity(unchecked) private(set) var base: UnsafeMutablePointer<Element>
-    @exclusivity(unchecked) private(set) var count = 0
+    private(set) var base: UnsafeMutablePointer<Element>
+    private(set) var count = 0
     /// The first index that is still there.
-    @exclusivity(unchecked) private(set) var origin = 0
+    private(set) var origin = 0
     /// The index behind the last that there is room for.
-    @exclusivity(unchecked) private var capacity: Int
+    private var capacity: Int
 
     init(capacity: Int = 64) {
         self.capacity = max(capacity, 8)
@@ -18,10 +17,6 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     }
 
     deinit {
-        free()
-    }
-
-    private func free() {
         PageMemory.free(base + origin, (capacity - origin) * MemoryLayout<Element>.stride)
     }
 
@@ -32,24 +27,24 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
 
     /// Makes room for `extra` more values. Amortised O(1) a value.
     @inline(__always)
-    func ensure(_ extra: Int) {
-        if capacity - count < extra { grow(extra) }
+    mutating func ensure(_ extra: Int) {
+        if capacity &- count < extra { grow(extra) }
     }
 
     @inline(never)
-    private func grow(_ extra: Int) {
+    private mutating func grow(_ extra: Int) {
         let kept = capacity - origin
         let wanted = max(kept * 2, count - origin + extra)
         let larger = Self.memory(wanted)
         let stride = MemoryLayout<Element>.stride
         PageMemory.move(base + origin, to: larger, count: (count - origin) * stride, of: kept * stride)
-        free()
+        PageMemory.free(base + origin, kept * stride)
         base = larger - origin
         capacity = origin + wanted
     }
 
     /// Drops what comes before an index. O(what stays).
-    func dropFirst(upTo index: Int) {
+    mutating func dropFirst(upTo index: Int) {
         guard index > origin else { return }
         let memory = base + origin
         memory.update(from: base + index, count: count - index)
@@ -59,20 +54,20 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     }
 
     @inline(__always)
-    func append(_ value: Element) {
+    mutating func append(_ value: Element) {
         ensure(1)
         base[count] = value
-        count += 1
+        count &+= 1
     }
 
     /// Counts values that were written behind the end, after `ensure`; a negative number takes them back.
     @inline(__always)
-    func advance(_ amount: Int) {
-        count += amount
+    mutating func advance(_ amount: Int) {
+        count &+= amount
     }
 
     @inline(__always)
-    func truncate(to newCount: Int) {
+    mutating func truncate(to newCount: Int) {
         count = newCount
     }
 
@@ -86,17 +81,13 @@ final class GrowableBuffer<Element: BitwiseCopyable> {
     }
 
     /// Gives everything back.
-    func removeAll() {
-        free()
-        capacity = 8
-        count = 0
-        origin = 0
-        base = Self.memory(capacity)
+    mutating func removeAll() {
+        self = GrowableBuffer(capacity: 8)
     }
 
     @inline(__always)
     subscript(index: Int) -> Element {
         get { base[index] }
-        set { base[index] = newValue }
+        nonmutating set { base[index] = newValue }
     }
 }

@@ -9,7 +9,7 @@
 /// content from outside that is made to collide costs no more than that; the hash has no seed, because what is found
 /// decides what is written, and the same calls give the same bytes.
 ///
-/// As in `GrowableBuffer`, no access to a property overlaps another, so the run-time check for that is left out.
+/// No access to a property overlaps another, so the run-time check for that is left out.
 final class LeafTable {
     private struct Slot: BitwiseCopyable {
         var hash: UInt32
@@ -68,10 +68,6 @@ final class LeafTable {
     /// How many leaves a table of so many bytes takes without growing.
     static func capacity(ofBytes bytes: Int) -> Int { max(bytes / MemoryLayout<Slot>.stride, smallSize) * 5 / 8 }
 
-    /// Whether the table lies in a near cache, so that searches need not be collected to overlap.
-    @inline(__always)
-    var isNear: Bool { mask < 1 << 14 }
-
     /// Forgets all leaves, and gives the memory back.
     func removeAll() {
         Self.free(slots, mask + 1)
@@ -81,26 +77,62 @@ final class LeafTable {
         slots = Self.empty(128)
     }
 
+    private static let seed: UInt64 = 0xA076_1D64_78BD_642F
+    private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private static let lastFactor: UInt64 = 0xD6E8_FEB8_6659_FD93
+
     /// The hash of some bytes: eight at a time, each folded by a wide multiplication.
     @inline(__always)
-    static func hash(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> UInt32 {
-        let raw = UnsafeRawPointer(bytes)
-        var state = 0xA076_1D64_78BD_642F ^ UInt64(truncatingIfNeeded: count)
+    static func hash(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt32 {
+        var state = seed ^ UInt64(truncatingIfNeeded: count)
+        guard count >= 8 else { return finish(state, shortTail(bytes, count)) }
         var offset = 0
-        while offset + 8 <= count {
-            state = fold(state ^ raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self), 0x9E37_79B9_7F4A_7C15)
-            offset += 8
+        while offset &+ 8 <= count {
+            state = fold(state ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self), factor)
+            offset &+= 8
         }
+        return finish(state, bytes.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
+    }
+
+    /// The hash of some text, which is copied on the way, or nil when it is not ASCII. One pass does all three: they are
+    /// what a string of an archive costs.
+    @inline(__always)
+    static func hashCopyingASCII(
+        _ text: UnsafePointer<UInt8>, to target: UnsafeMutableRawPointer, count: Int
+    ) -> UInt32? {
+        let source = UnsafeRawPointer(text)
+        var state = seed ^ UInt64(truncatingIfNeeded: count)
+        guard count >= 8 else {
+            for index in 0..<count { target.storeBytes(of: text[index], toByteOffset: index, as: UInt8.self) }
+            let tail = shortTail(source, count)
+            return tail & 0x8080_8080_8080_8080 == 0 ? finish(state, tail) : nil
+        }
+        // The last eight bytes, of which some are among the words before.
+        let last = source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+        var seen = last
+        var offset = 0
+        while offset &+ 8 <= count {
+            let word = source.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            target.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+            seen |= word
+            state = fold(state ^ word, factor)
+            offset &+= 8
+        }
+        target.storeBytes(of: last, toByteOffset: count &- 8, as: UInt64.self)
+        return seen & 0x8080_8080_8080_8080 == 0 ? finish(state, last) : nil
+    }
+
+    /// Fewer than eight bytes as one word.
+    @inline(__always)
+    private static func shortTail(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt64 {
         var tail: UInt64 = 0
-        if count >= 8, offset < count {
-            tail = raw.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
-        } else {
-            while offset < count {
-                tail = tail << 8 | UInt64(bytes[offset])
-                offset += 1
-            }
-        }
-        state = fold(state ^ tail, 0xD6E8_FEB8_6659_FD93)
+        for index in 0..<count { tail = tail << 8 | UInt64(bytes.load(fromByteOffset: index, as: UInt8.self)) }
+        return tail
+    }
+
+    @inline(__always)
+    private static func finish(_ state: UInt64, _ tail: UInt64) -> UInt32 {
+        let state = fold(state ^ tail, lastFactor)
         return UInt32(truncatingIfNeeded: state ^ (state >> 32))
     }
 
@@ -156,11 +188,6 @@ final class LeafTable {
 
     @inline(__always)
     func setTag(_ tag: UInt32, at slot: Int) { slots[slot].tag = tag }
-
-    /// What lies in the slot where a search for the hash begins. Asking for many before searching for the first lets
-    /// the processor fetch them from memory at the same time.
-    @inline(__always)
-    func peek(hash: UInt32) -> UInt32 { slots[Int(hash) & mask].number }
 
     @inline(never)
     private func grow() {

@@ -165,10 +165,10 @@ public final class Item {
     public func copy() throws(StoreError) -> Item {
         try check()
         var fields = store.fields(of: row)
-        fields.itemKey = nil
-        let copy = try store.createItem(fields)
-        store.noteCopy(of: try itemKey, as: try copy.itemKey)
-        return copy
+        // Noted first: what observes the new item may commit it.
+        let key = store.noteCopy(of: try itemKey)
+        fields.itemKey = key
+        return try store.createItem(fields)
     }
 
     /// Takes the item out of its store.

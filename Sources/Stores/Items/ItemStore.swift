@@ -101,12 +101,24 @@ public final class ItemStore {
     /// The path of the archive; nil for a store in memory.
     public var archivePath: String? { persistence.archivePath }
 
-    /// Remembers what an item was copied from, when the archive holds more of it than its fields.
+    /// Remembers what an item is going to be copied from, when the archive holds more of it than its fields.
+    ///
+    /// - Returns: the key that the copy has to get; nil for any.
+    func noteCopy(of source: String) -> String? {
+        guard holdsMoreThanFields else { return nil }
+        let copy = keySource.uuid().uuidString
+        noteCopy(of: source, as: copy)
+        return copy
+    }
+
+    /// Remembers what an item was copied from.
     func noteCopy(of source: String, as copy: String) {
-        guard let schema = (persistence as? ArchivePersistence)?.schema,
-            schema.original != nil || !schema.foreignFields.isEmpty
-        else { return }
-        copies[copy] = copies[source] ?? source
+        if holdsMoreThanFields { copies[copy] = copies[source] ?? source }
+    }
+
+    private var holdsMoreThanFields: Bool {
+        guard let schema = (persistence as? ArchivePersistence)?.schema else { return false }
+        return schema.original != nil || !schema.foreignFields.isEmpty
     }
 
     // MARK: Reading

@@ -13,6 +13,8 @@ enum JournalCode {
         case move = 5
         /// text: names the next custom field's number, from 5 on, within this record
         case defineField = 6
+        /// key, text: the item that is there was made from the one with that key
+        case copy = 7
     }
 
     enum Key: UInt8 {

@@ -52,6 +52,10 @@ struct JournalDecoder {
                 let field = store.fields.field(named: name)
                 guard field.isCustom else { throw corrupt("the field \(name) is defined twice") }
                 recordFields.append(field)
+            case .copy:
+                let row = try existingRow()
+                let source = try string()
+                if let row { store.noteCopy(of: source, as: store.table.keyString(row)) }
             case nil:
                 offset -= 1
                 throw corrupt("an unknown change")

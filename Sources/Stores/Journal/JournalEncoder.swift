@@ -46,6 +46,15 @@ struct JournalEncoder {
     }
 
     private mutating func insertion(_ row: UInt32, at position: Int?) {
+        item(row, at: position)
+        // What the fields do not hold comes from there, should the journal be all that is left of the copy.
+        guard !store.copies.isEmpty, let source = store.copies[store.table.keyString(row)] else { return }
+        begin(.copy)
+        key(row)
+        text(source)
+    }
+
+    private mutating func item(_ row: UInt32, at position: Int?) {
         let custom = store.table.custom[row]
         if position == nil, custom.count == 0, !store.table.textKeys[row], plainInsertion(row) { return }
         for number in custom.numbers { _ = fieldNumber(number) }

@@ -1,14 +1,33 @@
+import CFloor
 import KeyedArchive
 import PropertyList
 
 /// The items by our codec, as the store writes and reads them: record by record.
 enum CubbyCodec {
+    /// From the columns, as the store does it.
+    static func encode(_ store: SampleStore, _ archiver: KeyedArchiver) throws(ArchiveError) {
+        let (name, serialNumber, itemKey) = (
+            archiver.key("name"), archiver.key("serialNumber"), archiver.key("itemKey")
+        )
+        let (valueInDollars, dateCreated) = (archiver.key("valueInDollars"), archiver.key("dateCreated"))
+        func text(_ start: UnsafePointer<CChar>, _ count: UInt32) -> UnsafeBufferPointer<UInt8> {
+            UnsafeBufferPointer(start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: Int(count))
+        }
+        try archiver.encodeRecords(store.rows, of: ArchivedClass("Item")) { (row, archiver) throws(ArchiveError) in
+            try archiver.encode(utf8: text(row.name, row.name_length), forKey: name)
+            try archiver.encode(utf8: text(row.serial, row.serial_length), forKey: serialNumber)
+            try archiver.encode(row.value, forKey: valueInDollars)
+            try archiver.encode(PropertyListDate(secondsSinceReferenceDate: row.date), forKey: dateCreated)
+            try archiver.encode(utf8: text(row.key, row.key_length), forKey: itemKey)
+        }
+    }
+
+    /// From strings, as another program would.
     static func encode(_ items: [SampleItem], _ archiver: KeyedArchiver) throws(ArchiveError) {
-        let name = archiver.key("name")
-        let serialNumber = archiver.key("serialNumber")
-        let valueInDollars = archiver.key("valueInDollars")
-        let dateCreated = archiver.key("dateCreated")
-        let itemKey = archiver.key("itemKey")
+        let (name, serialNumber, itemKey) = (
+            archiver.key("name"), archiver.key("serialNumber"), archiver.key("itemKey")
+        )
+        let (valueInDollars, dateCreated) = (archiver.key("valueInDollars"), archiver.key("dateCreated"))
         try archiver.encodeRecords(items, of: ArchivedClass("Item")) { (item, archiver) throws(ArchiveError) in
             try archiver.encode(item.name, forKey: name)
             try archiver.encode(item.serialNumber, forKey: serialNumber)
@@ -18,16 +37,22 @@ enum CubbyCodec {
         }
     }
 
+    static func write(_ store: SampleStore) throws -> [UInt8] {
+        let archiver = KeyedArchiver(expectedObjects: store.rows.count * 5 + 64)
+        try encode(store, archiver)
+        return try archiver.finishEncoding()
+    }
+
     static func write(_ items: [SampleItem]) throws -> [UInt8] {
         let archiver = KeyedArchiver(expectedObjects: items.count * 5 + 64)
         try encode(items, archiver)
         return try archiver.finishEncoding()
     }
 
-    static func write(_ items: [SampleItem], to path: String) throws {
+    static func write(_ store: SampleStore, to path: String) throws {
         let file = try PropertyListFile(replacing: path)
         let archiver = KeyedArchiver(writingTo: file)
-        try encode(items, archiver)
+        try encode(store, archiver)
         try archiver.finishWriting()
         try file.commit()
     }

@@ -13,7 +13,7 @@ enum Memory {
     }
 
     static func measure(_ kind: String, _ count: Int) throws {
-        let items = SampleItem.make(count)
+        let items = SampleStore(SampleItem.make(count))
         var bytes: [UInt8] = []
         if kind == "read" { bytes = try CubbyCodec.write(items) }
         // The program's own pages are no part of it: all that runs has run once.
@@ -36,7 +36,7 @@ enum Memory {
     }
 
     private static func rehearse(_ kind: String) throws {
-        let few = SampleItem.make(100)
+        let few = SampleStore(SampleItem.make(100))
         try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
         _ = value("VmHWM")
         _ = try CubbyCodec.firstName(CubbyCodec.write(few))

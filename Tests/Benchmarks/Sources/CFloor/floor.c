@@ -1,228 +1,332 @@
 #include "CFloor.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
+// Writes what Cubby's archiver writes, byte for byte: equal strings, dates and numbers once, references and offsets as
+// narrow as they can be. It knows beforehand what an item is, and how many there are.
 typedef struct {
-    uint8_t *body;
-    size_t used;
-    uint64_t *offsets;
-    uint32_t objects;
-    uint64_t *slots;  // 32 bits of hash, 32 bits of object number
-    uint32_t *uids;   // by object number, the UID of a string
+    uint8_t *at;        // where the next object goes
+    uint8_t *body;      // the first object behind those of the head
+    uint64_t *offsets;  // of each object, from the body's beginning
+    uint32_t number;    // the next object's
+    uint64_t *slots;    // 32 bits of hash, 32 bits of object number
+    uint32_t *tags;     // by object number, the UID of a string
     size_t mask;
+    uint32_t *entries;  // $objects: the object of each UID
+    uint32_t uids;
+    uint32_t *uid_objects;  // by UID, the object that refers to it
+    uint32_t smalls[1024];  // the objects of the small integers
 } writer;
 
-static uint32_t begin(writer *w) {
-    w->offsets[w->objects] = w->used;
-    return w->objects++;
+enum { HEAD = 11 };  // how many objects come before the body
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint32_t begin(writer *w) {
+    w->offsets[w->number] = w->at - w->body;
+    return w->number++;
 }
 
-static void put(writer *w, uint8_t byte) { w->body[w->used++] = byte; }
-
-static void put32(writer *w, uint32_t value) {
-    value = __builtin_bswap32(value);
-    memcpy(w->body + w->used, &value, 4);
-    w->used += 4;
-}
-
-static void put64(writer *w, uint64_t value) {
-    value = __builtin_bswap64(value);
-    memcpy(w->body + w->used, &value, 8);
-    w->used += 8;
-}
-
-static uint32_t string(writer *w, const char *text, uint32_t length) {
-    uint64_t hash = 14695981039346656037ull ^ length;
-    uint32_t i = 0;
-    for (; i + 8 <= length; i += 8) {
-        uint64_t word;
-        memcpy(&word, text + i, 8);
-        hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
-        hash ^= hash >> 29;
+INLINE uint8_t *big(uint8_t *at, uint64_t value, int size) {
+    if (size == 1) {
+        *at = value;
+    } else if (size == 2) {
+        uint16_t bytes = __builtin_bswap16(value);
+        memcpy(at, &bytes, 2);
+    } else if (size == 4) {
+        uint32_t bytes = __builtin_bswap32(value);
+        memcpy(at, &bytes, 4);
+    } else {
+        uint64_t bytes = __builtin_bswap64(value);
+        memcpy(at, &bytes, 8);
     }
-    for (; i < length; i++) hash = (hash ^ (uint8_t)text[i]) * 0x9E3779B97F4A7C15ull;
-    hash ^= hash >> 32;
-    uint32_t start = length < 15 ? 1 : length < 256 ? 3 : 6;
+    return at + size;
+}
+
+INLINE uint8_t *number(uint8_t *at, uint8_t marker, uint64_t value) {
+    int width = value < 0x100 ? 0 : value < 0x10000 ? 1 : value < 0x100000000 ? 2 : 3;
+    *at++ = marker | width;
+    return big(at, value, 1 << width);
+}
+
+INLINE uint8_t *header(uint8_t *at, uint8_t marker, uint64_t count) {
+    *at++ = marker | (count < 15 ? count : 15);
+    return count < 15 ? at : number(at, 0x10, count);
+}
+
+// The number of the leaf that lies at the cursor: its own, or that of an equal one.
+INLINE uint32_t leaf(writer *w, uint64_t hash, size_t size) {
     for (size_t at = hash & w->mask;; at = (at + 1) & w->mask) {
         if (!w->slots[at]) {
             uint32_t number = begin(w);
             w->slots[at] = (hash & 0xFFFFFFFF) << 32 | (number + 1);
-            if (length < 15) {
-                put(w, 0x50 | length);
-            } else if (length < 256) {
-                put(w, 0x5F), put(w, 0x10), put(w, length);
-            } else {
-                put(w, 0x5F), put(w, 0x12), put32(w, length);
-            }
-            memcpy(w->body + w->used, text, length);
-            w->used += length;
+            w->at += size;
             return number;
         }
         if (w->slots[at] >> 32 == (hash & 0xFFFFFFFF)) {
             uint32_t number = (uint32_t)w->slots[at] - 1;
-            if (!memcmp(w->body + w->offsets[number] + start, text, length)) return number;
+            if (!memcmp(w->body + w->offsets[number], w->at, size)) return number;
         }
     }
 }
 
-static uint32_t uid(writer *w, uint32_t value) {
-    uint32_t number = begin(w);
-    put(w, 0x83), put32(w, value);
-    return number;
+INLINE uint64_t hash_of(const uint8_t *bytes, size_t length, uint64_t *seen) {
+    uint64_t hash = 14695981039346656037ull ^ length;
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, 8);
+        *seen |= word;
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
+        hash ^= hash >> 29;
+    }
+    for (; i < length; i++) *seen |= bytes[i], hash = (hash ^ bytes[i]) * 0x9E3779B97F4A7C15ull;
+    return hash ^ hash >> 32;
 }
 
-static uint32_t integer(writer *w, int64_t value) {
-    uint32_t number = begin(w);
-    if (value >= 0 && value < 256) {
-        put(w, 0x10), put(w, value);
-    } else {
-        put(w, 0x13), put64(w, value);
+INLINE uint32_t string(writer *w, const char *text, size_t length) {
+    uint64_t seen = 0, hash = hash_of((const uint8_t *)text, length, &seen);
+    if (seen & 0x8080808080808080) abort();  // would have to be UTF-16
+    uint8_t *start = header(w->at, 0x50, length);
+    memcpy(start, text, length);
+    return leaf(w, hash, start - w->at + length);
+}
+
+static uint32_t word(writer *w, const char *text) { return string(w, text, strlen(text)); }
+
+INLINE uint32_t uid(writer *w, uint32_t value) {
+    if (!w->uid_objects[value]) {
+        w->uid_objects[value] = begin(w);
+        *w->at++ = 0x80 | (value < 0x100 ? 0 : value < 0x10000 ? 1 : 3);
+        w->at = big(w->at, value, value < 0x100 ? 1 : value < 0x10000 ? 2 : 4);
     }
-    return number;
+    return w->uid_objects[value];
+}
+
+// The UID of a string.
+INLINE uint32_t entry(writer *w, const char *text, size_t length) {
+    uint32_t number = string(w, text, length);
+    if (!w->tags[number]) {
+        w->entries[w->uids] = number;
+        w->tags[number] = w->uids++;
+    }
+    return w->tags[number];
+}
+
+INLINE uint32_t integer(writer *w, int64_t value) {
+    if (value >= 0 && value < 1024 && w->smalls[value]) return w->smalls[value];
+    size_t size = (value < 0 ? big((*w->at = 0x13, w->at + 1), value, 8) : number(w->at, 0x10, value)) - w->at;
+    uint64_t seen = 0;
+    uint32_t object = leaf(w, hash_of(w->at, size, &seen), size);
+    if (value >= 0 && value < 1024) w->smalls[value] = object;
+    return object;
+}
+
+INLINE uint32_t dictionary(writer *w, int count, int size, uint8_t **references) {
+    uint32_t object = begin(w);
+    *w->at++ = 0xD0 | count;
+    *references = w->at;
+    w->at += 2 * count * size;
+    return object;
+}
+
+static void describe(writer *w, const char *name, uint32_t uid, int size) {
+    uint8_t *to;
+    w->entries[uid] = dictionary(w, 2, size, &to);
+    to = big(to, word(w, "$classname"), size), to = big(to, word(w, "$classes"), size);
+    to = big(to, word(w, name), size);
+    big(to, w->number, size);
+    begin(w);
+    *w->at++ = 0xA2;
+    to = w->at, w->at += 2 * size;
+    to = big(to, word(w, name), size), big(to, word(w, "NSObject"), size);
+}
+
+INLINE uint8_t *write_all(const floor_item *items, size_t count, size_t *length, int size) {
+    size_t slots = 64, dates = 64, most = count * 12 + 64;
+    while (slots * 5 < (count * 4 + 64) * 8) slots *= 2;
+    while (dates < count * 2) dates *= 2;
+    typedef struct {
+        uint64_t bits;
+        uint64_t uid;
+    } date;
+    date *table = calloc(dates, sizeof *table);
+    // Where the body begins, if no two items share anything.
+    uint8_t scratch[16];
+    size_t entries = count * 5 + 5, texts = 0;
+    size_t room = 8 + (1 + 8 * size) + 33 + 5 + 18 + (1 + 2 * size) + 5 + 2 + entries * size;
+    room += header(scratch, 0xA0, entries) - scratch;
+    for (size_t i = 0; i < count; i++) texts += items[i].name_length + items[i].serial_length + items[i].key_length;
+    uint8_t *file = malloc(room + texts + count * (64 + 17 * size) + 4096);
+    writer w = {.at = file + room, .body = file + room, .number = HEAD, .mask = slots - 1, .uids = 1};
+    w.offsets = malloc(most * 8);
+    w.slots = calloc(slots, 8);
+    w.tags = calloc(most, 4);
+    w.entries = malloc((count * 5 + 8) * 4);
+    w.uid_objects = calloc(count * 5 + 8, 4);
+    uint32_t *elements = malloc(count * 4 + 4);
+    w.entries[0] = word(&w, "$null");
+    uint32_t array = w.uids++, date_class = 0, item_class = 0, time_key = 0, class_key = 0, keys[6] = {0};
+    uint8_t *to;
+    for (size_t i = 0; i < count; i++) {
+        const floor_item *item = &items[i];
+        uint32_t self = w.uids++;
+        uint32_t name = entry(&w, item->name, item->name_length);
+        uint32_t serial = entry(&w, item->serial, item->serial_length);
+        uint64_t bits;
+        memcpy(&bits, &item->date, 8);
+        size_t at = ((bits ^ bits >> 32) * 0x9E3779B97F4A7C15ull >> 20) & (dates - 1);
+        while (table[at].uid && table[at].bits != bits) at = (at + 1) & (dates - 1);
+        uint32_t when = table[at].uid;
+        if (!when) {
+            when = w.uids++;
+            table[at] = (date){bits, when};
+            uint32_t first = !date_class;
+            if (first) date_class = w.uids++;
+            w.entries[when] = dictionary(&w, 2, size, &to);
+            if (first) time_key = word(&w, "NS.time"), class_key = word(&w, "$class");
+            to = big(to, time_key, size), to = big(to, class_key, size);
+            to = big(to, begin(&w), size);
+            *w.at++ = 0x23, w.at = big(w.at, bits, 8);
+            big(to, uid(&w, date_class), size);
+            if (first) describe(&w, "NSDate", date_class, size);
+        }
+        uint32_t key = entry(&w, item->key, item->key_length);
+        uint32_t first = !item_class;
+        if (first) item_class = w.uids++;
+        w.entries[self] = dictionary(&w, 6, size, &to);
+        if (first) {
+            const char *names[] = {"name", "serialNumber", "valueInDollars", "dateCreated", "itemKey", "$class"};
+            for (int j = 0; j < 6; j++) keys[j] = word(&w, names[j]);
+        }
+        for (int j = 0; j < 6; j++) to = big(to, keys[j], size);
+        to = big(to, uid(&w, name), size), to = big(to, uid(&w, serial), size);
+        to = big(to, integer(&w, item->value), size), to = big(to, uid(&w, when), size);
+        to = big(to, uid(&w, key), size), to = big(to, uid(&w, item_class), size);
+        if (first) describe(&w, "Item", item_class, size);
+        elements[i] = uid(&w, self);
+    }
+    uint32_t list = begin(&w);
+    w.at = header(w.at, 0xA0, count);
+    for (size_t i = 0; i < count; i++) w.at = big(w.at, elements[i], size);
+    uint32_t array_class = w.uids++;
+    w.entries[array] = dictionary(&w, 2, size, &to);
+    to = big(to, word(&w, "NS.objects"), size), to = big(to, word(&w, "$class"), size);
+    to = big(to, list, size), big(to, uid(&w, array_class), size);
+    describe(&w, "NSArray", array_class, size);
+
+    // The head, whose size is known now.
+    size_t head_offsets[HEAD], body_size = w.at - w.body;
+    uint8_t *at = file;
+    memcpy(at, "bplist00", 8), at += 8;
+    head_offsets[0] = at - file, *at++ = 0xD4;
+    static const uint8_t root[] = {1, 2, 3, 4, 5, 6, 7, 10};
+    for (int i = 0; i < 8; i++) at = big(at, root[i], size);
+    static const char *words[] = {"$version", "$archiver", "$top", "$objects"};
+    for (int i = 0; i < 4; i++) {
+        size_t size = strlen(words[i]);
+        head_offsets[1 + i] = at - file, *at++ = 0x50 | size, memcpy(at, words[i], size), at += size;
+    }
+    head_offsets[5] = at - file, at = number(at, 0x10, 100000);
+    head_offsets[6] = at - file, at = header(at, 0x50, 15), memcpy(at, "NSKeyedArchiver", 15), at += 15;
+    head_offsets[7] = at - file, *at++ = 0xD1, at = big(at, 8, size), at = big(at, 9, size);
+    head_offsets[8] = at - file, *at++ = 0x54, memcpy(at, "root", 4), at += 4;
+    head_offsets[9] = at - file, *at++ = 0x80, *at++ = array;
+    head_offsets[10] = at - file, at = header(at, 0xA0, w.uids);
+    for (uint32_t i = 0; i < w.uids; i++) at = big(at, w.entries[i], size);
+    if (at != w.body) memmove(at, w.body, body_size);
+    size_t body_at = at - file, end = body_at + body_size;
+    int width = end < 0x100 ? 1 : end < 0x10000 ? 2 : end < 0x100000000 ? 4 : 8;
+    file = realloc(file, end + (size_t)w.number * width + 32);
+    at = file + end;
+    for (int i = 0; i < HEAD; i++) at = big(at, head_offsets[i], width);
+    if (width == 4) {
+        for (uint32_t i = HEAD; i < w.number; i++) at = big(at, body_at + w.offsets[i], 4);
+    } else {
+        for (uint32_t i = HEAD; i < w.number; i++) at = big(at, body_at + w.offsets[i], width);
+    }
+    memset(at, 0, 32);
+    at[6] = width, at[7] = size;
+    big(at + 8, w.number, 8), big(at + 24, end, 8);
+    *length = at + 32 - file;
+    int needed = w.number < 0x100 ? 1 : w.number < 0x10000 ? 2 : 4;
+    free(table), free(w.offsets), free(w.slots), free(w.tags), free(w.entries), free(w.uid_objects), free(elements);
+    if (needed == size) return file;
+    free(file);
+    return NULL;
 }
 
 uint8_t *floor_write(const floor_item *items, size_t count, size_t *length) {
-    size_t slots = 64;
-    while (slots * 5 < count * 3 * 8) slots *= 2;
-    writer w = {0};
-    w.body = malloc(count * 260 + 4096);
-    w.offsets = malloc((count * 12 + 64) * 8);
-    w.slots = calloc(slots, 8);
-    w.uids = calloc(count * 12 + 64, 4);
-    w.mask = slots - 1;
-    // $objects, by UID: items, strings and dates as they come.
-    uint32_t *table = malloc((count * 5 + 8) * 4), uids = 0;
-    memcpy(w.body, "bplist00", 8);
-    w.used = 8;
-    uint32_t root = begin(&w);
-    size_t root_at = w.used;
-    w.used += 1 + 8 * 4;
-    const char *words[] = {"$version", "$archiver", "$top", "$objects", "NSKeyedArchiver", "root", "$null",
-                           "$class", "name", "serialNumber", "valueInDollars", "dateCreated", "itemKey", "NS.time",
-                           "NS.objects", "$classname", "$classes", "Item", "NSDate", "NSArray", "NSObject"};
-    uint32_t word[21];
-    for (int i = 0; i < 21; i++) word[i] = string(&w, words[i], strlen(words[i]));
-    uint32_t version = begin(&w);
-    put(&w, 0x12), put32(&w, 100000);
-    table[uids++] = word[6];
-    // The array is UID 1, the three classes 2 to 4.
-    uint32_t class_uid[3] = {uid(&w, 2), uid(&w, 3), uid(&w, 4)};
-    for (int i = 0; i < 3; i++) {
-        uint32_t list = begin(&w);
-        put(&w, 0xA2), put32(&w, word[17 + i]), put32(&w, word[20]);
-        table[2 + i] = begin(&w);
-        put(&w, 0xD2), put32(&w, word[15]), put32(&w, word[16]), put32(&w, word[17 + i]), put32(&w, list);
-    }
-    uids = 5;
-    uint32_t *elements = malloc(count * 4 + 4);
-    int64_t smalls[256];
-    memset(smalls, -1, sizeof smalls);
-    for (size_t i = 0; i < count; i++) {
-        const floor_item *item = &items[i];
-        uint32_t texts[3] = {string(&w, item->name, item->name_length),
-                             string(&w, item->serial, item->serial_length), string(&w, item->key, item->key_length)};
-        uint32_t refs[3];
-        for (int j = 0; j < 3; j++) {
-            // The UID object of a string is kept by the string's number, as the string's UID would be.
-            if (!w.uids[texts[j]]) {
-                table[uids] = texts[j];
-                w.uids[texts[j]] = uid(&w, uids++) + 1;
-            }
-            refs[j] = w.uids[texts[j]] - 1;
-        }
-        uint32_t time = begin(&w);
-        put(&w, 0x23);
-        uint64_t bits;
-        memcpy(&bits, &item->date, 8);
-        put64(&w, bits);
-        uint32_t date = begin(&w);
-        put(&w, 0xD2), put32(&w, word[13]), put32(&w, word[7]), put32(&w, time), put32(&w, class_uid[1]);
-        table[uids] = date;
-        uint32_t date_ref = uid(&w, uids++);
-        uint32_t value;
-        if (item->value >= 0 && item->value < 256) {
-            if (smalls[item->value] < 0) smalls[item->value] = integer(&w, item->value);
-            value = smalls[item->value];
-        } else {
-            value = integer(&w, item->value);
-        }
-        table[uids] = begin(&w);
-        put(&w, 0xD6);
-        for (int j = 8; j < 13; j++) put32(&w, word[j]);
-        put32(&w, word[7]);
-        put32(&w, refs[0]), put32(&w, refs[1]), put32(&w, value), put32(&w, date_ref), put32(&w, refs[2]),
-            put32(&w, class_uid[0]);
-        elements[i] = uid(&w, uids++);
-    }
-    uint32_t list = begin(&w);
-    put(&w, 0xAF), put(&w, 0x12), put32(&w, count);
-    for (size_t i = 0; i < count; i++) put32(&w, elements[i]);
-    table[1] = begin(&w);
-    put(&w, 0xD2), put32(&w, word[14]), put32(&w, word[7]), put32(&w, list), put32(&w, class_uid[2]);
-    uint32_t root_uid = uid(&w, 1), top = begin(&w);
-    put(&w, 0xD1), put32(&w, word[5]), put32(&w, root_uid);
-    uint32_t objects = begin(&w);
-    put(&w, 0xAF), put(&w, 0x12), put32(&w, uids);
-    for (uint32_t i = 0; i < uids; i++) put32(&w, table[i]);
-    size_t end = w.used, after = root_at;
-    w.used = after;
-    put(&w, 0xD4);
-    for (int i = 0; i < 4; i++) put32(&w, word[i]);
-    put32(&w, version), put32(&w, word[4]), put32(&w, top), put32(&w, objects);
-    w.used = end;
-    w.body = realloc(w.body, end + (size_t)w.objects * 4 + 32);
-    for (uint32_t i = 0; i < w.objects; i++) put32(&w, w.offsets[i]);
-    memset(w.body + w.used, 0, 32);
-    w.body[w.used + 6] = 4, w.body[w.used + 7] = 4;
-    w.used += 8;
-    put64(&w, w.objects), put64(&w, root), put64(&w, end);
-    *length = w.used;
-    free(w.offsets), free(w.slots), free(w.uids), free(table), free(elements);
-    return w.body;
+    // As narrow as the number of objects allows, if no two items share anything; narrower if they do.
+    size_t most = count * 11 + 64;
+    uint8_t *file = NULL;
+    if (most >= 0x10000) file = write_all(items, count, length, 4);
+    if (!file && most >= 0x100) file = write_all(items, count, length, 2);
+    return file ? file : write_all(items, count, length, 1);
 }
 
-static uint32_t get32(const uint8_t *at) {
-    uint32_t value;
-    memcpy(&value, at, 4);
-    return __builtin_bswap32(value);
+INLINE uint64_t get(const uint8_t *at, int size) {
+    if (size == 1) return *at;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    if (size == 2) return memcpy(&two, at, 2), __builtin_bswap16(two);
+    if (size == 4) return memcpy(&four, at, 4), __builtin_bswap32(four);
+    return memcpy(&eight, at, 8), __builtin_bswap64(eight);
 }
 
-static uint64_t get64(const uint8_t *at) {
-    uint64_t value;
-    memcpy(&value, at, 8);
-    return __builtin_bswap64(value);
+// What an array or a string holds, and how many.
+INLINE const uint8_t *contents(const uint8_t *object, uint64_t *count) {
+    *count = object[0] & 15;
+    if (*count < 15) return object + 1;
+    int size = 1 << (object[1] & 15);
+    *count = get(object + 2, size);
+    return object + 2 + size;
 }
 
-int64_t floor_read(const uint8_t *bytes, size_t length) {
-    const uint8_t *trailer = bytes + length - 32;
-    const uint8_t *offsets = bytes + get64(trailer + 24);
-#define OBJECT(number) (bytes + get32(offsets + (size_t)(number) * 4))
-    const uint8_t *root = OBJECT(get64(trailer + 16));
-    const uint8_t *objects = OBJECT(get32(root + 1 + 7 * 4)) + 6;
-#define RESOLVE(number) OBJECT(get32(objects + (size_t)get32(OBJECT(number) + 1) * 4))
-    const uint8_t *list = OBJECT(get32(OBJECT(get32(objects + 4)) + 1 + 2 * 4));
-    uint32_t count = get32(list + 2);
+INLINE int64_t read_all(const uint8_t *bytes, size_t length, int width, int size) {
+    const uint8_t *trailer = bytes + length - 32, *offsets = bytes + get(trailer + 24, 8);
+    uint64_t count, uids;
+#define OBJECT(number) (bytes + get(offsets + (size_t)(number) * width, width))
+#define REFERENCE(at, index) get((at) + (size_t)(index) * size, size)
+    const uint8_t *root = OBJECT(get(trailer + 16, 8)) + 1;
+    const uint8_t *objects = contents(OBJECT(REFERENCE(root, 7)), &uids);
+#define RESOLVE(number) OBJECT(REFERENCE(objects, get(OBJECT(number) + 1, 1 + (*OBJECT(number) & 15))))
+    const uint8_t *array = OBJECT(REFERENCE(objects, 1)) + 1, *list = contents(OBJECT(REFERENCE(array, 2)), &count);
     int64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *values = RESOLVE(get32(list + 6 + (size_t)i * 4)) + 1 + 6 * 4;
-        for (int j = 0; j < 5; j++) {
-            if (j == 2) {
-                const uint8_t *number = OBJECT(get32(values + 8));
-                sum += number[0] == 0x10 ? number[1] : (int64_t)get64(number + 1);
-            } else if (j == 3) {
-                uint64_t bits = get64(OBJECT(get32(RESOLVE(get32(values + 12)) + 1 + 2 * 4)) + 1);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *item = RESOLVE(REFERENCE(list, i)) + 1;
+        for (int j = 6; j < 11; j++) {
+            if (j == 8) {
+                const uint8_t *number = OBJECT(REFERENCE(item, j));
+                sum += get(number + 1, 1 << (number[0] & 15));
+            } else if (j == 9) {
+                uint64_t bits = get(OBJECT(REFERENCE(RESOLVE(REFERENCE(item, j)) + 1, 2)) + 1, 8);
                 double date;
                 memcpy(&date, &bits, 8);
                 sum += date > 0;
             } else {
-                const uint8_t *text = RESOLVE(get32(values + j * 4));
-                uint32_t size = (text[0] & 15) < 15 ? text[0] & 15 : text[2];
+                uint64_t size_of_text;
+                const uint8_t *text = contents(RESOLVE(REFERENCE(item, j)), &size_of_text);
                 // The characters are looked at, as a program would that wants the text.
-                for (uint32_t k = 0; k < size; k += 8) sum += text[k + 1] >> 7;
-                sum += size;
+                for (uint64_t k = 0; k < size_of_text; k += 8) sum += text[k] >> 7;
+                sum += size_of_text;
             }
         }
     }
     return sum;
+}
+
+int64_t floor_read(const uint8_t *bytes, size_t length) {
+    int width = bytes[length - 26], size = bytes[length - 25];
+    if (size == 4 && width == 4) return read_all(bytes, length, 4, 4);
+    if (size == 2 && width == 4) return read_all(bytes, length, 4, 2);
+    return read_all(bytes, length, width, size);
+}
+
+void floor_keep_memory(void) {
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }

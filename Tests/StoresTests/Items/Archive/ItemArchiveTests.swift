@@ -303,6 +303,27 @@ struct ItemArchiveTests {
         #expect(Set(try folder.open().records.map(\.itemKey)).count == 5)
     }
 
+    @Test("a copy that only the journal has shares them, too: as after a kill before the save")
+    func aCopyInTheJournalSharesTheForeignObjects() throws {
+        try folder.write(try applicationArchive(), folder.archive)
+        let store = try folder.open()
+        let copy = try #require(store[0]).copy()
+        try copy.setName("the copy")
+        try store.commit()
+        let reopened = try folder.open()
+        #expect(reopened.loadReport.replayedRecords > 0)
+        _ = try #require(reopened[3]).copy()
+        try reopened.saveChanges()
+        let saved = try #require(try ArchiveGraph(try folder.read(folder.archive)).root?.elements)
+        let pictures = saved.map { element -> AnyObject? in
+            guard case .unknown(let object)? = element else { return nil }
+            return object.object(forKey: "thumbnail")?.identity
+        }
+        #expect(pictures.count == 5)
+        #expect(pictures[0] != nil && pictures[3] === pictures[0] && pictures[4] === pictures[0])
+        #expect(try folder.open()[3]?.name == "the copy")
+    }
+
     @Test func whatNoFieldCanHoldStays() throws {
         let archiver = KeyedArchiver()
         try archiver.encodeRecords(0..<1, of: ArchivedClass("BNRItem")) { _, archiver throws(ArchiveError) in

@@ -1,0 +1,258 @@
+extension BinaryPropertyListWriter {
+    /// Adds a string. O(length), amortised.
+    public func string(_ value: String) -> ObjectNumber {
+        if let number = value.utf8.withContiguousStorageIfAvailable({ string(validUTF8: $0) }) { return number }
+        var copy = value
+        return copy.withUTF8 { string(validUTF8: $0) }
+    }
+
+    /// Adds a string given as UTF-8 that is known to be valid.
+    public func string(validUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
+        asciiString(text) ?? wideString(String(decoding: text, as: UTF8.self))
+    }
+
+    /// Adds a string given as UTF-8, or nil when it is not valid.
+    public func string(validatingUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber? {
+        if let number = asciiString(text) { return number }
+        return String(validating: text, as: UTF8.self).map { wideString($0) }
+    }
+
+    /// Adds a string of the one-byte form, or nil when it is none.
+    @inline(__always)
+    private func asciiString(_ text: UnsafeBufferPointer<UInt8>) -> ObjectNumber? {
+        let length = text.count
+        body.ensure(length &+ 16)
+        let start = UnsafeMutableRawPointer(body.base + body.count)
+        let header: Int
+        if length < 15 {
+            start.storeBytes(of: 0x50 | UInt8(truncatingIfNeeded: length), as: UInt8.self)
+            header = 1
+        } else if length < 0x100 {
+            // The marker and the count as bytes of one word: 5F 10 and the length.
+            start.storeBytes(of: (UInt32(truncatingIfNeeded: length) << 16 | 0x105F).littleEndian, as: UInt32.self)
+            header = 3
+        } else {
+            header = Self.storeHeader(0x50, count: length, at: start)
+        }
+        guard length > 0, let source = text.baseAddress else {
+            return commitLeaf(ofSize: header, hash: LeafTable.hash(UnsafeRawPointer(start), header))
+        }
+        guard let hash = LeafTable.hashCopyingASCII(source, to: start + header, count: length) else { return nil }
+        return commitLeaf(ofSize: header &+ length, hash: hash)
+    }
+
+    /// Adds a string that is not of the one-byte form.
+    @inline(never)
+    private func wideString(_ string: String) -> ObjectNumber {
+        let units = string.utf16.count
+        body.ensure(units * 2 + 16)
+        let start = UnsafeMutableRawPointer(body.base + body.count)
+        var size = Self.storeHeader(0x60, count: units, at: start)
+        for unit in string.utf16 {
+            start.storeBytes(of: unit.bigEndian, toByteOffset: size, as: UInt16.self)
+            size += 2
+        }
+        return commitLeaf(ofSize: size)
+    }
+
+    public func boolean(_ value: Bool) -> ObjectNumber {
+        leaf(value ? 0x09 : 0x08)
+    }
+
+    /// Adds null, which a keyed archive never holds.
+    public func null() -> ObjectNumber {
+        leaf(0x00)
+    }
+
+    private func leaf(_ marker: UInt8) -> ObjectNumber {
+        body.ensure(1)
+        body.base[body.count] = marker
+        return commitLeaf(ofSize: 1)
+    }
+
+    /// Adds an integer in the fewest bytes: 1, 2 or 4 unsigned, else 8.
+    public func integer(_ value: Int64) -> ObjectNumber {
+        guard UInt64(bitPattern: value) < 1024 else { return sharedInteger(value) }
+        let index = Int(truncatingIfNeeded: value)
+        let known = smallIntegers[index]
+        lastLeaf = -1 &- index
+        lastTag = known.tag
+        if known.number != Self.none { return known.number }
+        let number = sharedInteger(value)
+        smallIntegers[index] = SmallInteger(number: number)
+        lastLeaf = -1 &- index
+        lastTag = 0
+        return number
+    }
+
+    private func sharedInteger(_ value: Int64) -> ObjectNumber {
+        body.ensure(16)
+        return commitLeaf(ofSize: Self.storeInteger(value, at: UnsafeMutableRawPointer(body.base + body.count)))
+    }
+
+    /// Adds an integer that `Int64` cannot hold, in 16 bytes.
+    public func integer(_ value: Int128) -> ObjectNumber {
+        if let small = Int64(exactly: value) { return integer(small) }
+        body.ensure(24)
+        let start = UnsafeMutableRawPointer(body.base + body.count)
+        start.storeBytes(of: 0x14, as: UInt8.self)
+        start.storeBytes(of: UInt64(truncatingIfNeeded: value >> 64).bigEndian, toByteOffset: 1, as: UInt64.self)
+        start.storeBytes(of: UInt64(truncatingIfNeeded: value).bigEndian, toByteOffset: 9, as: UInt64.self)
+        return commitLeaf(ofSize: 17)
+    }
+
+    public func real(_ value: Double) -> ObjectNumber {
+        storeReal(0x23, value.bitPattern)
+        return commitLeaf(ofSize: 9)
+    }
+
+    /// Adds a real that the caller knows to be the only one of its value, and that is not looked up.
+    @inline(__always)
+    func unsharedReal(_ bits: UInt64) -> ObjectNumber {
+        storeReal(0x23, bits)
+        return appendObject(ofSize: 9)
+    }
+
+    public func real(_ value: Float) -> ObjectNumber {
+        body.ensure(8)
+        let start = UnsafeMutableRawPointer(body.base + body.count)
+        start.storeBytes(of: 0x22, as: UInt8.self)
+        start.storeBytes(of: value.bitPattern.bigEndian, toByteOffset: 1, as: UInt32.self)
+        return commitLeaf(ofSize: 5)
+    }
+
+    /// Adds a date; the caller has seen to it that it is finite.
+    public func date(_ value: PropertyListDate) -> ObjectNumber {
+        storeReal(0x33, value.secondsSinceReferenceDate.bitPattern)
+        return commitLeaf(ofSize: 9)
+    }
+
+    @inline(__always)
+    private func storeReal(_ marker: UInt8, _ bits: UInt64) {
+        body.ensure(16)
+        let start = UnsafeMutableRawPointer(body.base + body.count)
+        start.storeBytes(of: marker, as: UInt8.self)
+        start.storeBytes(of: bits.bigEndian, toByteOffset: 1, as: UInt64.self)
+    }
+
+    public func data(_ value: UnsafeRawBufferPointer) -> ObjectNumber {
+        body.ensure(value.count + 16)
+        let start = UnsafeMutableRawPointer(body.base + body.count)
+        let header = Self.storeHeader(0x40, count: value.count, at: start)
+        if let source = value.baseAddress, !value.isEmpty {
+            (start + header).copyMemory(from: source, byteCount: value.count)
+        }
+        return commitLeaf(ofSize: header + value.count)
+    }
+
+    // MARK: - Sharing
+
+    /// Keeps the leaf that was just written behind the body's end, or gives the number of its equal.
+    func commitLeaf(ofSize size: Int) -> ObjectNumber {
+        commitLeaf(ofSize: size, hash: LeafTable.hash(UnsafeRawPointer(body.base + body.count), size))
+    }
+
+    @inline(__always)
+    func commitLeaf(ofSize size: Int, hash: UInt32) -> ObjectNumber {
+        let base = UnsafePointer(body.base)
+        let start = body.count
+        let (known, slot) = leaves.find(hash: hash, newNumber: nextNumber) { number in
+            let index = Int(number &- firstNumber)
+            guard index >= places.firstKept else { return places.isPinned(index, with: base + start, size) }
+            let other = places.start(of: index, in: base, sizes)
+            // A leaf's bytes tell its length, so that equal bytes are an equal leaf even if `other` is a shorter one.
+            return other &+ size <= start && Self.areEqual(base + start, base + other, size)
+        }
+        lastLeaf = slot
+        if let known {
+            lastTag = leaves.tag(at: slot)
+            return known
+        }
+        lastTag = 0
+        return appendObject(ofSize: size)
+    }
+
+    @inline(__always)
+    private static func areEqual(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        let left = UnsafeRawPointer(a)
+        let right = UnsafeRawPointer(b)
+        var offset = 0
+        while offset + 8 <= count {
+            if left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            {
+                return false
+            }
+            offset += 8
+        }
+        while offset < count {
+            if a[offset] != b[offset] { return false }
+            offset += 1
+        }
+        return true
+    }
+
+    // MARK: - References into `$objects`
+
+    /// The UID of the leaf that was added last, which is `newUID` when it has none yet.
+    package func uid(ofLastLeafOr newUID: UInt32) -> UInt32 {
+        if lastTag != 0 { return lastTag }
+        lastTag = newUID
+        if lastLeaf >= 0 {
+            leaves.setTag(newUID, at: lastLeaf)
+        } else {
+            smallIntegers[-1 &- lastLeaf].tag = newUID
+        }
+        return newUID
+    }
+
+    /// Adds a reference into `$objects` of a keyed archive. Each value is kept once.
+    public func uid(_ value: UInt32) -> ObjectNumber {
+        let index = Int(value)
+        // Archives number their objects densely; a reference out of all proportion goes through the common table.
+        guard index < uidObjects.count &+ (1 << 16) else { return sparseUID(value) }
+        guard index >= uidObjects.origin else { return lowUID(value) }
+        if index < uidObjects.count {
+            let known = uidObjects[index]
+            if known != Self.none { return known }
+        } else {
+            while index > uidObjects.count { uidObjects.append(Self.none) }
+            uidObjects.append(Self.none)
+        }
+        let number = appendObject(ofSize: storeUID(value))
+        uidObjects[index] = number
+        return number
+    }
+
+    /// One of the UIDs whose objects are forgotten, but for the first.
+    @inline(never)
+    private func lowUID(_ value: UInt32) -> ObjectNumber {
+        let index = Int(value)
+        guard index < lowUIDs.count else { return sparseUID(value) }
+        if lowUIDs[index] == Self.none { lowUIDs[index] = appendObject(ofSize: storeUID(value)) }
+        return lowUIDs[index]
+    }
+
+    private func sparseUID(_ value: UInt32) -> ObjectNumber {
+        commitLeaf(ofSize: storeUID(value))
+    }
+
+    /// Writes a UID behind the body's end, and gives its size.
+    @inline(__always)
+    private func storeUID(_ value: UInt32) -> Int {
+        body.ensure(8)
+        let start = UnsafeMutableRawPointer(body.base + body.count)
+        if value < 0x100 {
+            start.storeBytes(of: (UInt16(truncatingIfNeeded: value) << 8 | 0x80).littleEndian, as: UInt16.self)
+            return 2
+        }
+        if value < 0x1_0000 {
+            start.storeBytes(of: 0x81, as: UInt8.self)
+            start.storeBytes(of: UInt16(truncatingIfNeeded: value).bigEndian, toByteOffset: 1, as: UInt16.self)
+            return 3
+        }
+        start.storeBytes(of: 0x83, as: UInt8.self)
+        start.storeBytes(of: value.bigEndian, toByteOffset: 1, as: UInt32.self)
+        return 5
+    }
+}
