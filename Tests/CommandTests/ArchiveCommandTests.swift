@@ -82,6 +82,15 @@ struct ArchiveCommandTests {
             output.stderr
                 == "cubby: \(file): there is no “nmae” at root.0: there is dateCreated, name, owner, valueInDollars\n")
         #expect(try program("inspect", file, "--path", "root[").status == .exited(64))
+        // A key that holds a point is named as a path has it.
+        let other = program.scratch.file("points.json")
+        try Data("{\"a.b\": 1, \"\": 2, \"c d\": 3}".utf8).write(to: URL(fileURLWithPath: other))
+        let binary = program.scratch.file("points.plist")
+        #expect(try program("convert", other, binary).status == .exited(0))
+        #expect(
+            try program("inspect", binary, "--path", "a.b").stderr
+                == "cubby: \(binary): there is no “a” at the top: there is [\"a.b\"], [\"\"], c d\n")
+        #expect(try program("inspect", binary, "--path", "[\"a.b\"]").stdout == "1\n")
     }
 
     @Test("--json is JSON, with what is shared by number")

@@ -64,14 +64,14 @@ extension ArchiveTree {
             return try follow(path, from: 1, root.node)
         }
         if roots.count == 1 { return try follow(path, from: 0, roots[0].node) }
-        throw Self.absent(path, 0, roots.compactMap { $0.label?.text })
+        throw Self.absent(path, 0, roots.compactMap(\.label))
     }
 
     private func follow(_ path: TreePath, from start: Int, _ node: Node) throws(ArchiveError) -> Node {
         var node = node
         for position in start..<max(path.steps.count, start) {
             guard let next = child(path.steps[position], of: node) else {
-                throw Self.absent(path, position, children(node).map(\.label.text))
+                throw Self.absent(path, position, children(node).map(\.label))
             }
             node = next
         }
@@ -96,14 +96,22 @@ extension ArchiveTree {
         }
     }
 
-    private static func absent(_ path: TreePath, _ position: Int, _ labels: [String]) -> ArchiveError {
+    private static func absent(_ path: TreePath, _ position: Int, _ labels: [Label]) -> ArchiveError {
         let way = path.steps[..<position].map(\.key).joined(separator: ".")
         let place = way.isEmpty ? "at the top" : "at \(way)"
         let known =
             labels.isEmpty
             ? "it holds nothing"
-            : "there is " + labels.prefix(12).joined(separator: ", ") + (labels.count > 12 ? ", …" : "")
+            : "there is " + labels.prefix(12).map(step).joined(separator: ", ") + (labels.count > 12 ? ", …" : "")
         return ArchiveError(
             code: .valueNotFound, message: "there is no “\(path.steps[position].key)” \(place): \(known)")
+    }
+
+    /// A label as a path has it.
+    private static func step(_ label: Label) -> String {
+        guard case .key(let key) = label, key.isEmpty || key.contains(where: { $0 == "." || $0 == "[" }) else {
+            return label.text
+        }
+        return key.contains("\"") ? "['\(key)']" : "[\"\(key)\"]"
     }
 }
