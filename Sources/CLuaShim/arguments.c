@@ -55,12 +55,28 @@ static int conforms(lua_State *L, int index, int takes, int type) {
     }
 }
 
-int clua_conforms(lua_State *L, int base, uint64_t parameters) {
+/* Whether the argument is one of the words that stand at `words`, and where the words of the next choice stand. */
+static const char *choose(lua_State *L, int index, int type, const char *words, int *isOne) {
+    size_t length, size;
+    const char *text = type == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;
+    *isOne = 0;
+    for (; *words; words += size + 1) {
+        size = strlen(words);
+        if (text && size == length && memcmp(text, words, size) == 0) *isOne = 1;
+    }
+    return words + 1;
+}
+
+int clua_conforms(lua_State *L, int base, uint64_t parameters, const char *words) {
     for (int index = base; parameters; parameters >>= 8, index++) {
-        int takes = (int)(parameters & 0xff);
+        int takes = (int)(parameters & 0xff), isNilToo = takes & CLUA_TAKES_NIL_TOO, isOne;
         int type = lua_type(L, index);
-        if ((takes & CLUA_TAKES_NIL_TOO) && type <= LUA_TNIL) continue;
-        if (!conforms(L, index, takes & ~CLUA_TAKES_NIL_TOO, type)) return 0;
+        takes &= ~CLUA_TAKES_NIL_TOO;
+        if (takes == CLUA_TAKES_CHOICE)
+            words = choose(L, index, type, words, &isOne);
+        else
+            isOne = (isNilToo && type <= LUA_TNIL) || conforms(L, index, takes, type);
+        if (!isOne && !(isNilToo && type <= LUA_TNIL)) return 0;
     }
     return 1;
 }

@@ -62,4 +62,44 @@ void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count) {
     }
 }
 
+void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *departures) {
+    cls->presence = accessor;
+    cls->departures = departures;
+}
+
+/* The rows that an iterator is to give. */
+typedef struct {
+    size_t count, next;
+    uint64_t departures; /* when they were found */
+    uint64_t rows[];
+} row_list;
+
+static int is_present(lua_State *L, const clua_class *cls, const row_list *list, uint64_t row) {
+    if (!cls->presence || *cls->departures == list->departures) return 1;
+    return call(L, host_of(L)->callbacks.get, cls->presence, &row) != 0;
+}
+
+static int next_row(lua_State *L) {
+    row_list *list = lua_touserdata(L, lua_upvalueindex(1));
+    const clua_class *cls = host_of(L)->rows;
+    while (list->next < list->count) {
+        uint64_t row = list->rows[list->next++];
+        if (!is_present(L, cls, list, row)) continue;
+        lua_pushinteger(L, (lua_Integer)list->next);
+        push_row(L, row);
+        return 2;
+    }
+    lua_pushnil(L);
+    return 1;
+}
+
+uint64_t *clua_pushrowiterator(lua_State *L, size_t count, uint64_t departures) {
+    row_list *list = lua_newuserdatauv(L, sizeof *list + count * sizeof *list->rows, 0);
+    list->count = count;
+    list->next = 0;
+    list->departures = departures;
+    lua_pushcclosure(L, next_row, 1);
+    return list->rows;
+}
+
 int clua_hasrows(lua_State *L) { return host_of(L)->rows != NULL; }

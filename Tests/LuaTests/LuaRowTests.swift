@@ -48,14 +48,78 @@ import Testing
         let metersOf = state.makeFunction(LuaFunctionDeclaration("meters", [LuaParameter("n", .number)])) { call in
             call.returns(Meters(try call.number(0)), meters)
         }
-        for (name, function) in [("get", get), ("all", all), ("read", read), ("meters", metersOf)] {
-            state.globals.rawSet(.text(name), .function(function))
+        // Rows go by being let go; each look at whether one has gone is counted.
+        rows.declarePresence(departures: UnsafePointer(departures)) { [looks] row in
+            looks.pointee += 1
+            return row % 2 == 0
         }
+        let walk = state.makeFunction(LuaFunctionDeclaration("walk", [integer, integer])) { [departures] call in
+            let (first, last) = (try call.integer(0), try call.integer(1))
+            return call.returns(iteratorOver: Int(last - first) + 1, since: departures.pointee, rows) {
+                UInt64(first) + UInt64($0)
+            }
+        }
+        let depart = state.makeFunction(LuaFunctionDeclaration("depart", [])) { [departures] call in
+            departures.pointee += 1
+            return call.returnsNothing()
+        }
+        let looked = state.makeFunction(LuaFunctionDeclaration("looked", [])) { [looks] call in
+            call.returns(looks.pointee)
+        }
+        let functions = [
+            ("get", get), ("all", all), ("read", read), ("meters", metersOf), ("walk", walk), ("depart", depart),
+            ("looked", looked),
+        ]
+        for (name, function) in functions { state.globals.rawSet(.text(name), .function(function)) }
         self.state = state
         self.rows = rows
     }
 
-    deinit { state.close() }
+    private let departures: UnsafeMutablePointer<UInt64> = {
+        let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+        word.initialize(to: 7)
+        return word
+    }()
+    private let looks: UnsafeMutablePointer<Int> = {
+        let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        count.initialize(to: 0)
+        return count
+    }()
+
+    deinit {
+        state.close()
+        departures.deallocate()
+        looks.deallocate()
+    }
+
+    static let walked: [(String, String)] = [
+        ("", "1:5 2:6 3:7 4:8 looked 0"),
+        // From a departure on each row is looked at before it is given: places count those that have gone, too.
+        ("if row:number() == 5 then depart() end", "1:5 3:7 looked 3"),
+        ("depart() row = nil", "1:5 3:7 looked 3"),
+        ("if row:number() == 8 then depart() end", "1:5 2:6 3:7 4:8 looked 0"),
+        ("collectgarbage() string.rep('x', 10000)", "1:5 2:6 3:7 4:8 looked 0"),
+    ]
+
+    @Test(arguments: walked) func iteratorsLeaveOutWhatHasGone(body: String, expected: String) throws {
+        let script = """
+            local given = {}
+            for place, row in walk(5, 8) do
+              given[#given + 1] = place .. ":" .. row:number()
+              \(body)
+            end
+            return table.concat(given, " ") .. " looked " .. looked()
+            """
+        let values = try state.load(Array(script.utf8), name: "=test").call()
+        #expect(values.first?.textValue == expected)
+    }
+
+    @Test func anIteratorOverNothingEndsAtOnceAndStaysAtItsEnd() throws {
+        #expect(try show("walk(5, 4)()") == "nil")
+        #expect(
+            try show("(function() local next = walk(5, 5) return next(), select('#', next()), next(), next() end)()")
+                == "1 1 nil nil")
+    }
 
     private func show(_ expression: String) throws -> String {
         let values = try state.load(Array("return \(expression)".utf8), name: "=test").call()

@@ -32,3 +32,25 @@ for i, item in items:query():each() do
 end
 print()
 -- expect: 1 3 4 
+
+-- What a query's own function removes after it was found is not visited.
+for _, item in items:each() do items:removeItem(item) end
+for i = 1, 4 do items:createItem{ name = tostring(i) } end
+local last = items:query("name == '4'"):first()
+for i, item in items:query():where(function(item)
+  if item == last then items:removeItem(items[2]) end
+  return true
+end):each() do
+  io.write(i, ":", item.name, " ")
+end
+print()
+-- expect: 1:1 3:3 4:4 
+
+-- An iterator goes on where it was, whoever calls it; one that is at its end stays there.
+local next = items:query():sorted("name", "descending"):each()
+print(next(), (select(2, next())).name)
+-- expect: 1	3
+items:transaction(function() for _ = 1, 100 do items:createItem{ name = "z" } end end)
+collectgarbage()
+print(select(2, next()).name, next(), next())
+-- expect: 1	nil	nil

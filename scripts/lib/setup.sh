@@ -127,9 +127,29 @@ show_progress() {
   printf '\r\033[K' >&2
 }
 
+# Makes Lua a part of the program, as Debian's own lua5.4 has it, where its library comes as an archive, too: calls into
+# it and within it go straight there. As one object file its functions stay visible to C modules. Prints the linker's
+# flags.
+embed_lua() {
+  local folder=$root/.build/lua archive description
+  archive=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
+  description=$(pkg-config --variable=pcfiledir lua5.4)/lua5.4.pc
+  [[ -f $archive && -f $description ]] && command -v ld >/dev/null || return 0
+  mkdir -p "$folder"
+  ld -r -o "$folder/lua.o" --whole-archive "$archive"
+  # An empty library is found before the system's, so that the program needs no shared one.
+  rm -f "$folder/liblua5.4.a"
+  ar rc "$folder/liblua5.4.a"
+  sed "s|^Libs:.*|Libs: -L\"$folder\" -llua5.4|" "$description" >"$folder/lua5.4.pc"
+  printf '%s\n' -Xlinker "$folder/lua.o"
+}
+
 compile_release() {
+  local flags
+  mapfile -t flags < <(embed_lua)
   # Bound at its start: a function that is found when it is first called makes that call take microseconds.
-  swift build --package-path "$root" -c release --static-swift-stdlib --product cubby -Xlinker -z -Xlinker now
+  PKG_CONFIG_PATH=$root/.build/lua${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH} \
+    swift build --package-path "$root" -c release --static-swift-stdlib --product cubby -Xlinker -z -Xlinker now "${flags[@]}"
 }
 
 # Builds the program as it is meant to be used, when anything changed since it was built last.

@@ -185,6 +185,7 @@ void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its rece
 #define CLUA_TAKES_TABLE 7
 #define CLUA_TAKES_FUNCTION 8
 #define CLUA_TAKES_USERDATA 9
+#define CLUA_TAKES_CHOICE 10
 /* Any of several types, a bit each. */
 #define CLUA_TAKES_ONE_OF 0x40
 #define CLUA_TAKES_OR_TEXT 0x01
@@ -195,8 +196,9 @@ void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its rece
 #define CLUA_TAKES_OR_USERDATA 0x20
 #define CLUA_TAKES_GENERAL 0x7f
 #define CLUA_TAKES_NIL_TOO 0x80
-/* 1 when the arguments from `base` on are certainly what the bytes say; 0: they have to be looked at one by one. */
-int clua_conforms(lua_State *L, int base, uint64_t parameters);
+/* 1 when the arguments from `base` on are certainly what the bytes say; 0: they have to be looked at one by one. `words`
+ * holds, for each CHOICE in turn, its words, each with a zero at its end, and one more zero; NULL when there is none. */
+int clua_conforms(lua_State *L, int base, uint64_t parameters, const char *words);
 
 typedef enum {
     CLUA_OBJECT = 0, /* a canonical handle: the same object is always the same userdata */
@@ -221,6 +223,12 @@ void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload);
 void clua_pushrow(lua_State *L, uint64_t payload);
 /* Pushes an array of rows. */
 void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count);
+/* Rows may be gone when Lua comes to them: `accessor`'s get tells, 0 results for a row that is gone. It is asked only when
+ * `departures` is another number than before. The accessor keeps that word. */
+void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *departures);
+/* Pushes an iterator, for `for`, over so many rows that the caller puts where the result points to: it gives their places
+ * from 1 and those that are not gone. `departures` is the word of before they were looked for. */
+uint64_t *clua_pushrowiterator(lua_State *L, size_t count, uint64_t departures);
 /* Whether the state has its class of rows. */
 int clua_hasrows(lua_State *L);
 /* The object of a handle of this class or one below it; NULL otherwise. */

@@ -12,6 +12,26 @@ extension LuaType {
         return word
     }
 
+    /// The words of the choices among the parameters, in turn, as `clua_conforms` reads them; nil when there are none.
+    static func words(_ parameters: [LuaParameter]) -> [CChar]? {
+        var all: [CChar] = []
+        for parameter in parameters {
+            guard let words = parameter.type.plainWords else { continue }
+            for word in words { all += word.utf8CString }
+            all.append(0)
+        }
+        return all.isEmpty ? nil : all
+    }
+
+    /// The words of a choice that the shim can look at: none is empty, and none has a zero in it.
+    private var plainWords: [String]? {
+        switch self {
+        case .choice(let words): words.allSatisfy { !$0.isEmpty && !$0.utf8.contains(0) } ? words : nil
+        case .optional(let type): type.plainWords
+        default: nil
+        }
+    }
+
     private var takes: UInt8 {
         let code: Int32 =
             switch self {
@@ -25,7 +45,8 @@ extension LuaType {
             case .function, .callback: CLUA_TAKES_FUNCTION
             case .object: CLUA_TAKES_USERDATA
             case .union(let types): Self.takesOne(of: types)
-            case .choice, .options, .variadic: CLUA_TAKES_GENERAL
+            case .choice: plainWords == nil ? CLUA_TAKES_GENERAL : CLUA_TAKES_CHOICE
+            case .options, .variadic: CLUA_TAKES_GENERAL
             case .optional(let type): Int32(type.takes) | CLUA_TAKES_NIL_TOO
             }
         return UInt8(truncatingIfNeeded: code)

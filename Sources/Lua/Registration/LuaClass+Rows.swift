@@ -43,7 +43,41 @@ extension LuaClass where T: AnyObject {
     }
 }
 
+extension LuaClass where T: AnyObject {
+    /// Says how it is known of a row of this class whether it is there still: iterators leave out rows that have gone before
+    /// their turn.
+    ///
+    /// - Parameters:
+    ///   - departures: a word that is another one whenever a row has gone; it stays for as long as `isGone` does.
+    ///   - isGone: whether a row has gone.
+    public func declarePresence(departures: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
+        precondition(!holdsObjects, "\(name) is no class of rows")
+        let accessor = LuaRowAccessor(
+            name: name, type: .any, getter: { row, _ in isGone(row) ? 0 : 1 }, setter: nil)
+        clua_setrowpresence(pointer, state.retain(accessor), departures)
+    }
+}
+
 extension LuaCall {
+    /// Gives back an iterator, for `for`, over rows in their order: it gives their places from 1 and the rows, without those
+    /// that have gone until then.
+    ///
+    /// - Parameters:
+    ///   - count: how many rows there are.
+    ///   - departures: the class's word of departures as it was before the rows were looked for.
+    ///   - cls: the class of rows.
+    ///   - row: the row at a place from 0.
+    /// - Returns: the number of results.
+    public func returns<T: AnyObject>(
+        iteratorOver count: Int, since departures: UInt64, _ cls: LuaClass<T>, row: (Int) -> UInt64
+    ) -> Int32 {
+        cls.check(L)
+        precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
+        guard let rows = clua_pushrowiterator(L, count, departures) else { return 0 }
+        for place in 0..<count { rows[place] = row(place) }
+        return 1
+    }
+
     /// Gives back a row; nil when there is none.
     @inline(__always)
     public func returns<T: AnyObject>(row: UInt64?, _ cls: LuaClass<T>) -> Int32 {
@@ -68,6 +102,7 @@ final class LuaRowAccessor: LuaAccessor {
     private let type: LuaType
     /// The type in the shim's bytes.
     private let takes: UInt64
+    private let words: LuaChoices?
     private let getter: (UInt64, LuaCall) throws -> Int32
     private let setter: ((UInt64, LuaCall) throws -> Void)?
 
@@ -77,6 +112,7 @@ final class LuaRowAccessor: LuaAccessor {
     ) {
         self.type = type
         takes = LuaType.takes([LuaParameter("value", type)])
+        words = LuaChoices([LuaParameter("value", type)])
         self.getter = getter
         self.setter = setter
         super.init(name: name)
@@ -88,7 +124,9 @@ final class LuaRowAccessor: LuaAccessor {
 
     override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
         guard let setter else { return try super.set(object, L) }
-        guard clua_conforms(L, 3, takes) != 0 || type.mismatch(at: 3, on: L) == nil else { throw refuse(type, L) }
+        guard clua_conforms(L, 3, takes, words?.text) != 0 || type.mismatch(at: 3, on: L) == nil else {
+            throw refuse(type, L)
+        }
         do {
             try setter(object.load(as: UInt64.self), LuaCall(L: L, base: 3))
         } catch let error as LuaArgumentError {

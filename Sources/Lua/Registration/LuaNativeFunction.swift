@@ -9,6 +9,8 @@ class LuaNativeFunction {
     private let base: Int32
     /// The parameters in the shim's bytes: arguments that conform to them need no look from here.
     private let parameters: UInt64
+    /// The words of those that are choices, for the shim.
+    private let words: LuaChoices?
     private let body: (LuaCall) throws -> Int32
 
     init(
@@ -19,6 +21,7 @@ class LuaNativeFunction {
         self.base = base
         self.body = body
         parameters = LuaType.takes(declaration.parameters)
+        words = LuaChoices(declaration.parameters)
     }
 
     /// A function made for an occasion, which takes what it is given.
@@ -28,6 +31,7 @@ class LuaNativeFunction {
         base = 1
         self.body = body
         parameters = 0
+        words = nil
     }
 
     private static let anything = LuaFunctionDeclaration("function", [LuaParameter("…", .variadic(.any))])
@@ -56,7 +60,9 @@ class LuaNativeFunction {
 
     @inline(__always)
     final func check(_ call: LuaCall) throws {
-        guard parameters == 0 || clua_conforms(call.L, base, parameters) != 0 else { return try checkEach(call) }
+        guard parameters == 0 || clua_conforms(call.L, base, parameters, words?.text) != 0 else {
+            return try checkEach(call)
+        }
     }
 
     @inline(never)

@@ -104,11 +104,11 @@ extension ScriptHost {
         saveUnderWay = nil
         var failure: StoreError?
         do throws(StoreError) {
-            try items.finish(current.save, result)
+            try current.finish(in: items, result)
         } catch {
             failure = error
         }
-        tellEnd(current.cause, current.isSimulated, current.save.count, current.start, failure)
+        tellEnd(current.cause, current.isSimulated, current.count, current.start, failure)
         for waiter in current.waiters { waiter(failure) }
         return failure
     }

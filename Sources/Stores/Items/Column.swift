@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 
 /// A growing array of plain values at an address that only growing, and writing beside a snapshot, change.
@@ -22,7 +23,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     init(minimumCapacity: Int = 16) {
         capacity = max(minimumCapacity, 1)
         memory = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
-        buffer = ColumnBuffer(memory)
+        buffer = ColumnBuffer(memory, capacity: capacity)
     }
 
     @inline(__always)
@@ -51,6 +52,12 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     func pointer(_ row: UInt32) -> UnsafeMutablePointer<Element> {
         if row < mappedCount { fault(row) }
         return memory + Int(row)
+    }
+
+    /// Has the processor fetch a row's element, wherever it lies; nothing is read.
+    @inline(__always)
+    func prefetch(_ row: UInt32) {
+        cubby_prefetch(memory + Int(row))
     }
 
     /// Whether the row's element is here and not only in the archive.
@@ -163,7 +170,8 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     private mutating func replace(capacity wanted: Int) {
         let old = buffer
         let source = memory
-        let fresh = ColumnBuffer(zeros: wanted * MemoryLayout<Element>.stride)
+        let byteCount = wanted * MemoryLayout<Element>.stride
+        let fresh = faults == nil ? ColumnBuffer(toBeFilled: byteCount) : ColumnBuffer(zeros: byteCount)
         let target = fresh.base.assumingMemoryBound(to: Element.self)
         buffer = fresh
         memory = target

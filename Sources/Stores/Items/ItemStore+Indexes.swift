@@ -17,7 +17,6 @@ extension ItemStore {
     public func createIndex(_ name: String, lazily: Bool = false) throws(StoreError) -> Bool {
         let field = try field(named: name)
         if indexes.contains(where: { $0.field == field }) { return false }
-        _ = ItemQuery.isPrepared
         let index = OrderedIndex(self, field)
         if !lazily { index.settle() }
         indexes.append(index)

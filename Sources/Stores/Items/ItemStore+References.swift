@@ -40,6 +40,9 @@ extension ItemStore {
         }
     }
 
+    /// A word that is another one whenever an item has left the store; it is there as long as the store.
+    public var departures: UnsafePointer<UInt64> { UnsafePointer(departureCount) }
+
     /// Whether the item is out of its store.
     public func isRemoved(_ reference: ItemReference) -> Bool {
         !isCurrent(reference) || !isAccessible(reference.row)
@@ -115,6 +118,16 @@ extension ItemQuery {
     /// - Throws: as ``all()``.
     public func references() throws -> [ItemReference] {
         try rows().map(store.reference)
+    }
+
+    /// Calls a body with the number of the items, and a way to the reference of each, in order.
+    ///
+    /// - Throws: as ``all()``.
+    public func withReferences<Result>(
+        _ body: (_ count: Int, _ reference: (Int) -> ItemReference) throws -> Result
+    ) throws -> Result {
+        let rows = try rows()
+        return try body(rows.count) { store.reference(rows[$0]) }
     }
 
     /// The first item, nil when there is none. As ``first()``.

@@ -68,6 +68,8 @@ public final class ItemStore {
 
     /// A number that grows with every change; two equal readings mean that nothing changed in between.
     @exclusivity(unchecked) public internal(set) var version: UInt64 = 0
+    /// How many items have left the store, at an address of its own for readers that look at it often.
+    let departureCount: UnsafeMutablePointer<UInt64>
 
     /// An empty store in memory.
     public convenience init() {
@@ -78,7 +80,11 @@ public final class ItemStore {
         self.persistence = persistence
         self.durability = durability
         isReadOnly = persistence.isReadOnly
+        departureCount = .allocate(capacity: 1)
+        departureCount.initialize(to: 0)
     }
+
+    deinit { departureCount.deallocate() }
 
     /// Opens the store that a persistence keeps: the archive, and the journal's changes since.
     ///
@@ -212,6 +218,7 @@ public final class ItemStore {
     func row(forKey key: PackedKey, _ hash: UInt64) -> UInt32? {
         find(hash) { row in
             guard table.keys.isPresent(row) else { return rowSource?.uuid(row) == key }
+            table.prefetch(row)
             return table.keys[row] == key && !table.textKeys[row]
         }
     }

@@ -6,6 +6,8 @@ import Glibc
 /// at once in some thousand times.
 struct KeyIndex: ~Copyable {
     private var slots: UnsafeMutablePointer<UInt32>
+    /// Where they lie, when they are many.
+    private var memory: LargeMemory?
     private var mask: Int
     private(set) var count = 0
     /// The bits of a slot that are the row's; the others are its hash's.
@@ -21,7 +23,21 @@ struct KeyIndex: ~Copyable {
     }
 
     deinit {
-        slots.deallocate()
+        free(slots, memory)
+    }
+
+    /// Slots that hold nothing; a large table, which is looked into everywhere, is on large pages.
+    private static func allocate(_ count: Int) -> (UnsafeMutablePointer<UInt32>, LargeMemory?) {
+        if let memory = LargeMemory(count * MemoryLayout<UInt32>.stride) {
+            return (memory.base.bindMemory(to: UInt32.self, capacity: count), memory)
+        }
+        let slots = UnsafeMutablePointer<UInt32>.allocate(capacity: count)
+        slots.initialize(repeating: 0, count: count)
+        return (slots, nil)
+    }
+
+    private func free(_ slots: UnsafeMutablePointer<UInt32>, _ memory: LargeMemory?) {
+        if let memory { memory.free() } else { slots.deallocate() }
     }
 
     /// Makes the empty index that of a mapped archive's items.
@@ -43,8 +59,8 @@ struct KeyIndex: ~Copyable {
     private mutating func makeSlots(_ rehash: (UInt32) -> UInt64) {
         guard let mapped else { return }
         self.mapped = nil
-        slots.deallocate()
-        slots = UnsafeMutablePointer<UInt32>.allocate(capacity: mapped.slotCount)
+        free(slots, memory)
+        (slots, memory) = Self.allocate(mapped.slotCount)
         mask = mapped.slotCount - 1
         rowMask = Self.rowMask(slotCount: mapped.slotCount)
         highestRow = UInt32(count)
@@ -146,11 +162,10 @@ struct KeyIndex: ~Copyable {
 
     @inline(never)
     private mutating func grow(to size: Int, rehash: (UInt32) -> UInt64) {
-        let old = slots
+        let (old, oldMemory) = (slots, memory)
         let oldSize = mask + 1
         let oldMask = rowMask
-        slots = UnsafeMutablePointer<UInt32>.allocate(capacity: size)
-        slots.initialize(repeating: 0, count: size)
+        (slots, memory) = Self.allocate(size)
         mask = size - 1
         rowMask = Self.rowMask(slotCount: size)
         while highestRow >= rowMask { rowMask = rowMask << 1 | 1 }
@@ -161,6 +176,6 @@ struct KeyIndex: ~Copyable {
             place(row, rehash(row))
             return true
         }
-        old.deallocate()
+        free(old, oldMemory)
     }
 }

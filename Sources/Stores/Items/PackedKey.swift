@@ -80,17 +80,29 @@ struct PackedKey: BitwiseCopyable, Equatable {
 
     /// Writes the 36 characters.
     func writeUUID(to bytes: UnsafeMutablePointer<UInt8>) {
-        var out = 0
-        for index in 0..<32 {
-            if index == 8 || index == 12 || index == 16 || index == 20 {
-                bytes[out] = 0x2D
-                out += 1
-            }
-            let word = index < 16 ? high : low
-            let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (index & 15))) & 15
-            bytes[out] = digit < 10 ? 0x30 + digit : 0x37 + digit
-            out += 1
-        }
+        let raw = UnsafeMutableRawPointer(bytes)
+        let (second, third) = (Self.text(high & 0xFFFF_FFFF), Self.text(low >> 32))
+        raw.storeBytes(of: Self.text(high >> 32).littleEndian, as: UInt64.self)
+        raw.storeBytes(of: UInt32(truncatingIfNeeded: second).littleEndian, toByteOffset: 9, as: UInt32.self)
+        raw.storeBytes(of: UInt32(truncatingIfNeeded: second >> 32).littleEndian, toByteOffset: 14, as: UInt32.self)
+        raw.storeBytes(of: UInt32(truncatingIfNeeded: third).littleEndian, toByteOffset: 19, as: UInt32.self)
+        raw.storeBytes(of: UInt32(truncatingIfNeeded: third >> 32).littleEndian, toByteOffset: 24, as: UInt32.self)
+        raw.storeBytes(of: Self.text(low & 0xFFFF_FFFF).littleEndian, toByteOffset: 28, as: UInt64.self)
+        bytes[8] = 0x2D
+        bytes[13] = 0x2D
+        bytes[18] = 0x2D
+        bytes[23] = 0x2D
+    }
+
+    /// The eight upper-case digits of a number of 32 bits, the first one in the lowest byte.
+    @inline(__always)
+    private static func text(_ number: UInt64) -> UInt64 {
+        var values = number
+        values = (values | values << 16) & 0x0000_FFFF_0000_FFFF
+        values = (values | values << 8) & 0x00FF_00FF_00FF_00FF
+        values = ((values | values << 4) & each(0x0F)).byteSwapped
+        let letters = ((values &+ each(6)) >> 4) & each(1)
+        return values &+ each(0x30) &+ letters &* 7
     }
 
     var uuidString: String {

@@ -5,82 +5,149 @@ import PropertyList
 struct FirstWordGroups {
     static let suffix = ".firstWord"
 
+    /// A group's word: its first eight bytes, with zeros behind a shorter one, and all of them.
+    private struct Word {
+        var start: UInt64
+        var bytes: [UInt8]
+    }
+
     private let store: ItemStore
     private let field: ItemField
-    private(set) var groups: [ItemGroup] = []
-    /// A hash a group, and its word.
-    private var words: [(hash: UInt64, bytes: [UInt8])] = []
-    /// From a hash's low bits on, the number of a group and 1; 0 where there is none.
-    private var slots = [UInt32](repeating: 0, count: 64)
+    /// A group each: its key, its word (empty for the group of what is no text), and how many rows it has.
+    private var keys: [PropertyListValue?] = []
+    private var words: [Word] = []
+    private var sizes: [UInt32] = []
+    /// The rows in order, in the upper half the number of each one's group.
+    private var rows: [UInt64] = []
+    /// From a word's hash on, the number of a group and 1; 0 where there is none.
+    private var slots = [UInt32](repeating: 0, count: 256)
     private var other: Int?
 
     init(_ store: ItemStore, _ field: ItemField) {
         (self.store, self.field) = (store, field)
     }
 
+    /// Adds all of a store's items, in order.
+    mutating func addAll() {
+        rows.reserveCapacity(store.count)
+        for row in store.order.slots where row != ItemOrder.hole { add(row) }
+    }
+
+    @inline(__always)
     mutating func add(_ row: UInt32) {
         let number: Int
-        if field == .itemKey {
+        if field == .name {
+            number = find(Cell.text(at: store.table.names.pointer(row)))
+        } else if field == .itemKey {
             number = store.table.withKey(row) { find($0) }
         } else {
             let cell = store.table.cell(row, field)
             number = cell.isText ? cell.withText { find($0) } : withoutWord()
         }
-        groups[number].rows.append(row)
+        rows.append(UInt64(row) | UInt64(number) << 32)
+        sizes[number] += 1
+    }
+
+    /// The groups, in the order of their first rows; their rows are parts of one array.
+    func groups() -> [ItemGroup] {
+        var places: [Int] = []
+        var end = 0
+        for size in sizes {
+            places.append(end)
+            end += Int(size)
+        }
+        let sorted = [UInt32](unsafeUninitializedCapacity: rows.count) { buffer, count in
+            for entry in rows {
+                let number = Int(entry >> 32)
+                buffer[places[number]] = UInt32(truncatingIfNeeded: entry)
+                places[number] += 1
+            }
+            count = rows.count
+        }
+        // Each place has moved to its group's end.
+        return keys.indices.map { number in
+            let rows = sorted[places[number] - Int(sizes[number])..<places[number]]
+            return ItemGroup(store: store, key: keys[number], rows: rows)
+        }
     }
 
     /// The group of what is no text.
     private mutating func withoutWord() -> Int {
         if let other { return other }
-        other = make(nil)
-        return groups.count - 1
+        let number = make(nil, Word(start: 0, bytes: []))
+        other = number
+        return number
     }
 
-    private mutating func make(_ key: PropertyListValue?) -> Int {
-        groups.append(ItemGroup(store: store, key: key, rows: []))
-        return groups.count - 1
+    private mutating func make(_ key: PropertyListValue?, _ word: Word) -> Int {
+        keys.append(key)
+        words.append(word)
+        sizes.append(0)
+        return keys.count - 1
     }
 
+    @inline(__always)
     private mutating func find(_ text: UnsafeBufferPointer<UInt8>) -> Int {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        var count = 0
-        while count < text.count, text[count] != 0x20 {
-            hash = (hash ^ UInt64(text[count])) &* 0x0100_0000_01B3
-            count += 1
+        if text.count >= 8, let base = text.baseAddress {
+            let start = UInt64(littleEndian: UnsafeRawPointer(base).loadUnaligned(as: UInt64.self))
+            // The lowest byte that is a space has the lowest of these bits.
+            let other = start ^ 0x2020_2020_2020_2020
+            let spaces = (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
+            if spaces != 0 {
+                let count = spaces.trailingZeroBitCount >> 3
+                return find(start & ~(~0 << UInt64(count * 8)), text, count)
+            }
         }
-        let word = UnsafeBufferPointer(rebasing: text[..<count])
-        var slot = Int(hash & UInt64(slots.count - 1))
+        return findLong(text)
+    }
+
+    @inline(never)
+    private mutating func findLong(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+        let count = text.firstIndex(of: 0x20) ?? text.count
+        var start: UInt64 = 0
+        for index in 0..<min(count, 8) { start |= UInt64(text[index]) << UInt64(index * 8) }
+        return find(start, text, count)
+    }
+
+    /// The group of the word that is the first `count` bytes of a text.
+    @inline(__always)
+    private mutating func find(_ start: UInt64, _ text: UnsafeBufferPointer<UInt8>, _ count: Int) -> Int {
+        var slot = Self.hash(start, count) & (slots.count - 1)
         while slots[slot] != 0 {
-            let place = Int(slots[slot]) - 1
-            if words[place].hash == hash, words[place].bytes.count == count, isEqual(words[place].bytes, word) {
-                return place
+            let number = Int(slots[slot]) - 1
+            if words[number].start == start, words[number].bytes.count == count,
+                count <= 8 || isEqual(words[number].bytes, text)
+            {
+                return number
             }
             slot = (slot + 1) & (slots.count - 1)
         }
-        return insert(Array(word), hash)
+        return insert(Word(start: start, bytes: Array(text[..<count])))
     }
 
-    private func isEqual(_ bytes: [UInt8], _ word: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let start = word.baseAddress else { return true }
-        return memcmp(bytes, start, word.count) == 0
+    private static func hash(_ start: UInt64, _ count: Int) -> Int {
+        Int(truncatingIfNeeded: ((start ^ UInt64(count)) &* 0x9E37_79B9_7F4A_7C15) >> 40)
     }
 
-    private mutating func insert(_ word: [UInt8], _ hash: UInt64) -> Int {
-        let number = make(.string(String(decoding: word, as: UTF8.self)))
-        while words.count < number { words.append((0, [])) }
-        words.append((hash, word))
-        if words.count * 2 > slots.count {
-            slots = [UInt32](repeating: 0, count: slots.count * 2)
+    private func isEqual(_ bytes: [UInt8], _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let start = text.baseAddress else { return true }
+        return memcmp(bytes, start, bytes.count) == 0
+    }
+
+    private mutating func insert(_ word: Word) -> Int {
+        let number = make(.string(String(decoding: word.bytes, as: UTF8.self)), word)
+        // Nearly every word is at the first place that is looked at.
+        if words.count * 8 > slots.count {
+            slots = [UInt32](repeating: 0, count: slots.count * 4)
+            for number in words.indices where number != other { place(number) }
         } else {
             place(number)
-            return number
         }
-        for number in words.indices where groups[number].key != nil { place(number) }
         return number
     }
 
     private mutating func place(_ number: Int) {
-        var slot = Int(words[number].hash & UInt64(slots.count - 1))
+        var slot = Self.hash(words[number].start, words[number].bytes.count) & (slots.count - 1)
         while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
         slots[slot] = UInt32(number + 1)
     }

@@ -8,19 +8,40 @@ struct ItemAggregate {
     private var reals = 0.0
     private var hasReals = false
 
+    /// Adds the values in dollars of those rows that are in the store.
+    mutating func addValues(_ store: ItemStore, _ rows: ArraySlice<UInt32>) {
+        var (sum, number) = (Int64(0), 0)
+        for row in rows where store.table.state(row) == .live {
+            let (next, overflow) = sum.addingReportingOverflow(store.table.values[row])
+            if overflow {
+                add(sum)
+                sum = store.table.values[row]
+            } else {
+                sum = next
+            }
+            number += 1
+        }
+        add(sum)
+        count += number
+    }
+
+    private mutating func add(_ integer: Int64) {
+        let (sum, overflow) = integers.addingReportingOverflow(integer)
+        if overflow {
+            reals += Double(integers) + Double(integer)
+            integers = 0
+            hasReals = true
+        } else {
+            integers = sum
+        }
+    }
+
     mutating func add(_ store: ItemStore, _ row: UInt32, _ field: ItemField) throws(StoreError) {
         let cell = store.table.cell(row, field)
         switch cell.kind {
         case .absent where field != .itemKey: return
         case .integer:
-            let (sum, overflow) = integers.addingReportingOverflow(cell.integerValue)
-            if overflow {
-                reals += Double(integers) + Double(cell.integerValue)
-                integers = 0
-                hasReals = true
-            } else {
-                integers = sum
-            }
+            add(cell.integerValue)
         case .real, .single:
             reals += CellOrder.number(cell)
             hasReals = true
@@ -39,7 +60,7 @@ struct ItemAggregate {
     var average: Double? { count == 0 ? nil : (reals + Double(integers)) / Double(count) }
 
     static func extreme(
-        _ store: ItemStore, _ rows: [UInt32], _ field: ItemField, wanted: Int
+        _ store: ItemStore, _ rows: ArraySlice<UInt32>, _ field: ItemField, wanted: Int
     ) -> PropertyListValue? {
         if field == .itemKey {
             let keys = rows.map { store.table.keyString($0) }

@@ -5,7 +5,7 @@ public struct ItemGroup {
     let store: ItemStore
     /// What they have in common; nil for the items without the field.
     public let key: PropertyListValue?
-    var rows: [UInt32]
+    var rows: ArraySlice<UInt32>
 
     /// The number of items when the groups were made.
     public var count: Int { rows.count }
@@ -38,6 +38,10 @@ public struct ItemGroup {
     private func totals(_ field: String) throws(StoreError) -> ItemAggregate {
         let field = try store.queriedField(field)
         var totals = ItemAggregate()
+        if field == .valueInDollars {
+            totals.addValues(store, rows)
+            return totals
+        }
         for row in rows where store.table.state(row) == .live { try totals.add(store, row, field) }
         return totals
     }

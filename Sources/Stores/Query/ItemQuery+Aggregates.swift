@@ -16,12 +16,12 @@ extension ItemQuery {
 
     /// The least of a field's values in the order of ``sorted(_:descending:)``; nil when no item has the field.
     public func min(_ field: String) throws -> PropertyListValue? {
-        try ItemAggregate.extreme(store, rows(), store.queriedField(field), wanted: -1)
+        try ItemAggregate.extreme(store, rows()[...], store.queriedField(field), wanted: -1)
     }
 
     /// The greatest of a field's values; nil when no item has the field.
     public func max(_ field: String) throws -> PropertyListValue? {
-        try ItemAggregate.extreme(store, rows(), store.queriedField(field), wanted: 1)
+        try ItemAggregate.extreme(store, rows()[...], store.queriedField(field), wanted: 1)
     }
 
     /// The items in groups of equal values of a field, in order of appearance; those without the field are one group.
@@ -48,13 +48,17 @@ extension ItemQuery {
 
     private func groupByFirstWord(_ field: ItemField) throws -> [ItemGroup] {
         var groups = FirstWordGroups(store, field)
-        try visitOrdered { row in groups.add(row) }
-        return groups.groups
+        if hasConditions || !order.isEmpty || limitCount != nil || offsetCount > 0 {
+            try visitOrdered { row in groups.add(row) }
+        } else {
+            groups.addAll()
+        }
+        return groups.groups()
     }
 
     /// Calls a body with each row of the answer.
     private func visitOrdered(_ body: (UInt32) -> Void) throws {
-        guard sortKeys.isEmpty else { return try rows().forEach(body) }
+        guard order.isEmpty else { return try rows().forEach(body) }
         try visit { row in
             body(row)
             return true
@@ -96,8 +100,8 @@ extension ItemQuery {
         let field = try store.queriedField(field)
         var totals = ItemAggregate()
         var query = self
-        if limitCount == nil, offsetCount == 0 { query.sortKeys = [] }
-        guard query.sortKeys.isEmpty else {
+        if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
+        guard query.order.isEmpty else {
             for row in try query.rows() { try totals.add(store, row, field) }
             return totals
         }

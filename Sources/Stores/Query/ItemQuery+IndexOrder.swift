@@ -2,10 +2,10 @@ extension ItemQuery {
     /// The answer of a query without conditions whose order is an index's own: so many entries of it, as they stand. Nil
     /// for any other query.
     func rowsOfIndex(_ statistics: inout ItemQueryStatistics) -> [UInt32]? {
-        guard conditions.isEmpty, let key = sortKeys.first,
+        guard !hasConditions, let key = order.first,
             let index = store.indexes.first(where: { $0.field == key.field }),
             key.field == .itemKey
-                || sortKeys.count > 1 && sortKeys[1].field == .itemKey && sortKeys[1].isDescending == key.isDescending,
+                || order.second.map { $0.field == .itemKey && $0.isDescending == key.isDescending } ?? false,
             index.isBuilt, index.isReady(builds: false), index.count == store.count
         else { return nil }
         let skipped = Swift.min(offsetCount, index.count)
@@ -26,7 +26,7 @@ extension ItemQuery {
     /// The answer of a sorted query from an index on its first field, without sorting all of it; nil when no index
     /// serves, or serves worse than a scan.
     func rowsInIndexOrder(_ access: ItemAccess, _ statistics: inout ItemQueryStatistics) -> [UInt32]? {
-        guard let key = sortKeys.first, let index = store.indexes.first(where: { $0.field == key.field }),
+        guard let key = order.first, let index = store.indexes.first(where: { $0.field == key.field }),
             index.isReady(builds: statistics.isExplained)
         else { return nil }
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
@@ -43,7 +43,7 @@ extension ItemQuery {
                 tests = conditions
             }
         case .scan:
-            if !conditions.isEmpty {
+            if hasConditions {
                 // Far from all items can be looked at in this order before a scan is faster.
                 guard wanted != nil, let conditions = predicateTests() else { return nil }
                 tests = conditions
@@ -102,7 +102,7 @@ private struct IndexWalk {
         self.isDescending = isDescending
         self.tests = tests
         self.wanted = wanted
-        otherKeys = Array(query.sortKeys.dropFirst())
+        otherKeys = Array(query.order.keys.dropFirst())
         isNatural =
             index.field == .itemKey
             || otherKeys.first.map { $0.field == .itemKey && $0.isDescending == isDescending } ?? false

@@ -10,7 +10,7 @@ extension ItemQuery {
     func rows(_ statistics: inout ItemQueryStatistics) throws -> [UInt32] {
         if let rows = rowsOfIndex(&statistics) { return rows }
         let access = access(builds: statistics.isExplained)
-        guard !sortKeys.isEmpty else {
+        guard !order.isEmpty else {
             var rows: [UInt32] = []
             try visit(access, &statistics) { row in
                 rows.append(row)
@@ -22,7 +22,7 @@ extension ItemQuery {
         var unlimited = self
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
-        var sorter = ItemSorter(store, sortKeys, keeping: wanted.flatMap { $0.overflow ? nil : $0.partialValue })
+        var sorter = ItemSorter(store, order.keys, keeping: wanted.flatMap { $0.overflow ? nil : $0.partialValue })
         try unlimited.visit(access, &statistics) { row in
             sorter.add(row)
             return true

@@ -11,14 +11,19 @@ public struct ItemQuery {
     }
 
     public let store: ItemStore
-    var conditions: [Condition] = []
-    var sortKeys: [ItemSortKey] = []
+    private var refinement: ItemQueryConditions?
+    var order = ItemSortOrder()
     var limitCount: Int?
     var offsetCount = 0
 
     init(_ store: ItemStore) {
         self.store = store
     }
+
+    /// What an item has to satisfy, all of it.
+    var conditions: [Condition] { refinement?.all ?? [] }
+
+    var hasConditions: Bool { refinement != nil }
 
     /// Only items that satisfy a predicate, too.
     ///
@@ -27,15 +32,17 @@ public struct ItemQuery {
     public func filter(_ predicate: Predicate) throws(PredicateError) -> ItemQuery {
         try predicate.check(knownFields: store.knownFields)
         try predicate.check(kinds: ItemStore.domainKinds)
-        var query = self
-        query.conditions.append(.predicate(predicate))
-        return query
+        return satisfying(.predicate(predicate))
     }
 
     /// Only items for which a function says yes, too.
     public func filter(_ isIncluded: @escaping (Item) throws -> Bool) -> ItemQuery {
+        satisfying(.function(isIncluded))
+    }
+
+    private func satisfying(_ condition: Condition) -> ItemQuery {
         var query = self
-        query.conditions.append(.function(isIncluded))
+        query.refinement = ItemQueryConditions(conditions + [condition])
         return query
     }
 
@@ -45,7 +52,19 @@ public struct ItemQuery {
     /// - Throws: ``StoreError`` for a field that no item has.
     public func sorted(_ field: String, descending: Bool = false) throws(StoreError) -> ItemQuery {
         var query = self
-        query.sortKeys.append(ItemSortKey(field: try store.queriedField(field), isDescending: descending))
+        query.order.append(ItemSortKey(field: try store.queriedField(field), isDescending: descending))
+        return query
+    }
+
+    /// The same for a field whose name's bytes are at hand; a name of the domain makes no `String`.
+    public func sorted(
+        utf8 field: UnsafeBufferPointer<UInt8>, descending: Bool = false
+    ) throws(StoreError) -> ItemQuery {
+        guard let known = ItemField(domain: field) else {
+            return try sorted(String(decoding: field, as: UTF8.self), descending: descending)
+        }
+        var query = self
+        query.order.append(ItemSortKey(field: known, isDescending: descending))
         return query
     }
 
@@ -53,7 +72,7 @@ public struct ItemQuery {
     public var fields: [String] {
         var names: [String] = []
         for case .predicate(let predicate) in conditions { names += predicate.fields.sorted() }
-        names += sortKeys.map { store.name(of: $0.field) }
+        names += order.keys.map { store.name(of: $0.field) }
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
     }
@@ -71,17 +90,6 @@ public struct ItemQuery {
         query.offsetCount = Swift.max(0, count)
         return query
     }
-
-    /// Has the runtime make the types of the arrays that queries need, which it does when one is first used: that takes
-    /// longer than a query that an index answers.
-    static let isPrepared: Bool = {
-        var (keys, references, conditions, ranges) = ([ItemSortKey](), [ItemReference](), [Condition](), [Range<Int>]())
-        keys.reserveCapacity(1)
-        references.reserveCapacity(1)
-        conditions.reserveCapacity(1)
-        ranges.reserveCapacity(1)
-        return withExtendedLifetime((keys, references, conditions, ranges)) { true }
-    }()
 
     // MARK: Answers
 
@@ -102,13 +110,13 @@ public struct ItemQuery {
     /// The number of items.
     public func count() throws -> Int {
         var query = self
-        query.sortKeys = []
+        query.order = ItemSortOrder()
         let access = access()
         if case .index(_, let ranges, isExact: true) = access {
             let found = ranges.reduce(0) { $0 + $1.count }
             return Swift.min(limitCount ?? .max, Swift.max(0, found - offsetCount))
         }
-        if conditions.isEmpty { return Swift.min(limitCount ?? .max, Swift.max(0, store.count - offsetCount)) }
+        if !hasConditions { return Swift.min(limitCount ?? .max, Swift.max(0, store.count - offsetCount)) }
         var count = 0
         var statistics = ItemQueryStatistics()
         try query.visit(access, &statistics) { _ in
@@ -122,7 +130,7 @@ public struct ItemQuery {
     /// returns false to stop.
     public func each(_ body: (Item) throws -> Bool) throws {
         try store.pinningRows {
-            if sortKeys.isEmpty {
+            if order.isEmpty {
                 try visit { try body(store.item(row: $0)) }
                 return
             }

@@ -33,11 +33,11 @@ extension ItemQuery {
         statistics.isExplained = true
         let answer = try rows(&statistics)
         var whole = self
-        (whole.limitCount, whole.offsetCount, whole.sortKeys) = (nil, 0, [])
+        (whole.limitCount, whole.offsetCount, whole.order) = (nil, 0, ItemSortOrder())
         return ItemQueryPlan(
             index: statistics.index, examined: statistics.examined,
             matched: limitCount == nil && offsetCount == 0 ? answer.count : try whole.count(),
-            sortFields: sortKeys.map { ($0.isDescending ? "-" : "") + store.name(of: $0.field) },
+            sortFields: order.keys.map { ($0.isDescending ? "-" : "") + store.name(of: $0.field) },
             isInIndexOrder: statistics.isInIndexOrder,
             kept: limitCount.map { $0.addingReportingOverflow(offsetCount).partialValue })
     }

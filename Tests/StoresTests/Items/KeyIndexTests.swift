@@ -35,6 +35,20 @@ import Testing
         }
     }
 
+    /// So many that the slots lie on large pages, after tables that did not; a copy of a table is one, too.
+    @Test func aLargeIndexFindsEveryRow() {
+        var index = KeyIndex()
+        func hash(_ row: UInt32) -> UInt64 { UInt64(row) &* 0x9E37_79B9_7F4A_7C15 }
+        let count: UInt32 = 900_000
+        for row in 0..<count { index.insert(row, hash: hash(row), rehash: hash) }
+        for row in stride(from: 0, to: count, by: 3) { index.remove(row, hash: hash(row), rehash: hash) }
+        var isRight = true
+        for row in 0..<count where index.find(hash(row), where: { $0 == row }) != (row % 3 == 0 ? nil : row) {
+            isRight = false
+        }
+        #expect(isRight && index.count == 600_000)
+    }
+
     @Test func keysOfOtherRowsAreSeldomLookedAt() {
         var index = KeyIndex()
         for row in 0..<10_000 as Range<UInt32> {

@@ -121,6 +121,43 @@ struct ItemQueryTests {
         }
     }
 
+    /// Words of every length up to twenty, many of which begin alike: what tells them apart lies anywhere.
+    @Test func firstWordsAreToldApartByAllTheirBytes() throws {
+        let store = ItemStore()
+        var random = TestGenerator(seed: 8)
+        let bytes: [Character] = ["a", "b", "\0", "\u{1}", "!", "\u{1f}", "ä", " ", "\u{a0}"]
+        for number in 0..<3000 {
+            let common = String("abababab!ababababab".prefix(random.number(20)))
+            let end = String((0..<random.number(4)).map { _ in bytes[random.number(bytes.count)] })
+            let value = number % 7 == 0 ? Int64.max - Int64(number) : Int64(number) - 1000
+            try store.createItem(ItemFields(name: common + end, valueInDollars: value))
+        }
+        var groups = try store.query().groupBy("name.firstWord")
+        let slow = try store.query().groupBy { item -> PropertyListValue? in
+            let name = try Array(item.name.utf8)
+            return .string(String(decoding: name.prefix { $0 != 0x20 }, as: UTF8.self))
+        }
+        #expect(groups.count > 150)
+        #expect(groups.map(\.key) == slow.map(\.key))
+        #expect(groups.map(\.items) == slow.map(\.items))
+        // Items that have left since are not added up, and a sum that fits no integer is a real.
+        for item in groups[1].items.dropFirst(2) { try item.remove() }
+        for group in groups {
+            let values = try group.items.map { try $0.valueInDollars }
+            let exact = values.reduce(Int128(0)) { $0 + Int128($1) }
+            switch try group.sum("valueInDollars") {
+            case .integer(let sum): #expect(Int128(sum) == exact)
+            case .real(let sum): #expect(abs(sum - Double(exact)) <= abs(Double(exact)) / 1e12)
+            default: Issue.record("a sum is a number")
+            }
+            #expect(
+                try group.average("valueInDollars").map { abs($0 * Double(values.count) - Double(exact)) <= 1e7 }
+                    != false)
+        }
+        groups = try store.query().filter { _ in false }.groupBy("name.firstWord")
+        #expect(groups.isEmpty)
+    }
+
     @Test func aggregates() throws {
         #expect(try store.query().sum("valueInDollars") == .integer(1672))
         #expect(try store.query().average("valueInDollars") == 1672.0 / 6)

@@ -1,4 +1,3 @@
-import Glibc
 import Logging
 import Lua
 import PropertyList
@@ -36,6 +35,8 @@ final class ItemBinding {
                 try checkName(name)
                 try item.setValue(try value(call.value(1), field: name), forField: name)
             })
+        // The closure keeps the store, and the store the word.
+        cls.declarePresence(departures: store.departures) { [store] in store.isRemoved(ItemReference(bits: $0)) }
         text(cls, "name", .text, "What it is.", .name)
         text(cls, "serialNumber", .optional(.text), "Its serial number, or nil.", .serialNumber)
         cls.field(
@@ -154,7 +155,7 @@ final class ItemBinding {
         }
         if isPlain { return }
         try call.forEachEntry(0) { entry in
-            guard let field = entry.withKey(Self.domainField) else {
+            guard let field = entry.withKey({ ItemField(domain: $0.bindMemory(to: UInt8.self)) }) else {
                 throw LuaError(.argument, "a field's name is text, got \(host.state.describe(entry.key))")
             }
             switch field {
@@ -198,21 +199,5 @@ final class ItemBinding {
         if host.items.existingField(named: name).map(\.isCustom) ?? true { try checkName(name) }
         guard let value = try value(entry.value, field: name) else { return }
         try draft.set(value, forField: name)
-    }
-
-    /// A field of the domain by its name's bytes; no two names are of one length.
-    private static func domainField(_ name: UnsafeRawBufferPointer) -> ItemField? {
-        let field: ItemField
-        let expected: StaticString
-        switch name.count {
-        case 4: (field, expected) = (.name, "name")
-        case 7: (field, expected) = (.itemKey, "itemKey")
-        case 11: (field, expected) = (.dateCreated, "dateCreated")
-        case 12: (field, expected) = (.serialNumber, "serialNumber")
-        case 14: (field, expected) = (.valueInDollars, "valueInDollars")
-        default: return nil
-        }
-        guard let bytes = name.baseAddress, memcmp(bytes, expected.utf8Start, name.count) == 0 else { return nil }
-        return field
     }
 }

@@ -60,8 +60,10 @@ enum QueryBinding {
             returns: [.object("Query")], "In the order of a field; a second call adds a lesser key.",
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
         ) { value, call in
-            let descending = call.isNil(1) ? false : try call.text(1) == "descending"
-            return call.returns(QueryValue(try value.query.sorted(try call.text(0), descending: descending)), cls)
+            // The shim has seen that it is one of the two.
+            let descending = call.isNil(1) ? false : try call.borrowedBytes(1).first == UInt8(ascii: "d")
+            let field = try call.borrowedBytes(0).bindMemory(to: UInt8.self)
+            return call.returns(QueryValue(try value.query.sorted(utf8: field, descending: descending)), cls)
         }
         for (name, documentation) in [
             ("limit", "At most so many items."), ("offset", "Without the first so many items."),
@@ -120,15 +122,11 @@ enum QueryBinding {
             "each", returns: [.callback("() → integer, Item")], "An iterator over numbers and items, for `for`.",
             example: "for number, item in items:query():each() do print(number, item.name) end"
         ) { value, call in
-            let found = try value.query.references()
-            let store = value.query.store
-            var next = 0
-            return call.returns(ownedFunction: { call in
-                while next < found.count, store.isRemoved(found[next]) { next += 1 }
-                guard next < found.count else { return call.returns(LuaValue.nil) }
-                next += 1
-                return call.returns(next) + call.returns(row: found[next - 1].bits, item)
-            })
+            // Read before the query runs: its own functions may remove what it has found.
+            let departures = value.query.store.departures.pointee
+            return try value.query.withReferences { count, reference in
+                call.returns(iteratorOver: count, since: departures, item) { reference($0).bits }
+            }
         }
         cls.method(
             "explain", returns: [.string], "How the answer is found: the index, and how many items were looked at.",

@@ -1,0 +1,46 @@
+import Glibc
+
+/// Addresses for memory of some megabytes and more, on pages of two megabytes where the system gives them to those who
+/// ask. Memory comes, as zeros, when it is touched.
+struct LargeMemory {
+    let base: UnsafeMutableRawPointer
+    /// The bytes that there are addresses for: more than asked for, to grow into.
+    let byteCount: Int
+
+    private static let page = 2 << 20
+    /// Less than this stays with the allocator: large pages would hold little else than room.
+    static let least = 4 << 20
+    /// How much room to grow there is, as a multiple.
+    private static let reserve = 8
+
+    /// Nil for what is not large, and when the system gives no addresses.
+    init?(_ wanted: Int) {
+        guard wanted >= Self.least, wanted < Int.max / 16 else { return nil }
+        for factor in [Self.reserve, 1] {
+            let size = (wanted * factor + Self.page - 1) / Self.page * Self.page
+            if let memory = Self.map(size) {
+                (base, byteCount) = (memory, size)
+                return
+            }
+        }
+        return nil
+    }
+
+    /// Addresses that begin at a large page's beginning.
+    private static func map(_ size: Int) -> UnsafeMutableRawPointer? {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        guard let whole = mmap(nil, size + page, PROT_READ | PROT_WRITE, flags, -1, 0), whole != MAP_FAILED else {
+            return nil
+        }
+        let before = (page - Int(bitPattern: whole) % page) % page
+        if before > 0 { munmap(whole, before) }
+        if page > before { munmap(whole + before + size, page - before) }
+        // Where there are none, the pages are of the usual size.
+        madvise(whole + before, size, MADV_HUGEPAGE)
+        return whole + before
+    }
+
+    func free() {
+        munmap(base, byteCount)
+    }
+}

@@ -1,0 +1,33 @@
+/// The fields that an answer is sorted by, the most significant first.
+///
+/// Two of them stand in place: more are rare, and an array is memory and a type that is made when it is first needed.
+struct ItemSortOrder {
+    private(set) var first: ItemSortKey?
+    private(set) var second: ItemSortKey?
+    private var others: Others?
+
+    private final class Others {
+        let keys: [ItemSortKey]
+        init(_ keys: [ItemSortKey]) { self.keys = keys }
+    }
+
+    var isEmpty: Bool { first == nil }
+
+    /// All of them.
+    var keys: [ItemSortKey] {
+        guard let first else { return [] }
+        guard let second else { return [first] }
+        return [first, second] + (others?.keys ?? [])
+    }
+
+    /// Adds a key that orders what is equal so far.
+    mutating func append(_ key: ItemSortKey) {
+        if first == nil {
+            first = key
+        } else if second == nil {
+            second = key
+        } else {
+            others = Others((others?.keys ?? []) + [key])
+        }
+    }
+}
