@@ -66,4 +66,21 @@ struct ReferenceWidthTests {
         #expect(try back.decodeInteger(forKey: "value \(count - 1)") == count - 1)
         #expect(try back.decodeObject(forKey: "texts")?.elements?.count == 32_700)
     }
+
+    @Test(
+        "a tree in place whose containers are open when it happens",
+        arguments: Array(stride(from: 32_690, through: 32_760, by: 7)))
+    func inPlace(_ count: Int) throws {
+        let tree = PropertyListValue.dictionary([
+            "list": .array((0..<30).map { .array([.string("inner \($0)"), .real(Double($0) + 0.5)]) }),
+            "set": .set((0..<30).map { .string("element \($0)") }),
+        ])
+        let (narrow, wide) = try Self.bytes { archiver in
+            try archiver.encode(Self.texts(count), forKey: "texts")
+            let field = ArchivedObject.Field(key: "tree", value: .inline(tree))
+            try archiver.encode(.unknown(ArchivedObject(ArchivedClass("Tree"), fields: [field])), forKey: "object")
+        }
+        #expect(narrow == wide)
+        #expect(!ArchiveCheck(narrow).hasErrors)
+    }
 }

@@ -23,6 +23,7 @@ extension BinaryPropertyListWriter {
     public func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {
         let size = sizes.referenceSize
         precondition(references + (index + 1) * size <= body.count, "a reference outside its container")
+        precondition(size == 4 || number <= 0xFFFF, "a reference beyond those that were reserved")
         store(number, size, at: UnsafeMutableRawPointer(body.base + references + index * size))
     }
 

@@ -5,6 +5,26 @@ extension BinaryPropertyListWriter {
     public func add(
         _ value: PropertyListValue, maximumDepth: Int = PropertyListLimits.standard.maximumDepth
     ) throws(PropertyListError) -> ObjectNumber {
+        // Its containers are open while what they hold is added.
+        reserveReferences(toMore: Self.mostObjects(of: value, maximumDepth))
+        return try add(within: value, maximumDepth)
+    }
+
+    /// How many objects a tree is made of, if no two of them are one; what lies too deep is refused anyway.
+    private static func mostObjects(of value: PropertyListValue, _ maximumDepth: Int) -> Int {
+        guard maximumDepth > 0 else { return 1 }
+        switch value {
+        case .array(let elements), .set(let elements):
+            return elements.reduce(1) { $0 + mostObjects(of: $1, maximumDepth - 1) }
+        case .dictionary(let entries):
+            return entries.values.reduce(1) { $0 + 1 + mostObjects(of: $1, maximumDepth - 1) }
+        default: return 1
+        }
+    }
+
+    private func add(
+        within value: PropertyListValue, _ maximumDepth: Int
+    ) throws(PropertyListError) -> ObjectNumber {
         switch value {
         case .null: return null()
         case .boolean(let value): return boolean(value)
@@ -35,7 +55,7 @@ extension BinaryPropertyListWriter {
             for (index, key) in keys.enumerated() { setReference(index, in: references, to: string(key)) }
             for (index, key) in keys.enumerated() {
                 guard let entry = entries[key] else { continue }
-                let object = try add(entry, maximumDepth: maximumDepth - 1)
+                let object = try add(within: entry, maximumDepth - 1)
                 setReference(keys.count + index, in: references, to: object)
             }
             return number
@@ -47,7 +67,7 @@ extension BinaryPropertyListWriter {
     ) throws(PropertyListError) {
         guard maximumDepth > 0 else { throw Self.tooDeep }
         for (index, element) in elements.enumerated() {
-            setReference(index, in: references, to: try add(element, maximumDepth: maximumDepth - 1))
+            setReference(index, in: references, to: try add(within: element, maximumDepth - 1))
         }
     }
 
