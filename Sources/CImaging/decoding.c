@@ -31,6 +31,10 @@ static int is_jpeg(const cimaging_source *source) {
     return source->bands == 0 && source->length > 2 && bytes[0] == 0xff && bytes[1] == 0xd8;
 }
 
+static int is_png(const cimaging_source *source) {
+    return source->bands == 0 && source->length > 4 && memcmp(source->bytes, "\x89PNG", 4) == 0;
+}
+
 /* The loader of the format, JPEG's without asking all the others. */
 static VipsImage *open_file(Library vips, const cimaging_source *source, int shrink) {
     VipsImage *image = NULL;
@@ -114,34 +118,44 @@ static int copy_to_memory(Library vips, VipsImage **image) {
  * more is in memory than what was asked for. Averages of transparency would need its colours weighted first. */
 static int shrink_rows(Library vips, VipsImage **image, double factor) {
     int times = (int)(factor / 2);
+    int width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
     VipsImage *next = NULL;
     if (times < 2 || vips->vips_image_hasalpha(*image)) return 0;
-    if (vips->vips_shrink(*image, &next, times, times, NULL) != 0) return -1;
+    /* A line of pixels stays one: libvips ends the process over a picture without any. */
+    int across = times < width ? times : width, down = times < height ? times : height;
+    if (vips->vips_shrink(*image, &next, across, down, NULL) != 0) return -1;
     vips->g_object_unref(*image);
     *image = next;
     return 0;
 }
 
-/* Whether a file is decoded as its rows are used, so that all of it is never in memory: a large PNG file, which has no
- * smaller version for the decoder to make, and of which rows are asked for in their order. */
-static int is_streamed(Library vips, const cimaging_source *source, VipsImage *image) {
+/* Whether a file is decoded as its rows are used, from the first to the last: a large PNG file, which has no smaller
+ * version for the decoder to make, so that all of it is never in memory; and what may be. */
+static int is_streamed(
+    Library vips, const cimaging_source *source, int may_stream, VipsImage *image) {
     const int64_t large = 16000000;
     int64_t pixels = (int64_t)vips->vips_image_get_width(image) * vips->vips_image_get_height(image);
-    return source->bands == 0 && source->length > 4 && memcmp(source->bytes, "\x89PNG", 4) == 0 && pixels > large &&
-           vips->vips_image_get_orientation(image) <= 1;
+    if (vips->vips_image_get_orientation(image) > 1) return 0;
+    if (is_png(source) && pixels > large) return 1;
+    return may_stream && (is_png(source) || is_jpeg(source));
 }
 
 cimaging_status cimaging_decode(
-    Library vips, const cimaging_source *source, const cimaging_request *request, VipsImage **image,
+    Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream, VipsImage **image,
     int *is_stream, cimaging_result *result) {
     double factor = reduction(source, request);
     int shrink = shrinks(source) ? shrink_on_load(factor) : 1;
+    /* libvips rounds down what the decoder gives, and ends the process over a picture without pixels. */
+    while (shrink > source->width || shrink > source->height) shrink /= 2;
+    if (shrink < 1) shrink = 1;
     *is_stream = 0;
     cimaging_status status = cimaging_open(vips, source, shrink, image, result);
     if (status != CIMAGING_OK || source->bands != 0) return status;
     int failed = shrink_rows(vips, image, factor / shrink) != 0;
-    *is_stream = !failed && is_streamed(vips, source, *image);
-    if (!failed && (*is_stream || copy_to_memory(vips, image) == 0)) return CIMAGING_OK;
+    *is_stream = !failed && is_streamed(vips, source, may_stream, *image);
+    failed = failed || (!*is_stream && copy_to_memory(vips, image) != 0);
+    /* A warning of libjpeg's: there are fewer pixels than the header says, and what is missing is grey. */
+    if (!failed && !strstr(vips->vips_error_buffer(), "premature end of data segment")) return CIMAGING_OK;
     if (*image) vips->g_object_unref(*image);
     *image = NULL;
     return cimaging_fail(vips, CIMAGING_UNREADABLE, result);

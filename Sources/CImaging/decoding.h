@@ -12,10 +12,11 @@ cimaging_status cimaging_open(
     cimaging_result *result);
 
 /* Opens a picture and decodes it, no larger than the request needs where the format offers that. With `*is_stream` it is
- * decoded later, as its rows are used: whether that went well is told by libvips's errors alone. */
+ * decoded later, as its rows are used: whether that went well is told by libvips's errors alone. It is when the
+ * picture is large, and when it may be. */
 cimaging_status cimaging_decode(
     const struct cimaging_library *vips, const cimaging_source *source, const cimaging_request *request,
-    VipsImage **image, int *is_stream, cimaging_result *result);
+    int may_stream, VipsImage **image, int *is_stream, cimaging_result *result);
 
 /* The rows of a picture, one behind the other, made on this thread. */
 int cimaging_read_rows(const struct cimaging_library *vips, VipsImage *image, VipsPel *bytes);

@@ -1,5 +1,6 @@
 #include "CImaging.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,8 @@ static int resize_plain(Library vips, const cimaging_request *request, VipsImage
     double across = request->width / width, down = request->height / height;
     double factor = (request->mode == CIMAGING_FIT) == (across < down) ? across : down;
     if (request->mode != CIMAGING_STRETCH) across = down = factor;
+    if (across * width < 1) across = 1 / width;
+    if (down * height < 1) down = 1 / height;
     if (vips->vips_resize(*image, &next, across, "vscale", down, NULL) != 0) return -1;
     replace(vips, image, next);
     int left = vips->vips_image_get_width(*image) - request->width, top = vips->vips_image_get_height(*image) - request->height;
@@ -58,8 +61,39 @@ static int is_plain(Library vips, VipsImage *image) {
            vips->vips_image_get_orientation(image) <= 1 && !has_foreign_profile(vips, image);
 }
 
+static int turn_upright(Library vips, VipsImage **image) {
+    VipsImage *next = NULL;
+    if (vips->vips_image_get_orientation(*image) <= 1) return 0;
+    if (vips->vips_autorot(*image, &next, NULL) != 0) return -1;
+    replace(vips, image, next);
+    return 0;
+}
+
+/* What a picture that is to be filled from its middle will lose is cut off before it is made larger: a line of pixels made
+ * as wide as it is to be is longer than libvips can have it, and takes it half a minute. */
+static int crop_before_enlarging(Library vips, const cimaging_request *request, VipsImage **image) {
+    int is_turned = vips->vips_image_get_orientation(*image) >= 5;
+    int width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
+    double across = (double)request->width / (is_turned ? height : width);
+    double down = (double)request->height / (is_turned ? width : height);
+    double factor = across > down ? across : down;
+    VipsImage *next = NULL;
+    if (request->mode != CIMAGING_FILL || factor <= 1) return 0;
+    if (turn_upright(vips, image) != 0) return -1;
+    width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
+    int left_width = (int)ceil(request->width / factor), left_height = (int)ceil(request->height / factor);
+    if (left_width > width) left_width = width;
+    if (left_height > height) left_height = height;
+    if (vips->vips_extract_area(
+            *image, &next, (width - left_width) / 2, (height - left_height) / 2, left_width, left_height, NULL) != 0)
+        return -1;
+    replace(vips, image, next);
+    return 0;
+}
+
 /* Turns the picture upright, too. */
 static int resize(Library vips, const cimaging_request *request, VipsImage **image) {
+    if (crop_before_enlarging(vips, request, image) != 0) return -1;
     if (is_plain(vips, *image)) return resize_plain(vips, request, image);
     VipsSize size = request->mode == CIMAGING_STRETCH ? VIPS_SIZE_FORCE : VIPS_SIZE_BOTH;
     VipsInteresting crop = request->mode == CIMAGING_FILL ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE;
@@ -72,14 +106,6 @@ static int resize(Library vips, const cimaging_request *request, VipsImage **ima
               *image, &next, request->width, "height", request->height, "size", size, "crop", crop, NULL);
     if (status == 0) replace(vips, image, next);
     return status;
-}
-
-static int turn_upright(Library vips, VipsImage **image) {
-    VipsImage *next = NULL;
-    if (vips->vips_image_get_orientation(*image) <= 1) return 0;
-    if (vips->vips_autorot(*image, &next, NULL) != 0) return -1;
-    replace(vips, image, next);
-    return 0;
 }
 
 /* 8-bit sRGB, three bands, or four with transparency. */
@@ -174,11 +200,22 @@ cimaging_status cimaging_load(cimaging_result *result) {
     return ready(result) ? CIMAGING_OK : CIMAGING_LIBRARY_MISSING;
 }
 
-/* One picture at a time: libvips has one text for the errors of all threads, and one number of threads for all
- * pictures. A large picture is worked on by several threads all the same. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* libvips has one text for the errors of all threads, and one number of threads for all pictures: a picture has it to
+ * itself. Only where a thread says that it works beside others do small pictures share it, each on one thread; which of
+ * them an error's words are of nobody knows then, so that what fails is done once more alone. */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static _Thread_local int is_beside_others;
 
-static cimaging_status measure(Library vips, const cimaging_source *source, cimaging_result *result) {
+void cimaging_set_beside_others(int value) { is_beside_others = value; }
+
+/* What is done with a source, the lock held. */
+typedef cimaging_status (*Work)(
+    Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream, cimaging_result *result);
+
+static cimaging_status measure(
+    Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream,
+    cimaging_result *result) {
+    (void)request, (void)may_stream;
     VipsImage *image;
     cimaging_status status = cimaging_open(vips, source, 1, &image, result);
     if (status != CIMAGING_OK) return status;
@@ -193,12 +230,24 @@ static cimaging_status measure(Library vips, const cimaging_source *source, cima
     return CIMAGING_OK;
 }
 
+static cimaging_status read_exif(
+    Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream,
+    cimaging_result *result) {
+    (void)request, (void)may_stream;
+    VipsImage *image;
+    cimaging_status status = cimaging_open(vips, source, 1, &image, result);
+    if (status != CIMAGING_OK) return status;
+    cimaging_collect_exif(vips, image, result);
+    vips->g_object_unref(image);
+    return CIMAGING_OK;
+}
+
 static cimaging_status render(
-    Library vips, const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
+    Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream,
+    cimaging_result *result) {
     VipsImage *image;
     int is_stream;
-    cimaging_use_threads(vips, (int64_t)source->width * source->height);
-    cimaging_status status = cimaging_decode(vips, source, request, &image, &is_stream, result);
+    cimaging_status status = cimaging_decode(vips, source, request, may_stream, &image, &is_stream, result);
     if (status != CIMAGING_OK) return status;
     int is_resized = request->mode != CIMAGING_AS_IS;
     int failed = is_resized ? resize(vips, request, &image) : turn_upright(vips, &image);
@@ -219,46 +268,59 @@ static cimaging_status render(
     return failed ? cimaging_fail(vips, is_stream ? CIMAGING_UNREADABLE : CIMAGING_FAILED, result) : CIMAGING_OK;
 }
 
-/* Between two pictures: a warning must not be found by the next failure, and this thread may be about to end. */
-static void clean_up(Library vips) {
+/* Whether decoding and coding may go on side by side; whether the picture is damaged is for the other way to say. */
+static int is_streamable(const cimaging_request *request) {
+    return request && request->mode == CIMAGING_AS_IS && request->output == CIMAGING_JPEG;
+}
+
+static cimaging_status perform_alone(
+    Library vips, Work work, int64_t pixels, const cimaging_source *source, const cimaging_request *request,
+    cimaging_result *result) {
+    pthread_rwlock_wrlock(&lock);
     vips->vips_error_clear();
+    cimaging_use_threads(vips, pixels);
+    cimaging_status status = work(vips, source, request, is_streamable(request), result);
+    if (status != CIMAGING_OK && status != CIMAGING_TOO_MANY_PIXELS && is_streamable(request)) {
+        memset(result, 0, sizeof *result);
+        vips->vips_error_clear();
+        status = work(vips, source, request, 0, result);
+    }
+    cimaging_use_threads(vips, 0);
+    vips->vips_error_clear();
+    pthread_rwlock_unlock(&lock);
+    return status;
+}
+
+/* A picture of that many pixels. */
+static cimaging_status perform(
+    Work work, int64_t pixels, const cimaging_source *source, const cimaging_request *request,
+    cimaging_result *result) {
+    Library vips = ready(result);
+    if (!vips) return CIMAGING_LIBRARY_MISSING;
+    cimaging_status status = CIMAGING_FAILED;
+    if (is_beside_others && pixels < CIMAGING_LARGE) {
+        pthread_rwlock_rdlock(&lock);
+        status = work(vips, source, request, 0, result);
+        pthread_rwlock_unlock(&lock);
+        if (status != CIMAGING_OK) memset(result, 0, sizeof *result);
+    }
+    if (status != CIMAGING_OK) status = perform_alone(vips, work, pixels, source, request, result);
+    /* This thread may be about to end. */
     vips->vips_thread_shutdown();
+    return status;
 }
 
 cimaging_status cimaging_exif(const cimaging_source *source, cimaging_result *result) {
-    Library vips = ready(result);
-    if (!vips) return CIMAGING_LIBRARY_MISSING;
-    pthread_mutex_lock(&lock);
-    VipsImage *image;
-    cimaging_status status = cimaging_open(vips, source, 1, &image, result);
-    if (status == CIMAGING_OK) {
-        cimaging_collect_exif(vips, image, result);
-        vips->g_object_unref(image);
-    }
-    clean_up(vips);
-    pthread_mutex_unlock(&lock);
-    return status;
+    return perform(read_exif, 0, source, NULL, result);
 }
 
 cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result) {
-    Library vips = ready(result);
-    if (!vips) return CIMAGING_LIBRARY_MISSING;
-    pthread_mutex_lock(&lock);
-    cimaging_status status = measure(vips, source, result);
-    clean_up(vips);
-    pthread_mutex_unlock(&lock);
-    return status;
+    return perform(measure, 0, source, NULL, result);
 }
 
 cimaging_status cimaging_render(
     const cimaging_source *source, const cimaging_request *request, cimaging_result *result) {
-    Library vips = ready(result);
-    if (!vips) return CIMAGING_LIBRARY_MISSING;
-    pthread_mutex_lock(&lock);
-    cimaging_status status = render(vips, source, request, result);
-    clean_up(vips);
-    pthread_mutex_unlock(&lock);
-    return status;
+    return perform(render, (int64_t)source->width * source->height, source, request, result);
 }
 
 void cimaging_free(void *bytes) {

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <locale.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,12 @@ static void open_library(void) {
     library.vips_cache_set_max_files(0);
     /* What Orc compiles for each picture anew takes longer than it saves, and it frees its code without a lock. */
     library.vips_vector_set_enabled(FALSE);
+    /* A picture's memory is given back and asked for again with each picture otherwise, cleared page by page; beyond this
+     * it still is, and a flush of the cache gives all of it back. */
+    mallopt(M_MMAP_THRESHOLD, 16 << 20);
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
     threads = library.vips_concurrency_get() > 4 ? 4 : library.vips_concurrency_get();
+    library.vips_concurrency_set(1);
     is_ready = 1;
 }
 

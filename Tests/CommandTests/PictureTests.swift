@@ -160,6 +160,32 @@ struct PictureTests {
                 + "|Café table,Lamp &lt;b&gt;,Vase|0|Lamp &lt;b&gt;|Hall: 205; Study: 30|2 0")
     }
 
+    @Test("a long gallery shows how far it is; Ctrl-C ends it with a message, and there is no page")
+    func galleryInterrupted() throws {
+        let script = """
+            local picture = assert(image.open(...)):resized(1200, 900)
+            local first = items:createItem{ name = "1" }
+            first.image = picture
+            local bytes = fs.read(images:imagePath(first.itemKey))
+            for i = 2, 2000 do fs.write(images:imagePath(items:createItem{ name = tostring(i) }.itemKey), bytes) end
+            """
+        let picture = "\(Project.root)/examples/data/pictures/teapot.jpg"
+        #expect(try program("-e", script, picture).status == .exited(0))
+        let folder = program.scratch.file("page")
+        let terminal = try program.terminal("gallery", folder)
+        try terminal.expect(matching: #"Writing █*░+ \d+/2000 · \d+ s left"#, timeout: 60)
+        try terminal.send(control: "c")
+        try terminal.expect("interrupted")
+        #expect(try terminal.waitForExit() == .exited(130))
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        #expect(files == ["pictures", "thumbnails"], "no index.html, no items.js")
+        let written = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/thumbnails")
+        #expect(written.count < 2000 && written.allSatisfy { $0.hasSuffix(".jpg") })
+        // The next one goes over what is there.
+        #expect(try program("gallery", "name = '1'", folder).stdout.hasPrefix("1 items, 1 pictures"))
+        #expect(FileManager.default.fileExists(atPath: "\(folder)/index.html"))
+    }
+
     @Test("a gallery of what a predicate finds, and one that is none") func galleryOfSome() throws {
         #expect(try program("-e", "for i = 1, 4 do items:createItem{ valueInDollars = i } end").status == .exited(0))
         let folder = program.scratch.file("page")

@@ -118,6 +118,11 @@ public final class FaultyFileLayer: FileLayer {
         try real.rename(source, to: target)
     }
 
+    public func link(_ source: String, to target: String) throws(FileError) {
+        try step("link", .link, target)
+        try real.link(source, to: target)
+    }
+
     public func remove(_ path: String) throws(FileError) { try real.remove(path) }
     public func removeDirectory(_ path: String) throws(FileError) { try real.removeDirectory(path) }
 

@@ -7,7 +7,11 @@ import Glibc
 public final class ContainerLock {
     public let path: String
     public let holder: LockHolder
+    /// Whether the owner before this one did not come to its end in order: what it was writing may lie about. False for
+    /// the first owner, and again after ``noteOrder()``.
+    public private(set) var isDisordered: Bool
     private var descriptor: Int32
+    private var holdsLock = false
 
     /// Takes the lock without waiting.
     ///
@@ -17,6 +21,7 @@ public final class ContainerLock {
     /// - Throws: `ContainerLockError.inUse` naming the holder, or `.file`.
     public init(_ container: Container, processName: String = ProcessName.current) throws(ContainerLockError) {
         path = container.lockFile
+        isDisordered = false
         holder = LockHolder(
             processIdentifier: getpid(), processName: processName, since: Int64(time(nil)))
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -29,10 +34,13 @@ public final class ContainerLock {
             if code == EWOULDBLOCK { throw .inUse(path: container.path, holder: other) }
             throw .file(FileError(.lock, path, code: code))
         }
+        holdsLock = true
         do throws(FileError) {
-            // In one write over the old line, so that who asks meanwhile reads one or the other.
+            // Who gives a container up in order empties the file.
             let file = OpenFile(descriptor: descriptor, path: path)
             let layer = PosixFileLayer()
+            isDisordered = try layer.status(file).size > 0
+            // In one write over the old line, so that who asks meanwhile reads one or the other.
             let line = Array(holder.line.utf8)
             try line.withUnsafeBytesThrowing { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
             try layer.truncate(file, to: line.count)
@@ -44,9 +52,13 @@ public final class ContainerLock {
 
     deinit { release() }
 
+    /// What an earlier owner left lying about has been seen to.
+    public func noteOrder() { isDisordered = false }
+
     /// Gives the container up. Does nothing the second time.
     public func release() {
         guard descriptor >= 0 else { return }
+        if holdsLock, !isDisordered { _ = ftruncate(descriptor, 0) }
         close(descriptor)
         descriptor = -1
     }

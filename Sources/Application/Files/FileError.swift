@@ -10,6 +10,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case write
         case sync
         case rename
+        case link
         case truncate
         case remove
         case list

@@ -22,6 +22,8 @@ public protocol FileLayer: Sendable {
     func map(_ file: OpenFile) throws(FileError) -> MappedFile
     /// Puts `source` in the place of `target`, atomically when both are on one file system.
     func rename(_ source: String, to target: String) throws(FileError)
+    /// Gives a file a second name on the same file system; whatever is at `target` already is left alone.
+    func link(_ source: String, to target: String) throws(FileError)
     /// Removes a file (not a folder).
     func remove(_ path: String) throws(FileError)
     /// Removes an empty folder.

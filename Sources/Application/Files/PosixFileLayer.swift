@@ -65,6 +65,12 @@ public struct PosixFileLayer: FileLayer {
         _ = try retry(.rename, target) { Glibc.rename(source, target) }
     }
 
+    public func link(_ source: String, to target: String) throws(FileError) {
+        try check(source, .link)
+        try check(target, .link)
+        _ = try retry(.link, target) { Glibc.link(source, target) }
+    }
+
     public func remove(_ path: String) throws(FileError) {
         try check(path, .remove)
         _ = try retry(.remove, path) { unlink(path) }

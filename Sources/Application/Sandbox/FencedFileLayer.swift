@@ -74,6 +74,18 @@ public struct FencedFileLayer: FileLayer {
         }
     }
 
+    public func link(_ source: String, to target: String) throws(FileError) {
+        let from = try fence.place(source, .readWrite, .link)
+        let to = try fence.place(target, .readWrite, .link)
+        try fence.inFolder(of: from, source, .link) { folder, name throws(FileError) in
+            try fence.inFolder(of: to, target, .link) { targetFolder, targetName throws(FileError) in
+                guard linkat(folder, name, targetFolder, targetName, 0) == 0 else {
+                    throw FileError(.link, target, code: errno)
+                }
+            }
+        }
+    }
+
     public func remove(_ path: String) throws(FileError) { try unlink(path, flags: 0) }
 
     public func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }

@@ -98,6 +98,9 @@ cimaging_status cimaging_exif(const cimaging_source *source, cimaging_result *re
 cimaging_status cimaging_render(
     const cimaging_source *source, const cimaging_request *request, cimaging_result *result);
 
+/* Whether the calling thread works on pictures beside other threads that do, and libvips may be shared with them. */
+void cimaging_set_beside_others(int value);
+
 void cimaging_free(void *bytes);
 
 #endif

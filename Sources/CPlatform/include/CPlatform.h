@@ -19,6 +19,9 @@ void cubby_error_text(int error, char *buffer, size_t capacity);
 /* The kernel's id of the calling thread; the C library declares it for GNU sources only. */
 int32_t cubby_thread_id(void);
 
+/* How many processors this process may use, at least 1; the call and its macros are for GNU sources only, too. */
+int32_t cubby_processor_count(void);
+
 /* signals.c: signal sets and dispositions are macros, and the stop must happen on one thread step by step. */
 
 /* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, as far as they are not ignored, in the calling thread and in the threads

@@ -129,6 +129,15 @@ public struct LuaCall {
         clua_getsource(L, Int32(clamping: level)).map { String(cString: $0) }
     }
 
+    /// Where a function that is being called is at the moment, `chunk:line`; levels as in ``chunkName(ofLevel:)``.
+    public func place(ofLevel level: Int) -> String? {
+        var frame = clua_frame()
+        guard let chunk = chunkName(ofLevel: level), clua_getframe(L, Int32(clamping: level), &frame) != 0 else {
+            return nil
+        }
+        return "\(chunk):\(frame.line)"
+    }
+
     // MARK: Results
 
     public func returnsNothing() -> Int32 { 0 }

@@ -48,11 +48,15 @@ struct HelpText {
             return words.allSatisfy { text.contains($0) }
         }
         guard !found.isEmpty else { return nil }
-        // What is named so comes before what only speaks of it.
+        // What is named so comes before what only speaks of it, and what begins so before both.
+        func rank(_ name: String) -> Int {
+            guard words.allSatisfy(name.contains) else { return 2 }
+            let member = name.prefix { $0 != "(" }.split { $0 == "." || $0 == ":" }.last ?? ""
+            return words.contains(where: member.hasPrefix) ? 0 : 1
+        }
         let sorted = found.sorted { first, second in
             let (one, other) = (first.name.lowercased(), second.name.lowercased())
-            let (isOne, isOther) = (words.allSatisfy(one.contains), words.allSatisfy(other.contains))
-            return isOne == isOther ? one < other : isOne
+            return (rank(one), one) < (rank(other), other)
         }
         let width = min(sorted.map(\.name.count).max() ?? 0, 36)
         return sorted.map { entry in

@@ -91,7 +91,11 @@ public final class ScriptHost {
         }
         if !options.isReadOnly {
             try container.emptyTemporaryFolder()
-            _ = container.removeLeftovers()
+            // A look into each folder takes as long as there are pictures: only when there is reason for it.
+            if let lock, lock.isDisordered {
+                container.removeLeftovers()
+                lock.noteOrder()
+            }
         }
         bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { Bundle(path: $0) }
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
@@ -106,7 +110,8 @@ public final class ScriptHost {
             }
         }
         let persistence = ArchivePersistence(
-            folder: container.documents, isReadOnly: options.isReadOnly, indexFolder: container.caches)
+            folder: container.documents, isReadOnly: options.isReadOnly, indexFolder: container.caches,
+            removesLeftovers: false)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
         socket = options.acceptsAttachments && !options.isReadOnly ? try ContainerSocket(listeningIn: container) : nil
@@ -200,6 +205,7 @@ public final class ScriptHost {
     public func run(_ function: LuaFunction, _ arguments: [LuaValue] = []) -> Result<[LuaValue], LuaError> {
         let outer = foreground
         if outer == nil { state.resetOutput() }
+        classes.imageClasses.forgetFailure()
         defer { foreground = outer }
         let task = scheduler.start(function, arguments, seconds: options.timeLimit)
         foreground = task

@@ -25,11 +25,6 @@ public struct Gallery {
         var items: [Entry]
     }
 
-    /// The longest side of a picture in the gallery, in pixels.
-    public static let pictureSize = 1600
-    /// The side of a thumbnail, in pixels: 120 points on a screen of twice the density.
-    public static let thumbnailSize = 240
-
     private let images: ImageStore
     private let layer: any FileLayer
     private let title: String
@@ -59,6 +54,7 @@ public struct Gallery {
         try layer.makeDirectories(folder)
         var custom: Set<String> = []
         var entries: [Entry] = []
+        var pictures: [GalleryPicture?] = []
         for item in items {
             var entry = Entry(values: [:])
             let names = try item.customFieldNames
@@ -66,9 +62,33 @@ public struct Gallery {
             for name in Self.domain + names {
                 if let value = try item.value(forField: name) { entry.values[name] = GalleryValue(value) }
             }
-            try addPicture(of: item, to: &entry, in: folder, &summary)
+            pictures.append(
+                images.pictureFile(forKey: try item.itemKey).map {
+                    GalleryPicture($0, number: entries.count + 1, folder: folder, layer: layer)
+                })
             entries.append(entry)
-            try progress(entries.count)
+        }
+        let work = pictures
+        for kind in [GalleryPicture.pictures, GalleryPicture.thumbnails] where work.contains(where: { $0 != nil }) {
+            try layer.makeDirectories(PathText.join(folder, kind))
+        }
+        // Nearly all of the time goes here.
+        try ParallelWork.forEach(work.count) { number in
+            ImageLibrary.besideOthers { work[number]?.write() }
+        } consume: { number, result in
+            if let picture = work[number] {
+                switch result {
+                case .success:
+                    entries[number].picture = "\(GalleryPicture.pictures)/\(picture.name)"
+                    entries[number].thumbnail = "\(GalleryPicture.thumbnails)/\(picture.name)"
+                    summary.pictures += 1
+                case .failure(let error):
+                    if error.code == .unwritable, let fileError = error.fileError { throw fileError }
+                    summary.failures[picture.file.key] = error.message
+                case nil: break
+                }
+            }
+            try progress(number + 1)
         }
         summary.items = entries.count
         let contents = Contents(fields: Self.domain + custom.sorted(), items: entries)
@@ -82,58 +102,6 @@ public struct Gallery {
     }
 
     private static let domain = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
-
-    private func addPicture(
-        of item: Item, to entry: inout Entry, in folder: String, _ summary: inout Summary
-    ) throws {
-        let key = try item.itemKey
-        guard images.hasImage(forKey: key) else { return }
-        do throws(ImageError) {
-            let file = try images.uncachedImage(forKey: key)
-            let name = Self.fileName(key, summary.pictures)
-            let side = Self.pictureSize
-            let isLarge = file.width > side || file.height > side
-            // What the store keeps holds no metadata as a rule, and would only lose by another coding.
-            let picture =
-                isLarge
-                ? try file.jpegData(quality: 0.8, sizing: ImageSizing(width: side, height: side))
-                : try whole(file)
-            let thumbnail = try file.jpegData(
-                quality: 0.7,
-                sizing: ImageSizing(width: Self.thumbnailSize, height: Self.thumbnailSize, mode: .fill))
-            for (kind, bytes) in [("pictures", picture), ("thumbnails", thumbnail)] {
-                do throws(FileError) {
-                    let directory = PathText.join(folder, kind)
-                    try layer.makeDirectories(directory)
-                    try AtomicFile.write(bytes, to: PathText.join(directory, name), using: layer, durable: false)
-                } catch {
-                    throw ImageError(.unwritable, error)
-                }
-            }
-            entry.picture = "pictures/" + name
-            entry.thumbnail = "thumbnails/" + name
-            summary.pictures += 1
-        } catch {
-            if error.code == .unwritable, let fileError = error.fileError { throw fileError }
-            summary.failures[key] = error.message
-        }
-    }
-
-    private func whole(_ file: Image) throws(ImageError) -> [UInt8] {
-        if let bytes = file.bareJPEG { return bytes }
-        return try file.jpegData(quality: 0.8)
-    }
-
-    /// A name that is one in a URL as well: keys that are not plain get a number.
-    private static func fileName(_ key: String, _ number: Int) -> String {
-        let isPlain = key.utf8.allSatisfy {
-            switch $0 {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
-            default: false
-            }
-        }
-        return (isPlain ? key : "picture-\(number + 1)") + ".jpg"
-    }
 
     private func javaScript(_ contents: Contents) throws -> [UInt8] {
         let encoder = JSONEncoder()

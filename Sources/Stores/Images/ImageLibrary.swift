@@ -34,6 +34,13 @@ enum ImageLibrary {
         try check(cimaging_load(&result), result, limits: ImageLimits())
     }
 
+    /// Works on pictures on this thread beside other threads that do so, too.
+    static func besideOthers<Value>(_ body: () -> Value) -> Value {
+        cimaging_set_beside_others(1)
+        defer { cimaging_set_beside_others(0) }
+        return body()
+    }
+
     /// Width and height, upright, without decoding.
     static func measure(_ bytes: [UInt8], limits: ImageLimits) throws(ImageError) -> (width: Int, height: Int) {
         var result = cimaging_result()

@@ -8,7 +8,9 @@ extension ArchivePersistence {
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
         var report = ItemLoadReport()
         if !isReadOnly {
-            _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
+            if removesLeftovers {
+                _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
+            }
             try adoptOtherEdition(&report)
         }
         var files = try readFiles()

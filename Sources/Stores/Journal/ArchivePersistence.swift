@@ -19,6 +19,7 @@ public final class ArchivePersistence: ItemPersistence {
 
     let layer: any FileLayer
     let folder: String
+    let removesLeftovers: Bool
     /// The archive that is in place.
     var identity = ArchiveIdentity.none
     public internal(set) var hasArchive = false
@@ -39,9 +40,12 @@ public final class ArchivePersistence: ItemPersistence {
     ///   - className: the class of the items in a new archive.
     ///   - indexFolder: where `items.index` is, the container's Caches say; nil for no index.
     ///   - mappedFrom: archives of fewer items are read whole when they are opened, and get no index.
+    ///   - removesLeftovers: whether loading removes what interrupted writes left in the folder, for which all of the folder
+    ///     is listed; false when somebody else sees to that.
     public init(
         folder: String, using layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false,
-        className: String = "Item", indexFolder: String? = nil, mappedFrom: Int = 4096
+        className: String = "Item", indexFolder: String? = nil, mappedFrom: Int = 4096,
+        removesLeftovers: Bool = true
     ) {
         self.folder = folder
         self.layer = layer
@@ -50,6 +54,7 @@ public final class ArchivePersistence: ItemPersistence {
         journalPath = PathText.join(folder, "items.journal")
         indexPath = indexFolder.map { PathText.join($0, "items.index") }
         self.mappedFrom = mappedFrom
+        self.removesLeftovers = removesLeftovers
         schema = ArchiveSchema(className: className)
     }
 

@@ -27,6 +27,26 @@ struct ContainerLockTests {
         _ = try ContainerLock(container)
     }
 
+    @Test("whoever comes after an owner who did not end in order knows, until that is seen to")
+    func disorder() throws {
+        let first = try ContainerLock(container)
+        #expect(!first.isDisordered)
+        let killed = try Data(contentsOf: URL(fileURLWithPath: container.lockFile))
+        first.release()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: container.lockFile)).isEmpty)
+        // What a process that is killed leaves is what its lock file held while it lived.
+        try killed.write(to: URL(fileURLWithPath: container.lockFile))
+        let second = try ContainerLock(container)
+        #expect(second.isDisordered)
+        second.release()
+        let third = try ContainerLock(container)
+        #expect(third.isDisordered, "nobody has seen to it")
+        third.noteOrder()
+        third.release()
+        let fourth = try ContainerLock(container)
+        #expect(!fourth.isDisordered)
+    }
+
     @Test func goesWithItsOwner() throws {
         do {
             let lock = try ContainerLock(container)

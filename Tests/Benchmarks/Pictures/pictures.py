@@ -114,13 +114,32 @@ try:
 except FileNotFoundError:
     print("vipsthumbnail (libvips-tools) is not installed")
 
+
+def floor():
+    program = os.path.join(root, "floor")
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "vips"], capture_output=True, text=True, check=True).stdout.split()
+    subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", os.path.join(here, "floor.c"), "-o", program, *flags], check=True)
+    out = subprocess.run([program, inputs, outputs], capture_output=True, text=True, check=True).stdout
+    return {name: float(rate) for name, rate in (line.split("\t") for line in out.splitlines())}
+
+
+try:
+    floors = floor()
+except (FileNotFoundError, subprocess.CalledProcessError) as error:
+    floors = {}
+    print(f"libvips alone is not measured: {error}")
+floors["thumbnails at once"] = floors.get("thumbnail")
+rates["thumbnails at once"] = rates["thumbnail"]
+
 print(f"{count} pictures, a second")
 for name, rate in ours.items():
     peer = rates.get(name)
     line = f"  {name:18}{rate:12,.0f}"
     if peer:
         line += f"   Pillow {peer:9,.0f}: ratio {rate / peer:7.1f}"
-    if name == "thumbnail" and vips:
+    if floors.get(name):
+        line += f"   libvips alone {floors[name]:6,.0f}: ratio {rate / floors[name]:.2f}"
+    if name.startswith("thumbnail") and name != "thumbnail again" and vips:
         line += f"   vipsthumbnail {vips:6,.0f}: ratio {rate / vips:.1f}"
     if name == "thumbnail":
         line += f"   libjpeg's decoding alone {rates['floor']:6,.0f}: ratio {rate / rates['floor']:.2f}"

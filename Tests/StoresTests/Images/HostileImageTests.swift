@@ -1,3 +1,4 @@
+import Application
 import Foundation
 import Stores
 import TestSupport
@@ -134,6 +135,96 @@ struct HostileImageTests {
             try Image(bytes: Samples.bytes("webp"), limits: ImageLimits(pixels: 100))
         }
         #expect(sample?.code == .tooManyPixels)
+    }
+
+    @Test(
+        "a line of pixels can be made smaller, larger and filled, whatever is left of its width",
+        arguments: [(1, 5000), (5000, 1), (3, 30_000), (20_000, 2)], [1, 3, 4])
+    func lines(shape: (width: Int, height: Int), channels: Int) throws {
+        let made = Image(
+            pixels: Pictures.pixels(shape.width, shape.height) { column, row in
+                [UInt8(truncatingIfNeeded: column), UInt8(truncatingIfNeeded: row), 90, 200].prefix(max(channels, 3))
+                    + []
+            })
+        // A grey one has one channel when it comes back.
+        let grey = Image(pixels: Pictures.pixels(shape.width, shape.height) { _, _ in [70, 70, 70] })
+        let source = channels == 1 ? grey : made
+        let jpeg = try source.jpegData(quality: 0.9)
+        for bytes in [jpeg, try source.pngData(), Pictures.jpeg(jpeg, orientation: 6, bigEndian: true)] {
+            let image = try Image(bytes: bytes)
+            for side in [1, 10, 40, 100] {
+                for mode in [ImageSizing.Mode.fit, .fill, .stretch] {
+                    let small = try image.resized(width: side, height: side, mode: mode)
+                    #expect((1...side).contains(small.width) && (1...side).contains(small.height))
+                    #expect(mode == .fit || (small.width, small.height) == (side, side))
+                }
+            }
+        }
+    }
+
+    @Test("a JPEG file with fewer pixels than its header says is damaged")
+    func fewerPixels() throws {
+        var bytes = try Pictures.bytes(Pictures.example("teapot.jpg"))
+        let frame = try #require(
+            bytes.indices.dropLast().first { bytes[$0] == 0xff && (bytes[$0 + 1] == 0xc0 || bytes[$0 + 1] == 0xc2) })
+        bytes.replaceSubrange((frame + 5)..<(frame + 9), with: [0x03, 0xe8, 0x03, 0xe8])
+        let image = try Image(bytes: bytes)
+        #expect((image.width, image.height) == (1000, 1000))
+        for sizing in [nil, ImageSizing(width: 30, height: 30)] {
+            let error = #expect(throws: ImageError.self) { try image.jpegData(sizing: sizing) }
+            #expect(error?.code == .damaged, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("pictures that are decoded on many threads do not take over each other's damage, or its words")
+    func manyThreads() throws {
+        let teapot = try Pictures.bytes(Pictures.example("teapot.jpg"))
+        let middle = teapot.count / 2
+        let torn = teapot[..<middle] + [UInt8](repeating: 0xff, count: 40) + teapot[(middle + 40)...]
+        let files: [[UInt8]] = [
+            teapot, Pictures.png(width: 60, height: 60, data: [1, 2, 3]),
+            try Pictures.bytes(Pictures.example("lamp.png")), Array(torn), Samples.bytes("webp"),
+            Samples.bytes("webp").dropLast(60) + [UInt8](repeating: 7, count: 60),
+        ]
+        @Sendable func outcome(_ number: Int) -> Result<[UInt8], ImageError> {
+            let (bytes, isSmall) = (files[number % files.count], number / files.count % 2 == 1)
+            do throws(ImageError) {
+                let sizing = isSmall ? ImageSizing(width: 30, height: 30) : nil
+                return .success(try Image(bytes: bytes).jpegData(sizing: sizing))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let alone = (0..<2 * files.count).map(outcome)
+        #expect(alone.contains { (try? $0.get()) == nil } && alone.contains { (try? $0.get()) != nil })
+        try ParallelWork.forEach(40 * files.count, width: 6, work: outcome) { number, found in
+            #expect(found == alone[number % alone.count], "file \(number % files.count)")
+        }
+    }
+
+    @Test("thumbnails that are made beside each other: each damaged picture is named, with its own words")
+    func besideEachOther() throws {
+        let directory = try TemporaryDirectory()
+        let store = ImageStore(
+            directory: directory.path, caches: directory.file("Caches"), logger: RecordingLog().logger)
+        let teapot = try Pictures.bytes(Pictures.example("teapot.jpg"))
+        let kinds: [[UInt8]] = [
+            teapot, Pictures.png(width: 60, height: 60, data: [1, 2, 3]), Samples.bytes("webp"),
+            try Pictures.bytes(Pictures.example("lamp.png")), Array(teapot.dropLast(500)), Array("text".utf8),
+        ]
+        let keys = (0..<120).map { "\($0)" }
+        for (number, key) in keys.enumerated() {
+            try Data(kinds[number % kinds.count]).write(to: URL(fileURLWithPath: directory.file(key)))
+        }
+        let failures = try store.prepareThumbnails(forKeys: keys, size: 20)
+        for (number, key) in keys.enumerated() {
+            let error = #expect(throws: (any Error).self) {
+                _ = try store.thumbnail(forKey: key, size: 20)
+                throw TestFailure("none")
+            }
+            #expect(failures[key] == error as? ImageError, "\(key)")
+            #expect((failures[key] != nil) == [1, 4, 5].contains(number % kinds.count), "\(key)")
+        }
     }
 
     /// All that a picture can be asked.

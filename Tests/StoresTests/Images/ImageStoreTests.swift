@@ -248,4 +248,30 @@ struct ImageStoreTests {
         try store.deleteImage(forKey: "a")
         #expect(try store.thumbnail(forKey: "a", size: 16) == nil)
     }
+
+    @Test("many thumbnails are prepared at once: the same as one by one, and what cannot be made is told")
+    func preparing() throws {
+        let keys = (0..<40).map { "picture \($0)" }
+        for (number, key) in keys.enumerated() { try store.setImage(image(UInt8(number * 5), side: 90), forKey: key) }
+        try directory.write("no picture", to: "Documents/text")
+        store.clearCache()
+        let kept = try #require(try store.thumbnail(forKey: keys[7], size: 32))
+        let place = directory.file("Caches/Thumbnails/32-4")
+        let before = try FileManager.default.attributesOfItem(atPath: "\(place)/\(keys[7])")[.systemFileNumber] as? Int
+        var steps: [Int] = []
+        let failures = try store.prepareThumbnails(forKeys: keys + ["text", "nothing"], size: 32) { steps.append($0) }
+        #expect(steps == Array(1...42))
+        #expect(failures.mapValues(\.code) == ["text": .notAPicture, "nothing": .unreadable])
+        let after = try FileManager.default.attributesOfItem(atPath: "\(place)/\(keys[7])")[.systemFileNumber] as? Int
+        #expect(before == after, "what is there is not made again")
+        let prepared = try keys.map { try directory.read("Caches/Thumbnails/32-4/\($0)") }
+        #expect(prepared[7].count == kept.byteCount)
+        store.clearCache()
+        try FileManager.default.removeItem(atPath: directory.file("Caches"))
+        for (key, bytes) in zip(keys, prepared) {
+            _ = try store.thumbnail(forKey: key, size: 32)
+            #expect(try directory.read("Caches/Thumbnails/32-4/\(key)") == bytes)
+        }
+        #expect(throws: ImageError.self) { try store.prepareThumbnails(forKeys: ["a/b"], size: 32) }
+    }
 }

@@ -83,6 +83,35 @@ struct ImageTransactionTests {
         }
     }
 
+    @Test("what is kept of a replaced picture for an undo is the file itself, not a copy; a copy where that cannot be")
+    func keeping() throws {
+        for canLink in [true, false] {
+            let scene = try Scene()
+            scene.images.keepsReplaced = { _ in true }
+            var changes: [UInt32] = []
+            scene.images.onChange = { changes.append($0) }
+            scene.layer.arm(failAt: .max)
+            try scene.images.setImage(Scene.picture(200), forKey: scene.item.itemKey)
+            #expect(scene.layer.calls.contains("link") && !scene.layer.calls.contains("read"))
+            if !canLink {
+                try scene.images.setImage(Scene.picture(10), forKey: scene.item.itemKey)
+                // With the folder for what is replaced there are fewer calls.
+                scene.layer.arm(failAt: .max)
+                try scene.images.setImage(Scene.picture(10), forKey: scene.item.itemKey)
+                let step = try #require(scene.layer.calls.firstIndex(of: "link"))
+                scene.layer.arm(failAt: step + 1)
+                try scene.images.setImage(Scene.picture(200), forKey: scene.item.itemKey)
+                #expect(scene.layer.failedCall == "link" && scene.layer.calls.contains("read"))
+                scene.layer.disarm()
+            }
+            let change = try #require(changes.last)
+            for expected in [scene.old, scene.new, scene.old] {
+                scene.images.reverseChange(change)
+                #expect(try scene.stored(scene.item) == expected)
+            }
+        }
+    }
+
     @Test("at launch a picture whose item came back follows it, and what else is aside goes")
     func settling() throws {
         let scene = try Scene()

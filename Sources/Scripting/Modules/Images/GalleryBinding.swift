@@ -26,14 +26,9 @@ enum GalleryBinding {
                 try host.fence.check(folder, .readWrite)
                 let gallery = Gallery(images: host.images, title: title, using: host.fence.layer)
                 let items = try value.query.all()
-                // The VM looks for what is pending, Ctrl-C or a limit, as it enters a function.
-                let checkpoint = try host.state.load(Array("".utf8), name: "=checkpoint")
-                let bar = ProgressBar(total: Int64(items.count), label: "Writing")
-                defer { bar.finish(host.output) }
-                let summary = try gallery.write(items, to: folder) { done in
-                    _ = try checkpoint.call()
-                    bar.show(Int64(done), host.output)
-                }
+                let work = try LongWork("Writing", total: items.count, on: host)
+                defer { work.finish() }
+                let summary = try gallery.write(items, to: folder, progress: work.step)
                 let table = call.state.makeTable()
                 table.rawSet("page", .text(summary.page))
                 table.rawSet("items", .integer(Int64(summary.items)))

@@ -2,7 +2,7 @@ import Lua
 import Stores
 
 extension ImageClasses {
-    func declareThumbnails() {
+    func declareThumbnails(_ host: ScriptHost) {
         let image = image
         images.method(
             "thumbnail",
@@ -21,17 +21,61 @@ extension ImageClasses {
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:thumbnail(\"cover\", 16).width"
         ) { store, call in
-            let size = try call.optional(1, call.integer) ?? 40
-            guard (1...4096).contains(size) else { throw call.refuse(1, "a size from 1 to 4096 expected, got \(size)") }
-            let radius = try call.option("cornerRadius", of: 2).numberValue
-            if let radius, !(0...Double(size) / 2).contains(radius) {
-                throw call.refuse(2, "option 'cornerRadius': 0 to half of the size expected, got \(radius)")
-            }
+            let (size, radius) = try Self.look(call)
             return try Self.keyed(call, 0) {
                 call.returns(
-                    try store.thumbnail(forKey: try call.text(0), size: Int(size), cornerRadius: radius), image)
+                    try store.thumbnail(forKey: try call.text(0), size: size, cornerRadius: radius), image)
             }
         }
+        images.method(
+            "prepareThumbnails",
+            [
+                LuaParameter("keys", .array(.text), "the pictures' keys: images:keys(), say"),
+                LuaParameter("size", .optional(.integer), "pixels a side; 40 if not given"),
+                LuaParameter(
+                    "options",
+                    .optional(
+                        .options([
+                            LuaParameter("cornerRadius", .number, "in pixels; an eighth of the size if not given")
+                        ])), "how they look"),
+            ],
+            returns: [.table],
+            "Makes the thumbnails of many pictures that are not there yet, on all processors; images:thumbnail then reads a small file. Why there is none, by key: empty when all are there.",
+            example:
+                "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return next(images:prepareThumbnails({ \"cover\" }, 16))"
+        ) { [unowned host] store, call in
+            let (size, radius) = try Self.look(call)
+            let given = try call.table(0)
+            var keys: [String] = []
+            for index in 1..<(given.rawCount + 1) {
+                guard let key = given.rawGet(.integer(Int64(index))).textValue else {
+                    throw call.refuse(
+                        0,
+                        "an array of keys expected, got a \(given.rawGet(.integer(Int64(index))).typeName) at \(index)")
+                }
+                keys.append(key)
+            }
+            return try Self.keyed(call, 0) {
+                let work = try LongWork("Making thumbnails", total: keys.count, on: host)
+                defer { work.finish() }
+                let failures = try store.prepareThumbnails(
+                    forKeys: keys, size: size, cornerRadius: radius, progress: work.step)
+                let table = call.state.makeTable()
+                for (key, error) in failures { table.rawSet(.text(key), .text(error.message)) }
+                return call.returns(LuaValue.table(table))
+            }
+        }
+    }
+
+    /// Size and radius of a thumbnail.
+    private static func look(_ call: LuaCall) throws -> (size: Int, radius: Double?) {
+        let size = try call.optional(1, call.integer) ?? 40
+        guard (1...4096).contains(size) else { throw call.refuse(1, "a size from 1 to 4096 expected, got \(size)") }
+        let radius = try call.option("cornerRadius", of: 2).numberValue
+        if let radius, !(0...Double(size) / 2).contains(radius) {
+            throw call.refuse(2, "option 'cornerRadius': 0 to half of the size expected, got \(radius)")
+        }
+        return (Int(size), radius)
     }
 
     func declareCache() {

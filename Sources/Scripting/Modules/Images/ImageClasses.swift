@@ -10,6 +10,9 @@ final class ImageClasses {
     let images: LuaClass<ImageStore>
     let module: LuaModule
 
+    /// The latest picture that could not be opened, and the place in a script that tried; see `failureToOpen`.
+    private var failure: (place: String, error: any Error)?
+
     var storeValue: LuaValue { images.value(store) }
 
     init(_ host: ScriptHost) {
@@ -18,7 +21,7 @@ final class ImageClasses {
         image = Self.makeImageClass(in: host)
         images = LuaClass<ImageStore>("images", "The image store: pictures by key, JPEG files in Documents.", in: state)
         module = LuaModule("image", "Pictures: JPEG, PNG, WebP, HEIC, GIF and TIFF come in, upright.", in: state)
-        declareStore()
+        declareStore(host)
         declareModule(host)
     }
 
@@ -133,7 +136,7 @@ final class ImageClasses {
         }
     }
 
-    private func declareStore() {
+    private func declareStore(_ host: ScriptHost) {
         let image = image
         let key = LuaParameter("key", .text, "a file name of at most 255 bytes: an item's key, say")
         images.method(
@@ -181,7 +184,7 @@ final class ImageClasses {
         ) { store, call in
             try Self.keyed(call, 0) { call.returns(try store.imagePath(forKey: try call.text(0))) }
         }
-        declareThumbnails()
+        declareThumbnails(host)
         images.method(
             "keys", returns: LuaType.orError(.array(.text)), "The keys of all pictures, sorted.",
             example: "return #images:keys()"
@@ -209,19 +212,16 @@ final class ImageClasses {
     }
 
     private func declareModule(_ host: ScriptHost) {
-        let image = image
         module.function(
             "open", [LuaParameter("path", .text, "the file's")], returns: LuaType.orError(.object("Image")),
             "Reads a picture from a file; nil and an error when it can't be read.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) fs.write(app.container.tmp .. \"/a.png\", picture:pngData()) return image.open(app.container.tmp .. \"/a.png\").format"
-        ) { [unowned host] call in
+        ) { [unowned host, unowned self] call in
             let path = try call.text(0)
-            do {
+            return try opened(call) {
                 try host.askConsent(path, .read)
-                return call.returns(try Image.open(path, limits: host.images.limits, using: host.fence.layer), image)
-            } catch let error as ImageError { return call.returns(failure: error) } catch let error as FileError {
-                return call.returns(failure: error)
+                return try Image.open(path, limits: host.images.limits, using: host.fence.layer)
             }
         }
         module.function(
@@ -230,13 +230,29 @@ final class ImageClasses {
             "The picture of a file's bytes; nil and an error when they are none.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return picture.width"
-        ) { [unowned host] call in
+        ) { [unowned host, unowned self] call in
             let bytes = try call.optionalObject(0, host.values.datas)?.bytes ?? call.bytes(0)
-            do { return call.returns(try Image(bytes: bytes, limits: host.images.limits), image) } catch let error
-                as ImageError
-            {
-                return call.returns(failure: error)
-            }
+            return try opened(call) { try Image(bytes: bytes, limits: host.images.limits) }
         }
     }
+
+    private func opened(_ call: LuaCall, _ body: () throws -> Image) throws -> Int32 {
+        failure = nil
+        do { return call.returns(try body(), image) } catch {
+            guard error is ImageError || error is FileError else { throw error }
+            failure = call.place(ofLevel: 1).map { ($0, error) }
+            return call.returns(failure: error)
+        }
+    }
+
+    /// Why a nil that a script assigns to an item's picture is not meant to remove it: `item.image = image.open(path)`, in
+    /// one line, when the file could not be opened. Nil when it is meant.
+    func failureToOpen(_ call: LuaCall) -> (any Error)? {
+        defer { failure = nil }
+        guard let failure, call.place(ofLevel: 1) == failure.place else { return nil }
+        return failure.error
+    }
+
+    /// What was tried before no longer matters.
+    func forgetFailure() { failure = nil }
 }

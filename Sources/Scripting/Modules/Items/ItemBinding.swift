@@ -83,10 +83,18 @@ final class ItemBinding {
     func finish(_ cls: LuaClass<Item>) {
         let images = images
         cls.property(
-            "image", .optional(.object("Image")), "The image under its key; assigning stores one, nil removes it.",
-            set: { item, call in
+            "image", .optional(.object("Image")),
+            "The image under its key; assigning stores one, nil removes it. A picture that could not be opened in the same line does not: it is an error, and the old one stays.",
+            set: { [unowned host] item, call in
                 let key = try item.itemKey
-                if call.isNil(0) { return try images.store.deleteImage(forKey: key) }
+                if call.isNil(0) {
+                    guard let failure = images.failureToOpen(call) else {
+                        return try images.store.deleteImage(forKey: key)
+                    }
+                    if images.store.hasImage(forKey: key) { throw failure }
+                    let name = try item.name
+                    return host.logger.warning("\(name.debugDescription) gets no picture: \(failure)")
+                }
                 try images.store.setImage(try call.object(0, images.image), forKey: key)
             }
         ) { item, call in

@@ -8,12 +8,20 @@ extension ImageStore {
     /// Where they are.
     var replacedDirectory: String { PathText.join(PathText.parent(of: thumbnailDirectory), "Replaced Images") }
 
-    /// Keeps a copy of what is under a key, which stays there: at each moment there is one or the other.
+    /// Keeps what is under a key, which stays there: at each moment there is one or the other.
     ///
     /// - Returns: the change's number; nil when it is not to be kept or cannot be.
     func keepCopy(forKey key: String, isKept: Bool) -> UInt32? {
         guard isKept else { return nil }
-        return keep(key) { [self] (place, path) throws(FileError) in
+        return keep(key) { [self] (place, path) throws(FileError) in try copy(place, to: path) }
+    }
+
+    /// A second name for a picture's file costs nothing, and is as good as a copy: the file itself never changes, for what
+    /// replaces it is another one under its name. A file system without such names gets a copy.
+    private func copy(_ place: String, to path: String) throws(FileError) {
+        do throws(FileError) {
+            try layer.link(place, to: path)
+        } catch {
             try AtomicFile.write(layer.contents(of: place), to: path, using: layer, durable: false)
         }
     }
@@ -63,9 +71,7 @@ extension ImageStore {
             let isReplaced = layer.exists(place)
             try layer.makeDirectories(replacedDirectory)
             if let path = image.path {
-                if isReplaced {
-                    try AtomicFile.write(layer.contents(of: place), to: other, using: layer, durable: false)
-                }
+                if isReplaced { try copy(place, to: other) }
                 try layer.rename(path, to: place)
             } else if isReplaced {
                 try layer.rename(place, to: other)

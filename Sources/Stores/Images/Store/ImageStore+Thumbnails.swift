@@ -14,33 +14,49 @@ extension ImageStore {
     /// - Throws: `ImageError` when the key cannot be one, or the picture cannot be read. A thumbnail that cannot be kept is
     ///   no error.
     public func thumbnail(forKey key: String, size: Int, cornerRadius: Double? = nil) throws(ImageError) -> Image? {
-        let picturePath = try imagePath(forKey: key)
-        let radius = min(max(cornerRadius ?? Double(size) / 8, 0), Double(size) / 2)
-        let folder = PathText.join(thumbnailDirectory, "\(size)-\(Self.text(radius))")
-        let path = PathText.join(folder, key)
-        let picture = (try? layer.status(currentPath(forKey: key) ?? picturePath)) ?? nil
-        if let picture, let kept = (try? layer.status(path)) ?? nil, kept.modified >= picture.modified,
-            let image = try? Image.open(path, limits: limits, using: layer)
-        {
-            return image
-        }
-        guard let image = try image(forKey: key) else { return nil }
-        let sizing = ImageSizing(width: size, height: size, mode: .fill)
-        let bytes =
-            radius == 0
-            ? try image.jpegData(quality: 0.8, sizing: sizing)
-            : try Image(pixels: try image.pixels(sizing: sizing).rounded(radius)).pngData()
+        let file = try thumbnailFile(forKey: key, size, cornerRadius)
+        if let kept = file.kept() { return kept }
+        guard let picture = try image(forKey: key) else { return nil }
+        let bytes = try file.bytes(of: picture)
         do throws(FileError) {
-            try layer.makeDirectories(folder)
-            try AtomicFile.write(bytes, to: path, using: layer, durable: false)
+            try file.write(bytes)
         } catch {
             logger.debug("a thumbnail was not kept: \(error)")
         }
         return try Image(bytes: bytes, limits: limits)
     }
 
-    private static func text(_ radius: Double) -> String {
-        Int(exactly: radius).map(String.init) ?? String(radius)
+    /// Makes the thumbnails of many pictures that are not there yet, on all processors, so that asking for each is
+    /// reading a small file.
+    ///
+    /// - Parameters:
+    ///   - keys: the pictures' names.
+    ///   - size: the width and the height, in pixels.
+    ///   - cornerRadius: in pixels; nil is an eighth of the size.
+    ///   - progress: told after each picture how many are done; what it throws ends the work.
+    /// - Returns: why there is none, by key; empty when all are there.
+    /// - Throws: `ImageError` when a key cannot be one, and what `progress` throws.
+    public func prepareThumbnails(
+        forKeys keys: [String], size: Int, cornerRadius: Double? = nil, progress: (Int) throws -> Void = { _ in }
+    ) throws -> [String: ImageError] {
+        let files = try keys.map { key throws(ImageError) in try thumbnailFile(forKey: key, size, cornerRadius) }
+        var failures: [String: ImageError] = [:]
+        try ParallelWork.forEach(files.count) { number -> ImageError? in
+            ImageLibrary.besideOthers { files[number].prepare() }
+        } consume: { number, failure in
+            if let failure { failures[files[number].picture.key] = failure }
+            try progress(number + 1)
+        }
+        return failures
+    }
+
+    private func thumbnailFile(forKey key: String, _ size: Int, _ radius: Double?) throws(ImageError) -> ThumbnailFile {
+        // A picture that a transaction deletes is not there: opening what never is says so.
+        let place = currentPath(forKey: key) ?? PathText.join(thumbnailDirectory, key)
+        try ImageKey.check(key)
+        return ThumbnailFile(
+            PictureFile(key: key, path: place, limits: limits, layer: layer), in: thumbnailDirectory, size: size,
+            cornerRadius: radius)
     }
 
     func removeThumbnails(forKey key: String) {

@@ -121,14 +121,10 @@ public final class ImageStore {
         }
     }
 
-    /// The picture under a key, from its file, past the cache: for work on all of them, which would turn the cache over.
-    ///
-    /// - Parameter key: its name.
-    /// - Returns: the picture.
-    /// - Throws: `ImageError` when there is none, or it cannot be read.
-    public func uncachedImage(forKey key: String) throws(ImageError) -> Image {
-        let path = try imagePath(forKey: key)
-        return try Image.open(currentPath(forKey: key) ?? path, limits: limits, using: layer)
+    /// The file of the picture under a key; nil when there is none.
+    func pictureFile(forKey key: String) -> PictureFile? {
+        guard ImageKey.isKey(key), let path = currentPath(forKey: key), layer.exists(path) else { return nil }
+        return PictureFile(key: key, path: path, limits: limits, layer: layer)
     }
 
     /// Whether there is a picture under a key, without reading or logging.
