@@ -5,7 +5,7 @@ extension ItemQuery {
         guard !hasConditions, let key = order.first,
             let index = store.indexes.first(where: { $0.field == key.field }),
             key.field == .itemKey
-                || order.second.map { $0.field == .itemKey && $0.isDescending == key.isDescending } ?? false,
+                || order.second.map({ $0.field == .itemKey && $0.isDescending == key.isDescending }) ?? false,
             index.isBuilt, index.isReady(builds: false), index.count == store.count
         else { return nil }
         let skipped = Swift.min(offsetCount, index.count)
