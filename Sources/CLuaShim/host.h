@@ -137,4 +137,7 @@ int clua_slot_of(const clua_host *host, const void *object);
 int clua_take_slot(clua_host *host, void *object);
 void clua_free_slot(clua_host *host, const void *object, int slot);
 
+/* Has reading standard input call the function at 1 first (input.c). */
+int clua_wrap_input(lua_State *L);
+
 #endif

@@ -228,3 +228,5 @@ int clua_openlib(lua_State *L, const char *name) {
     lua_pushstring(L, name);
     return protect(L, openlib_body, 1, 1);
 }
+
+int clua_waitforinput(lua_State *L) { return protect(L, clua_wrap_input, 1, 0); }

@@ -2,7 +2,9 @@
 #include "CPlatform.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int cubby_flush_output(void) { return fflush(NULL) == 0 ? 0 : -errno; }
 
@@ -12,4 +14,10 @@ void cubby_write_output(const void *bytes, size_t count) {
 
 void cubby_write_error(const void *bytes, size_t count) {
     if (count) fwrite(bytes, 1, count, stderr);
+}
+
+int cubby_input_is_empty(void) {
+    if (stdin->_IO_read_ptr < stdin->_IO_read_end) return 0; /* glibc's and no other's */
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return poll(&input, 1, 0) == 0;
 }

@@ -293,6 +293,34 @@ struct LifeCycleRowsTests {
         #expect(program.isSaved)
     }
 
+    @Test(
+        "a script that waits for a line is reached by signals",
+        arguments: [
+            "io.read()", "io.stdin:read('l')", "for line in io.lines() do print(line) end",
+            "local ok = app:on('didEnterBackground', function() end) for line in io.stdin:lines() do print(line) end",
+        ])
+    func waitsForALine(reading: String) throws {
+        let code = "items:createItem() timer.after(0.01, function() print('mean' .. 'while') end) \(reading)"
+        let interrupted = try program.terminal("-e", code)
+        try interrupted.expect("meanwhile")
+        try interrupted.send(control: "c")
+        #expect(try interrupted.waitForExit() == .exited(130))
+        let ended = try program.terminal("-e", code)
+        try ended.expect("meanwhile")
+        ended.terminate()
+        try ended.expect("Saved all of the Items")
+        #expect(try ended.waitForExit() == .exited(0))
+        #expect(program.isSaved)
+    }
+
+    @Test("lines that were read ahead, and lines that come late, are all read")
+    func linesOfInput() throws {
+        let result = try program(
+            "-e", "print(io.read('n', 'l', 'L')) for line in io.lines() do io.write('<', line, '>') end print(io.read())",
+            input: "7 rest\nsecond\none\ntwo\nthree")
+        #expect(result.stdout == "7\t rest\tsecond\n\n<one><two><three>nil\n")
+    }
+
     @Test("stopped from outside without a warning: told afterwards")
     func stoppedFromOutside() throws {
         let terminal = try program.terminal(

@@ -164,6 +164,8 @@ int clua_len(lua_State *L, int index, int64_t *length);
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
 int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */
+/* Takes the function on top: what reads standard input calls it first. The io library is open. */
+int clua_waitforinput(lua_State *L);
 int clua_was_out_of_memory(int status);
 int clua_was_syntax_error(int status);
 /* The traceback of the error that a protected entry has just given; NULL when there is none. */

@@ -57,6 +57,9 @@ int cubby_tty_rescue(int input, int output, const char *sequences);
 
 /* streams.c: stdout and stderr are macros in some C libraries and mutable globals in all, which Swift 6 refuses. */
 
+/* Whether reading standard input would wait: nothing was read ahead, nothing is there, and it has not ended. */
+int cubby_input_is_empty(void);
+
 /* Writes out what C streams still hold. */
 int cubby_flush_output(void);
 

@@ -202,6 +202,17 @@ public final class LuaState {
         return self.value(at: -1, on: L)
     }
 
+    /// Has what reads standard input call a function first, which may yield: it waits until there is something to read.
+    ///
+    /// - Throws: ``LuaError`` when the state has no memory left.
+    public func waitForInput(_ wait: LuaFunction) throws(LuaError) {
+        let L = try enter(room: 6)
+        let base = clua_gettop(L)
+        push(.function(wait), on: L)
+        let status = clua_waitforinput(L)
+        guard status == 0 else { throw takeError(status, on: L, top: base) }
+    }
+
     /// One of Lua's own file objects on a descriptor, which it closes; nil when it can't, and the descriptor stays open.
     public func makeFile(_ descriptor: Int32, mode: String) -> LuaValue? {
         let L = current

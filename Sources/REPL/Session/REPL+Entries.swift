@@ -130,6 +130,7 @@ extension REPL {
             return texts.ofName(name, locals: scope.locals)
         }
         guard isEditing else { return }
+        host.waitsForInput = false
         TypedInput.install(
             in: host,
             beforeReading: { [unowned self] in

@@ -289,6 +289,9 @@ public final class ScriptHost {
         if toStandardError { output.writeError(bytes) } else { output.write(bytes) }
     }
 
+    /// Whether reading standard input waits in the loop; a prompt, which has its keys, turns it off.
+    public var waitsForInput = true
+
     /// Writes out what is held back.
     public func flushOutput() { output.flush() }
 

@@ -27,6 +27,7 @@ enum BaseModule {
         if let io = installIO(in: host), let os = installOS(in: host) {
             ProgramModule.install(os: os, io: io, in: host)
         }
+        StandardInput.install(in: host)
     }
 
     /// As `tostring` shows a value; what its `__tostring` raises is raised.
