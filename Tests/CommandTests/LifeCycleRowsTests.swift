@@ -316,7 +316,8 @@ struct LifeCycleRowsTests {
     @Test("lines that were read ahead, and lines that come late, are all read")
     func linesOfInput() throws {
         let result = try program(
-            "-e", "print(io.read('n', 'l', 'L')) for line in io.lines() do io.write('<', line, '>') end print(io.read())",
+            "-e",
+            "print(io.read('n', 'l', 'L')) for line in io.lines() do io.write('<', line, '>') end print(io.read())",
             input: "7 rest\nsecond\none\ntwo\nthree")
         #expect(result.stdout == "7\t rest\tsecond\n\n<one><two><three>nil\n")
     }
