@@ -4,8 +4,12 @@ import ArgumentParser
 /// The command: a REPL, a script, or a chunk.
 @main
 struct CubbyCommand: ParsableCommand {
+    /// The commands that scripts start name it as the one above them, when they are parsed alone: then the library does not
+    /// look for a request for completions, which takes as long as a third of the parsing.
+    static let name = "cubby"
+
     static let configuration = CommandConfiguration(
-        commandName: "cubby",
+        commandName: name,
         abstract: "A scriptable home for the things an application keeps.",
         usage: """
             cubby [<options>] [FILE.lua [ARGS …]]
@@ -31,18 +35,31 @@ struct CubbyCommand: ParsableCommand {
     static func main() {
         // Before any thread exists: the signal thread alone receives what drives the life cycle.
         SignalMask.blockAtLaunch()
-        let words = Array(CommandLine.arguments.dropFirst())
-        // Parsing is a good part of a short run: what starts no other command is parsed once.
-        guard !names(words.first, configuration.subcommands), let start = try? StartCommand.parse(words) else {
-            return main(words)
+        var words = Array(CommandLine.arguments.dropFirst())
+        // Parsing is a good part of a short run: one command is parsed alone, and all of them for help and for errors only.
+        var command = parsed(words)
+        if let start = command as? StartCommand, let others = subcommandFirst(words, start) {
+            words = others
+            command = parsed(words)
         }
-        if let words = subcommandFirst(words, start) { return main(words) }
-        do { try start.run() } catch { exit(withError: error) }
+        guard var command else { return main(words) }
+        do { try command.run() } catch { exit(withError: error) }
+    }
+
+    /// The command that the words say, if they say one without a fault.
+    private static func parsed(_ words: [String]) -> (any ParsableCommand)? {
+        guard words.first != "help" else { return nil }
+        guard let named = configuration.subcommands.first(where: { $0.configuration.commandName == words.first }) else {
+            return try? StartCommand.parse(words)
+        }
+        return try? named.parse(Array(words.dropFirst()))
     }
 
     /// `cubby --read-only run FILE` as well as `cubby run --read-only FILE`: the options mean the same before the word.
     private static func subcommandFirst(_ words: [String], _ start: StartCommand) -> [String]? {
-        guard start.code.isEmpty, let word = start.arguments.first, names(word, commandsOfHosts) else { return nil }
+        guard start.code.isEmpty, let word = start.arguments.first,
+            commandsOfHosts.contains(where: { $0.configuration.commandName == word })
+        else { return nil }
         let position = words.count - start.arguments.count
         return [word] + words[..<position] + words[(position + 1)...]
     }
@@ -52,8 +69,4 @@ struct CubbyCommand: ParsableCommand {
         RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
         GalleryCommand.self,
     ]
-
-    private static func names(_ word: String?, _ commands: [any ParsableCommand.Type]) -> Bool {
-        word == "help" || commands.contains { $0.configuration.commandName == word }
-    }
 }

@@ -3,7 +3,8 @@ import ArgumentParser
 /// `cubby run FILE ARGS…`
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Run a script; - is standard input. What follows the file is the script's.")
+        commandName: "run", _superCommandName: CubbyCommand.name,
+        abstract: "Run a script; - is standard input. What follows the file is the script's.")
 
     @OptionGroup var host: HostOptions
 

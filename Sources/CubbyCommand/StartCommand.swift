@@ -4,7 +4,8 @@ import Glibc
 /// `cubby`, `cubby FILE.lua ARGS…`, `cubby -e CODE`.
 struct StartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "start", abstract: "The prompt, a script, or a chunk (this is what runs without a command).")
+        commandName: "start", _superCommandName: CubbyCommand.name,
+        abstract: "The prompt, a script, or a chunk (this is what runs without a command).")
 
     @OptionGroup var host: HostOptions
 

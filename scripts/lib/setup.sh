@@ -127,29 +127,40 @@ show_progress() {
   printf '\r\033[K' >&2
 }
 
-# Makes Lua a part of the program, as Debian's own lua5.4 has it, where its library comes as an archive, too: calls into
-# it and within it go straight there. As one object file its functions stay visible to C modules. Prints the linker's
-# flags.
-embed_lua() {
-  local folder=$root/.build/lua archive description
-  archive=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
-  description=$(pkg-config --variable=pcfiledir lua5.4)/lua5.4.pc
-  [[ -f $archive && -f $description ]] && command -v ld >/dev/null || return 0
+# A folder whose libraries are found before the system's, so that the program needs fewer shared ones: to look for each
+# of their functions and to move them to their place is a good part of what a short run takes. Where the system has no
+# archive of one, the shared library serves. Prints the linker's flags.
+#  Lua        a part of the program, as Debian's own lua5.4 has it; as one object its functions stay visible to C modules
+#  GLib       only its headers are used: its functions come with libvips, when a picture is first asked for
+#  libstdc++  and what of libgcc unwinds, for Swift's own runtime
+embed_libraries() {
+  local folder=$root/.build/embedded lua glib libstdcxx libgcc
+  rm -rf "$folder"
   mkdir -p "$folder"
-  ld -r -o "$folder/lua.o" --whole-archive "$archive"
-  # An empty library is found before the system's, so that the program needs no shared one.
-  rm -f "$folder/liblua5.4.a"
-  ar rc "$folder/liblua5.4.a"
-  sed "s|^Libs:.*|Libs: -L\"$folder\" -llua5.4|" "$description" >"$folder/lua5.4.pc"
-  printf '%s\n' -Xlinker "$folder/lua.o"
+  lua=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
+  if [[ -f $lua ]] && command -v ld >/dev/null; then
+    ld -r -o "$folder/lua.o" --whole-archive "$lua"
+    ar rc "$folder/liblua5.4.a"
+    printf '%s\n' -Xlinker "$folder/lua.o"
+  fi
+  glib=$(pkg-config --variable=pcfiledir glib-2.0)/glib-2.0.pc
+  [[ ! -f $glib ]] || sed '/^Libs:/d' "$glib" >"$folder/glib-2.0.pc"
+  libstdcxx=$(clang -print-file-name=libstdc++.a)
+  libgcc=$(clang -print-file-name=libgcc_eh.a)
+  if [[ -f $libstdcxx && -f $libgcc ]]; then
+    ln -s "$libstdcxx" "$folder/libstdc++.a"
+    ln -s "$libgcc" "$folder/libgcc_s.a"
+  fi
+  sed "s|^Libs:.*|Libs: -L\"$folder\" -llua5.4|" "$(pkg-config --variable=pcfiledir lua5.4)/lua5.4.pc" >"$folder/lua5.4.pc"
 }
 
 compile_release() {
   local flags
-  mapfile -t flags < <(embed_lua)
+  mapfile -t flags < <(embed_libraries)
   # Bound at its start: a function that is found when it is first called makes that call take microseconds.
-  PKG_CONFIG_PATH=$root/.build/lua${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH} \
-    swift build --package-path "$root" -c release --static-swift-stdlib --product cubby -Xlinker -z -Xlinker now "${flags[@]}"
+  PKG_CONFIG_PATH=$root/.build/embedded${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH} \
+    swift build --package-path "$root" -c release --static-swift-stdlib --disable-local-rpath --product cubby \
+    -Xlinker -z -Xlinker now "${flags[@]}"
 }
 
 # Builds the program as it is meant to be used, when anything changed since it was built last.

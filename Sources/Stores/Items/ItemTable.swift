@@ -5,11 +5,12 @@
 struct ItemTable: ~Copyable {
     /// What a row is.
     enum State: UInt8 {
-        /// Nothing; may be given to a new item.
-        case free
+        /// Its number is 0: the rows of a mapped archive are live without being written.
+        case live
         /// An item that is being made, not yet in the store.
         case draft
-        case live
+        /// Nothing; may be given to a new item.
+        case free
         /// Out of the store; the history may bring it back.
         case removed
         /// Out of the store for good; an `Item` still points at it.
@@ -164,8 +165,7 @@ struct ItemTable: ~Copyable {
         keys.map(count, .key, source)
         textKeys.map(count, .keyKind, source)
         handles.fillWithZeros(count)
-        states.reserve(count)
-        for _ in 0..<count { states.append(State.live.rawValue) }
+        states.fillWithZeros(count)
         self.customKinds = customKinds
         hasCustomFields = customKinds.contains { $0 != 0 }
         if hasCustomFields { custom.map(count, .custom, source) } else { custom.fillWithZeros(count) }
