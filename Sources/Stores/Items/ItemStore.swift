@@ -217,7 +217,8 @@ public final class ItemStore {
     @inline(__always)
     func row(forKey key: PackedKey, _ hash: UInt64) -> UInt32? {
         find(hash) { row in
-            guard table.keys.isPresent(row) else { return rowSource?.uuid(row) == key }
+            if !table.keys.isPresent(row), let archived = rowSource?.uuid(row) { return archived == key }
+            // A key that cannot be read there is loaded, which reports the damage.
             table.prefetch(row)
             return table.keys[row] == key && !table.textKeys[row]
         }

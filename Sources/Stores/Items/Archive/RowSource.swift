@@ -48,7 +48,7 @@ final class RowSource {
         }
     }
 
-    /// The row's key where it lies, when it is a UUID that can be read; nothing is kept.
+    /// The row's key where it lies, when it is a UUID that can be read; nothing is kept or reported.
     func uuid(_ row: UInt32) -> PackedKey? {
         try? items.uuid(Int(row))
     }
