@@ -116,8 +116,14 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     // MARK: Rows in the archive
 
     /// Makes the empty column one of `number` rows that are all still in an archive.
-    mutating func map(_ number: Int, _ column: MappedColumn, _ source: RowSource) {
-        replaceEmpty(number)
+    ///
+    /// - Parameters:
+    ///   - number: how many rows.
+    ///   - column: what of them it has.
+    ///   - source: where they come from.
+    ///   - isDense: whether rows here and there are going to be touched soon, as by the journal: large pages then.
+    mutating func map(_ number: Int, _ column: MappedColumn, _ source: RowSource, isDense: Bool = false) {
+        replaceEmpty(number, isDense: isDense)
         faults = RowFaults(number, column, source)
         mappedCount = UInt32(number)
     }
@@ -127,10 +133,11 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         replaceEmpty(number)
     }
 
-    private mutating func replaceEmpty(_ number: Int) {
+    private mutating func replaceEmpty(_ number: Int, isDense: Bool = false) {
         assert(count == 0)
         capacity = max(number, 16)
-        buffer = ColumnBuffer(zeros: capacity * MemoryLayout<Element>.stride)
+        let byteCount = capacity * MemoryLayout<Element>.stride
+        buffer = isDense ? ColumnBuffer(toBeFilled: byteCount) : ColumnBuffer(zeros: byteCount)
         memory = buffer.base.assumingMemoryBound(to: Element.self)
         count = number
     }

@@ -160,7 +160,7 @@ struct ItemTable: ~Copyable {
     mutating func map(_ count: Int, customKinds: [UInt16], _ source: RowSource) {
         names.map(count, .name, source)
         serials.map(count, .serialNumber, source)
-        values.map(count, .valueInDollars, source)
+        values.map(count, .valueInDollars, source, isDense: true)
         dates.map(count, .dateCreated, source)
         keys.map(count, .key, source)
         textKeys.map(count, .keyKind, source)
