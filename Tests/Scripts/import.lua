@@ -26,6 +26,10 @@ print(items[3].name, items[3].valueInDollars, #items[3]:fields())
 -- expect: Clock	7	0
 tell(items:import(renamed, { delimiter = ";", map = { Titel = "name" } }))
 -- expect: unreadableFile	b.csv has no column 'Titel' to be renamed; did you mean Title?
+tell(items:import(renamed, { delimiter = ";", map = { name = "Title" } }))
+-- expect: unreadableFile	b.csv has no column 'name' to be renamed; it has 'Title': a map goes from the file's names to the items'
+tell(items:import(renamed, { delimiter = ";", map = { remarks = "comment" } }))
+-- expect: unreadableFile	b.csv has no column 'remarks' to be renamed; it has Notes, Price, Title
 
 -- One row that is no item, and nothing is taken; the error names the row, the header counted.
 tell(items:import(write("c.csv", "name,valueInDollars\nA,1\nB,two\n")))
@@ -60,7 +64,7 @@ print(pcall(items.transaction, items, function()
   items:import(csv)
   error("no")
 end))
--- expect: false	import.lua:61: no
+-- expect: false	import.lua:65: no
 print(#items)
 -- expect: 3
 

@@ -113,10 +113,20 @@ struct ItemImporter {
         guard !columns.isEmpty, let missing = options.names.keys.sorted().first(where: { !columns.contains($0) }) else {
             return
         }
-        let nearest = NearestNames.nearest(to: missing, among: columns.sorted())
         throw StoreError(
-            .unreadableFile, "\(path) has no column '\(missing)' to be renamed\(NearestNames.suggestion(nearest))",
+            .unreadableFile, "\(path) has no column '\(missing)' to be renamed\(advice(missing, options, columns))",
             path: path)
+    }
+
+    /// What was probably meant by a column that the file does not have.
+    private static func advice(_ missing: String, _ options: ItemFileOptions, _ columns: Set<String>) -> String {
+        if let new = options.names[missing] ?? nil, columns.contains(new) {
+            return "; it has '\(new)': a map goes from the file's names to the items'"
+        }
+        let nearest = NearestNames.nearest(to: missing, among: columns.sorted())
+        guard nearest.isEmpty else { return NearestNames.suggestion(nearest) }
+        let listed = columns.sorted().prefix(12).joined(separator: ", ")
+        return "; it has \(listed)\(columns.count > 12 ? ", …" : "")"
     }
 }
 
