@@ -145,11 +145,13 @@ embed_libraries() {
   fi
   glib=$(pkg-config --variable=pcfiledir glib-2.0)/glib-2.0.pc
   [[ ! -f $glib ]] || sed '/^Libs:/d' "$glib" >"$folder/glib-2.0.pc"
-  libstdcxx=$(clang -print-file-name=libstdc++.a)
-  libgcc=$(clang -print-file-name=libgcc_eh.a)
-  if [[ -f $libstdcxx && -f $libgcc ]]; then
-    ln -s "$libstdcxx" "$folder/libstdc++.a"
-    ln -s "$libgcc" "$folder/libgcc_s.a"
+  if command -v clang >/dev/null; then
+    libstdcxx=$(clang -print-file-name=libstdc++.a)
+    libgcc=$(clang -print-file-name=libgcc_eh.a)
+    if [[ -f $libstdcxx && -f $libgcc ]]; then
+      ln -s "$libstdcxx" "$folder/libstdc++.a"
+      ln -s "$libgcc" "$folder/libgcc_s.a"
+    fi
   fi
   sed "s|^Libs:.*|Libs: -L\"$folder\" -llua5.4|" "$(pkg-config --variable=pcfiledir lua5.4)/lua5.4.pc" >"$folder/lua5.4.pc"
 }
