@@ -60,6 +60,12 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         cubby_prefetch(memory + Int(row))
     }
 
+    /// What the column's memory has for a row, which is nothing while the row is still in the archive.
+    @inline(__always)
+    func peek(_ row: UInt32) -> Element {
+        memory[Int(row)]
+    }
+
     /// Whether the row's element is here and not only in the archive.
     @inline(__always)
     func isPresent(_ row: UInt32) -> Bool {
@@ -140,9 +146,12 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         if let faults, !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
     }
 
+    /// Has every row here, for who is going to look at nearly all of them.
     @inline(never)
-    private func faultAll() {
+    func faultAll() {
         guard let faults, faults.missing > 0 else { return }
+        faults.loadWords(to: memory)
+        if faults.missing == 0 { return }
         for row in 0..<mappedCount where !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
     }
 
