@@ -43,7 +43,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// The elements' address, with every row here.
     @inline(__always)
     var base: UnsafeMutablePointer<Element> {
-        if mappedCount > 0 { faultAll() }
+        bringIn()
         return memory
     }
 
@@ -146,9 +146,13 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         if let faults, !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
     }
 
-    /// Has every row here, for who is going to look at nearly all of them.
+    /// Has every row here.
+    func bringIn() {
+        if mappedCount > 0 { faultAll() }
+    }
+
     @inline(never)
-    func faultAll() {
+    private func faultAll() {
         guard let faults, faults.missing > 0 else { return }
         faults.loadWords(to: memory)
         if faults.missing == 0 { return }

@@ -267,6 +267,15 @@ struct ItemTable: ~Copyable {
         if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
     }
 
+    /// Has a field of numbers or dates here for all items, for who is going to look at nearly all of them.
+    func bringIn(_ field: ItemField) {
+        switch field {
+        case .valueInDollars: values.bringIn()
+        case .dateCreated: dates.bringIn()
+        default: break
+        }
+    }
+
     /// What a custom field holds wherever it holds anything.
     enum SoleKind {
         case text, integer, date, mixed

@@ -44,7 +44,7 @@ struct ItemFilter {
     /// - Returns: how many rows were looked at; holes of the store's order do not count.
     func forEach(of candidates: [UInt32], _ body: (UInt32) throws -> Bool) rethrows -> Int {
         // Most items of a mapped archive are still in it, and the first pass asks for all of theirs.
-        if case .values? = passes.first, candidates.count > store.count / 2 { store.table.values.faultAll() }
+        if case .values? = passes.first, candidates.count > store.count / 2 { store.table.bringIn(.valueInDollars) }
         var examined = 0
         try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.chunk) { chunk in
             var next = 0

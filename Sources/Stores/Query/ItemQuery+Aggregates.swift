@@ -101,7 +101,7 @@ extension ItemQuery {
         var totals = ItemAggregate()
         var query = self
         if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
-        if !hasConditions, query.order.isEmpty, field == .valueInDollars { store.table.values.faultAll() }
+        if !hasConditions, query.order.isEmpty { store.table.bringIn(field) }
         guard query.order.isEmpty else {
             for row in try query.rows() { try totals.add(store, row, field) }
             return totals

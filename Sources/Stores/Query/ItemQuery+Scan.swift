@@ -32,10 +32,8 @@ extension ItemQuery {
         return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
     }
 
-    /// Calls a body with the rows that satisfy the conditions, in the store's order, between offset and limit, until it
-    /// says false.
-    ///
-    /// - Parameter changes: whether the body may change the store.
+    /// Calls a body, which may change the store or not, with the rows that satisfy the conditions, in the store's order,
+    /// between offset and limit, until it says false.
     func visit(changes: Bool, _ body: (UInt32) throws -> Bool) throws {
         var statistics = ItemQueryStatistics()
         try visit(access(), &statistics, changes: changes, body)

@@ -132,7 +132,9 @@ struct ItemSorter {
                 bigEndian: UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
         var word: UInt64 = 0
-        for index in min(offset, text.count)..<text.count { word |= UInt64(text[index]) << UInt64(56 - 8 * (index - offset)) }
+        for index in stride(from: offset, to: text.count, by: 1) {
+            word |= UInt64(text[index]) << UInt64(56 - 8 * (index - offset))
+        }
         return word
     }
 

@@ -117,15 +117,7 @@ struct DamagedArchiveTests {
         for place in stride(from: 9, to: whole.count - 32, by: 21) {
             var damaged = whole
             damaged[place] ^= 0xFF
-            try folder.write(damaged, folder.archive)
-            // As if the bytes had changed after the identity was looked at, which a sample of a large file may miss.
-            var forged = index
-            let identity = ArchiveIdentity(of: damaged)
-            withUnsafeBytes(of: identity.checksum.littleEndian) { forged.replaceSubrange(24..<32, with: $0) }
-            withUnsafeBytes(of: Checksum.hash(Array(forged[..<120])).littleEndian) {
-                forged.replaceSubrange(120..<128, with: $0)
-            }
-            try folder.write(forged, folder.index)
+            try folder.writeUnnoticed(damaged, index: index)
             guard let opened = try? folder.open(isReadOnly: true, mapped: true) else { continue }
             var told = 0
             opened.onDamage = { _ in told += 1 }
