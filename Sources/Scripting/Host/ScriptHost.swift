@@ -129,8 +129,8 @@ public final class ScriptHost {
         itemPreferences = Defaults(folder: container.preferences, domain: "items")
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
         items.participant = images
-        images.keepsReplaced = { [weak items] in items?.item(forKey: $0) != nil }
-        images.onChange = { [weak items] in items?.noteParticipantChange($0) }
+        images.keepsReplaced = { [items = items.zeroingReference] in items.store?.item(forKey: $0) != nil }
+        images.onChange = { [items = items.zeroingReference] in items.store?.noteParticipantChange($0) }
         if !options.isReadOnly { images.settleAside { [items] in items.item(forKey: $0) != nil } }
 
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))

@@ -107,6 +107,7 @@ final class OrderedIndex {
         isBuilt = true
         var entries: [IndexEntry] = []
         entries.reserveCapacity(store.count)
+        store.table.bringIn(field)
         let store = store
         for row in store.order.slots where row != ItemOrder.hole && hasValue(row) {
             entries.append(entry(row, in: store))

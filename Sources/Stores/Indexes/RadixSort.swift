@@ -1,53 +1,46 @@
-/// Sorting index entries by prefix and code: a pass over all of them for each byte in which they differ.
+/// Sorting by a word of each element: a pass over all of them for each byte in which the words differ.
 enum RadixSort {
     /// Below this many a comparison sort is as fast.
-    private static let threshold = 256
+    static let threshold = 256
 
+    /// Sorts index entries by prefix and code.
     static func sort(_ entries: inout [IndexEntry]) {
         if entries.count < threshold {
             entries.sort { ($0.prefix, $0.code) < ($1.prefix, $1.code) }
             return
         }
-        var (prefixes, codes): (UInt64, UInt32) = (0, 0)
-        let first = entries[0]
-        for entry in entries {
-            prefixes |= entry.prefix ^ first.prefix
-            codes |= entry.code ^ first.code
-        }
-        var spare = [IndexEntry](repeating: first, count: entries.count)
-        var counts = [Int](repeating: 0, count: 256)
-        for byte in 0..<12 {
-            let shift = UInt64((byte < 4 ? byte : byte - 4) * 8)
-            let differs = byte < 4 ? UInt64(codes) >> shift & 0xFF : prefixes >> shift & 0xFF
-            if differs == 0 { continue }
-            pass(&entries, &spare, &counts, shift, byCode: byte < 4)
-            swap(&entries, &spare)
+        entries.withUnsafeMutableBufferPointer { entries in
+            let spare = UnsafeMutableBufferPointer<IndexEntry>.allocate(capacity: entries.count)
+            defer { spare.deallocate() }
+            sort(entries, spare) { UInt64($0.code) }
+            sort(entries, spare) { $0.prefix }
         }
     }
 
-    private static func pass(
-        _ source: inout [IndexEntry], _ target: inout [IndexEntry], _ counts: inout [Int], _ shift: UInt64,
-        byCode: Bool
+    /// Sorts elements, with room for as many beside them; those of equal words stay in order.
+    @inline(__always)
+    static func sort<Element: BitwiseCopyable>(
+        _ elements: UnsafeMutableBufferPointer<Element>, _ spare: UnsafeMutableBufferPointer<Element>,
+        by word: (Element) -> UInt64
     ) {
-        @inline(__always) func digit(_ entry: IndexEntry) -> Int {
-            Int((byCode ? UInt64(entry.code) : entry.prefix) >> shift & 0xFF)
-        }
-        counts.withUnsafeMutableBufferPointer { counts in
-            counts.update(repeating: 0)
-            source.withUnsafeBufferPointer { source in
-                target.withUnsafeMutableBufferPointer { target in
-                    for entry in source { counts[digit(entry)] += 1 }
-                    var start = 0
-                    for value in 0..<256 {
-                        (counts[value], start) = (start, start + counts[value])
-                    }
-                    for entry in source {
-                        let value = digit(entry)
-                        target[counts[value]] = entry
-                        counts[value] += 1
-                    }
+        guard let first = elements.first else { return }
+        var differences: UInt64 = 0
+        for element in elements { differences |= word(element) ^ word(first) }
+        var (source, target) = (elements, UnsafeMutableBufferPointer(rebasing: spare[..<elements.count]))
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
+            for shift in stride(from: UInt64(0), to: 64, by: 8) where differences >> shift & 0xFF != 0 {
+                places.initialize(repeating: 0)
+                for element in source { places[Int(word(element) >> shift & 0xFF)] += 1 }
+                var start = 0
+                for value in 0..<256 { (places[value], start) = (start, start + places[value]) }
+                for element in source {
+                    let value = Int(word(element) >> shift & 0xFF)
+                    target.initializeElement(at: places[value], to: element)
+                    places[value] += 1
                 }
+                swap(&source, &target)
             }
         }
+        if source.baseAddress != elements.baseAddress { _ = elements.update(fromContentsOf: source) }
     }
 }

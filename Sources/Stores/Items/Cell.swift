@@ -1,3 +1,5 @@
+import CPlatform
+
 /// A field's value in sixteen bytes.
 ///
 /// Numbers, dates and texts of up to fourteen bytes lie in the cell itself; longer texts lie in a `CellHeap`, and so
@@ -78,6 +80,14 @@ struct Cell: BitwiseCopyable, Equatable {
                 start: UnsafePointer<UInt8>(bitPattern: UInt(pointer.pointee.tail)), count: Int(head >> 32))
         default:
             return UnsafeBufferPointer(start: nil, count: 0)
+        }
+    }
+
+    /// Has the processor fetch a long text's bytes.
+    @inline(__always)
+    func prefetchText() {
+        if UInt8(truncatingIfNeeded: head) == Kind.longText.rawValue {
+            cubby_prefetch(UnsafeRawPointer(bitPattern: UInt(tail)))
         }
     }
 

@@ -43,7 +43,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// The elements' address, with every row here.
     @inline(__always)
     var base: UnsafeMutablePointer<Element> {
-        if mappedCount > 0 { faultAll() }
+        bringIn()
         return memory
     }
 
@@ -58,6 +58,12 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     @inline(__always)
     func prefetch(_ row: UInt32) {
         cubby_prefetch(memory + Int(row))
+    }
+
+    /// What the column's memory has for a row, which is nothing while the row is still in the archive.
+    @inline(__always)
+    func peek(_ row: UInt32) -> Element {
+        memory[Int(row)]
     }
 
     /// Whether the row's element is here and not only in the archive.
@@ -147,9 +153,16 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         if let faults, !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
     }
 
+    /// Has every row here.
+    func bringIn() {
+        if mappedCount > 0 { faultAll() }
+    }
+
     @inline(never)
     private func faultAll() {
         guard let faults, faults.missing > 0 else { return }
+        faults.loadWords(to: memory)
+        if faults.missing == 0 { return }
         for row in 0..<mappedCount where !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
     }
 

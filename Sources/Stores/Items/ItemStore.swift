@@ -68,6 +68,8 @@ public final class ItemStore {
 
     /// A number that grows with every change; two equal readings mean that nothing changed in between.
     @exclusivity(unchecked) public internal(set) var version: UInt64 = 0
+    /// The store for those who may outlive it.
+    public let zeroingReference = ItemStoreReference()
     /// How many items have left the store, at an address of its own for readers that look at it often.
     let departureCount: UnsafeMutablePointer<UInt64>
 
@@ -82,9 +84,13 @@ public final class ItemStore {
         isReadOnly = persistence.isReadOnly
         departureCount = .allocate(capacity: 1)
         departureCount.initialize(to: 0)
+        zeroingReference.store = self
     }
 
-    deinit { departureCount.deallocate() }
+    deinit {
+        zeroingReference.store = nil
+        departureCount.deallocate()
+    }
 
     /// Opens the store that a persistence keeps: the archive, and the journal's changes since.
     ///

@@ -81,10 +81,10 @@ extension ArchivePersistence {
                 items.count == index.count
             else { return false }
             loader.map(items, index, slots)
-            loader.store.rowSource?.onDamage = { [weak self, weak store = loader.store] text in
+            loader.store.rowSource?.onDamage = { [weak self, store = loader.store.zeroingReference] text in
                 self?.keepsOriginal = true
-                store?.loadReport.notices.append(text)
-                store?.onDamage?(text)
+                store.store?.loadReport.notices.append(text)
+                store.store?.onDamage?(text)
             }
             schema = index.schema
             report.archivedItems = index.count

@@ -86,6 +86,11 @@ public struct Predicate: Sendable, Hashable, CustomStringConvertible {
         withoutActuallyEscaping(accessors) { PredicateCompiler(accessors: $0).condition(plan) }
     }
 
+    /// The same in parts, all of which an object has to satisfy, for who judges many objects by one part after the other.
+    func parts<Root>(accessors: (String) -> PredicateAccessor<Root>) -> [PredicatePart<Root>] {
+        withoutActuallyEscaping(accessors) { PredicateCompiler(accessors: $0).parts(plan) }
+    }
+
     // MARK: Checking
 
     /// Checks that all fields are known.

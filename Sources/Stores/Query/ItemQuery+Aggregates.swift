@@ -59,7 +59,7 @@ extension ItemQuery {
     /// Calls a body with each row of the answer.
     private func visitOrdered(_ body: (UInt32) -> Void) throws {
         guard order.isEmpty else { return try rows().forEach(body) }
-        try visit { row in
+        try visit(changes: false) { row in
             body(row)
             return true
         }
@@ -101,11 +101,12 @@ extension ItemQuery {
         var totals = ItemAggregate()
         var query = self
         if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
+        if !hasConditions, query.order.isEmpty { store.table.bringIn(field) }
         guard query.order.isEmpty else {
             for row in try query.rows() { try totals.add(store, row, field) }
             return totals
         }
-        try query.visit { row in
+        try query.visit(changes: false) { row in
             try totals.add(store, row, field)
             return true
         }

@@ -12,7 +12,7 @@ extension ItemQuery {
         let access = access(builds: statistics.isExplained)
         guard !order.isEmpty else {
             var rows: [UInt32] = []
-            try visit(access, &statistics) { row in
+            try visit(access, &statistics, changes: false) { row in
                 rows.append(row)
                 return true
             }
@@ -22,8 +22,9 @@ extension ItemQuery {
         var unlimited = self
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
-        var sorter = ItemSorter(store, order.keys, keeping: wanted.flatMap { $0.overflow ? nil : $0.partialValue })
-        try unlimited.visit(access, &statistics) { row in
+        let kept = wanted.flatMap { $0.overflow || $0.partialValue >= store.count ? nil : $0.partialValue }
+        var sorter = ItemSorter(store, order.keys, keeping: kept)
+        try unlimited.visit(access, &statistics, changes: false) { row in
             sorter.add(row)
             return true
         }
@@ -31,15 +32,16 @@ extension ItemQuery {
         return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
     }
 
-    /// Calls a body with the rows that satisfy the conditions, in the store's order, between offset and limit, until it
-    /// says false.
-    func visit(_ body: (UInt32) throws -> Bool) throws {
+    /// Calls a body, which may change the store or not, with the rows that satisfy the conditions, in the store's order,
+    /// between offset and limit, until it says false.
+    func visit(changes: Bool, _ body: (UInt32) throws -> Bool) throws {
         var statistics = ItemQueryStatistics()
-        try visit(access(), &statistics, body)
+        try visit(access(), &statistics, changes: changes, body)
     }
 
     func visit(
-        _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, _ body: (UInt32) throws -> Bool
+        _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, changes: Bool,
+        _ body: (UInt32) throws -> Bool
     ) throws {
         statistics.index = access.indexName(store)
         var toSkip = offsetCount
@@ -56,8 +58,6 @@ extension ItemQuery {
             return try body(row) && left > 0
         }
         try store.pinningRows {
-            var tests: [(UInt32) throws -> Bool] = []
-            if case .index(_, _, isExact: true) = access {} else { tests = conditions.map(test) }
             let candidates: [UInt32]
             switch access {
             case .scan:
@@ -66,6 +66,13 @@ extension ItemQuery {
             case .keys(let rows): candidates = rows
             case .index(let index, let ranges, _): candidates = rows(index, ranges)
             }
+            var isExact = false
+            if case .index(_, _, isExact: true) = access { isExact = true }
+            if !isExact, hasConditions, !changes, limitCount == nil, offsetCount == 0, let filter = ItemFilter(self) {
+                examined = try filter.forEach(of: candidates, body)
+                return
+            }
+            let tests = isExact ? [] : conditions.map(test)
             for row in candidates where row != ItemOrder.hole && store.table.state(row) == .live {
                 examined += 1
                 var holds = true
@@ -93,7 +100,7 @@ extension ItemQuery {
     }
 
     /// How a predicate reads a field, in the type that the store keeps it in.
-    private func accessor(_ name: String) -> PredicateAccessor<UInt32> {
+    func accessor(_ name: String) -> PredicateAccessor<UInt32> {
         let store = store
         if name == PredicateKeyPath.selfKey {
             return .value { row in .dictionary(store.dictionary(of: row)) }

@@ -119,7 +119,7 @@ public struct ItemQuery {
         if !hasConditions { return Swift.min(limitCount ?? .max, Swift.max(0, store.count - offsetCount)) }
         var count = 0
         var statistics = ItemQueryStatistics()
-        try query.visit(access, &statistics) { _ in
+        try query.visit(access, &statistics, changes: false) { _ in
             count += 1
             return true
         }
@@ -131,7 +131,7 @@ public struct ItemQuery {
     public func each(_ body: (Item) throws -> Bool) throws {
         try store.pinningRows {
             if order.isEmpty {
-                try visit { try body(store.item(row: $0)) }
+                try visit(changes: true) { try body(store.item(row: $0)) }
                 return
             }
             for row in try rows() where store.table.state(row) == .live {

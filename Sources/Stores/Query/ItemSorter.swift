@@ -44,7 +44,11 @@ struct ItemSorter {
         if kept == nil {
             var entries = entries
             self.entries = []
-            entries.withUnsafeMutableBufferPointer { sort($0, from: 0) }
+            entries.withUnsafeMutableBufferPointer { entries in
+                let spare = UnsafeMutableBufferPointer<Entry>.allocate(capacity: entries.count)
+                defer { spare.deallocate() }
+                sort(entries, spare, from: 0)
+            }
             return entries.map(\.row)
         }
         let isBefore = isBefore
@@ -55,19 +59,24 @@ struct ItemSorter {
 
     // MARK: All of them, a word at a time
 
-    /// Sorts entries by their words, and runs of equal words by what follows: of texts the next eight bytes, which are
-    /// fetched once and not at each comparison.
-    private func sort(_ entries: UnsafeMutableBufferPointer<Entry>, from offset: Int) {
+    /// Sorts entries, which are in the scan's order, by their words, and runs of equal words by what follows: of texts
+    /// the next eight bytes, which are fetched once and not at each comparison.
+    private func sort(
+        _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, from offset: Int
+    ) {
         var entries = entries
-        entries.sort { $0.word != $1.word ? $0.word < $1.word : $0.place < $1.place }
+        if entries.count < RadixSort.threshold {
+            entries.sort { $0.word != $1.word ? $0.word < $1.word : $0.place < $1.place }
+        } else {
+            RadixSort.sort(entries, spare) { $0.word }
+        }
         var start = 0
         while start < entries.count {
             var end = start + 1
             while end < entries.count, entries[end].word == entries[start].word { end += 1 }
             if end - start > 1 {
-                sortRun(
-                    UnsafeMutableBufferPointer(rebasing: entries[start..<end]), nextOffset: offset == 0 ? 7 : offset + 8
-                )
+                let run = UnsafeMutableBufferPointer(rebasing: entries[start..<end])
+                sortRun(run, spare, nextOffset: offset == 0 ? 7 : offset + 8)
             }
             start = end
         }
@@ -75,30 +84,45 @@ struct ItemSorter {
 
     /// How far into texts words are compared: beyond it, alike ones are compared whole.
     private static let wordLimit = 128
+    /// How many entries ahead of the one whose text is read a cell is fetched; its text half as many ahead.
+    private static let lookahead = 16
 
     /// Entries that are equal up to an offset of their texts.
-    private func sortRun(_ entries: UnsafeMutableBufferPointer<Entry>, nextOffset: Int) {
-        var entries = entries
-        let (field, isDescending) = (keys[0].field, keys[0].isDescending)
+    private func sortRun(
+        _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, nextOffset: Int
+    ) {
+        let field = keys[0].field
         if entries.count > 8, field != .itemKey, nextOffset <= Self.wordLimit {
-            var (shortest, longest) = (Int.max, 0)
-            for entry in entries {
-                let cell = store.table.cell(entry.row, field)
-                let length = cell.isText ? cell.withText { $0.count } : -1
-                shortest = min(shortest, length)
-                longest = max(longest, length)
-            }
-            if shortest >= nextOffset {
-                for index in entries.indices {
-                    let word = store.table.cell(entries[index].row, field).withText { Self.word($0, at: nextOffset) }
-                    entries[index].word = isDescending ? ~word : word
-                }
-                return sort(entries, from: nextOffset)
-            }
+            let equal = entries[0].word
+            let lengths = readWords(entries, at: nextOffset)
+            if lengths.lowerBound >= nextOffset { return sort(entries, spare, from: nextOffset) }
+            for index in entries.indices { entries[index].word = equal }
             // They are equal, and in order but for the other keys.
-            if shortest == longest, shortest >= 0, keys.count == 1 { return }
+            if lengths.count == 1, lengths.lowerBound >= 0, keys.count == 1 { return }
         }
+        var entries = entries
         entries.sort { isOrdered($0, $1) }
+    }
+
+    /// Gives entries the words at an offset of their texts.
+    ///
+    /// - Returns: the length of the shortest and of the longest text; -1 stands for no text.
+    private func readWords(_ entries: UnsafeMutableBufferPointer<Entry>, at offset: Int) -> ClosedRange<Int> {
+        let (store, field) = (store, keys[0].field)
+        let inversion = keys[0].isDescending ? ~UInt64(0) : 0
+        var (shortest, longest) = (Int.max, -1)
+        for index in entries.indices {
+            if index + Self.lookahead < entries.count {
+                store.table.prefetch(entries[index + Self.lookahead].row, field)
+                store.table.prefetchText(entries[index + Self.lookahead / 2].row, field)
+            }
+            let cell = store.table.cell(entries[index].row, field)
+            let (length, word) = cell.isText ? cell.withText { ($0.count, Self.word($0, at: offset)) } : (-1, 0)
+            entries[index].word = word ^ inversion
+            shortest = min(shortest, length)
+            longest = max(longest, length)
+        }
+        return shortest...longest
     }
 
     /// Eight bytes of a text, the first the highest, zeros behind its end.
@@ -108,7 +132,9 @@ struct ItemSorter {
                 bigEndian: UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
         var word: UInt64 = 0
-        for index in offset..<text.count { word |= UInt64(text[index]) << UInt64(56 - 8 * (index - offset)) }
+        for index in stride(from: offset, to: text.count, by: 1) {
+            word |= UInt64(text[index]) << UInt64(56 - 8 * (index - offset))
+        }
         return word
     }
 

@@ -85,7 +85,7 @@ struct ItemQueryTests {
         let store = ItemStore()
         var random = TestGenerator(seed: seed)
         let beginnings = ["", "a", "Fluffy ", "Fluffy B", "Fluffy Bear and S", String(repeating: "x", count: 200)]
-        for _ in 0..<600 {
+        for _ in 0..<3000 {
             let end = String((0..<random.number(4)).map { _ in Array("a\0 ä")[random.number(4)] })
             try store.createItem(
                 ItemFields(name: beginnings[random.number(6)] + end, valueInDollars: Int64(random.number(3))))
@@ -98,6 +98,40 @@ struct ItemQueryTests {
         }
         let query = try store.query().sorted("name", descending: true).sorted("valueInDollars")
         #expect(try query.all().map { try $0.position } == descending.map(\.2))
+    }
+
+    /// Predicates are asked of a thousand items at a time, part after part: the answer is that of item by item.
+    @Test(
+        arguments: [
+            "valueInDollars > 60 AND name CONTAINS[c] 'BEAR'", "name BEGINSWITH 'a' AND serialNumber == NULL",
+            "serialNumber ENDSWITH '7' AND valueInDollars != 3", "serialNumber != 'S7' OR name CONTAINS 'x'",
+            "NOT valueInDollars IN {1, 2, 99} AND room == 'r1' AND name LIKE 'a*'", "room == NULL", "TRUEPREDICATE",
+        ])
+    func conditionsOfManyItems(format: String) throws {
+        let store = ItemStore()
+        var random = TestGenerator(seed: 5)
+        let names = ["a", "a long name of some bear", "bear", "", "an äxle x"]
+        for number in 0..<3000 {
+            try store.createItem(
+                ItemFields(
+                    name: names[random.number(5)], serialNumber: number % 3 == 0 ? nil : "S\(random.number(20))",
+                    valueInDollars: Int64(random.number(100)),
+                    custom: number % 5 == 0 ? [:] : ["room": .string("r\(number % 4)")]))
+        }
+        for _ in 0..<300 {
+            if let item = store[random.number(store.count)] { try store.removeItem(item) }
+        }
+        for isIndexed in [false, true] {
+            if isIndexed { try store.createIndex("valueInDollars") }
+            let predicate = try Predicate(format: format)
+            let query = store.query().filter { item in predicate.evaluate { try? item.value(forField: $0) } }
+            let expected = try query.all().map { try $0.position }
+            #expect(try store.query(predicate).all().map { try $0.position } == expected)
+            #expect(try store.query(predicate).count() == expected.count)
+            #expect(try store.query(predicate).sum("valueInDollars") == query.sum("valueInDollars"))
+            let plan = try store.query(predicate).explain()
+            #expect(plan.matched == expected.count && (plan.index != nil || plan.examined == store.count))
+        }
     }
 
     @Test(arguments: [3, 40, 700])

@@ -1,6 +1,6 @@
 import Application
 import Foundation
-import Stores
+@testable import Stores
 
 /// A Documents folder for one test, removed with the value.
 final class StoreFolder {
@@ -46,6 +46,19 @@ final class StoreFolder {
 
     func write(_ bytes: [UInt8], _ path: String) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// Replaces the archive's bytes as if they had changed after the identity was looked at, which a sample of a large
+    /// file may miss.
+    func writeUnnoticed(_ damaged: [UInt8], index: [UInt8]) throws {
+        try write(damaged, archive)
+        var forged = index
+        let identity = ArchiveIdentity(of: damaged)
+        withUnsafeBytes(of: identity.checksum.littleEndian) { forged.replaceSubrange(24..<32, with: $0) }
+        withUnsafeBytes(of: Checksum.hash(Array(forged[..<120])).littleEndian) {
+            forged.replaceSubrange(120..<128, with: $0)
+        }
+        try write(forged, self.index)
     }
 }
 
