@@ -7,6 +7,8 @@ public protocol FileLayer: Sendable {
     func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile
     /// Closes; errors at this point carry no news that `sync` has not told.
     func close(_ file: OpenFile)
+    /// Closes a file that has no name any more: freeing what it took is for another thread.
+    func discard(_ file: OpenFile)
     /// Reads at most `buffer.count` bytes from the current position and returns how many; 0 at the end.
     func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
     /// Reads at most `buffer.count` bytes from an offset on, without moving the position, and returns how many.
@@ -15,6 +17,8 @@ public protocol FileLayer: Sendable {
     func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError)
     /// Forces contents and size to the disk.
     func sync(_ file: OpenFile) throws(FileError)
+    /// Sets the disk to what was written so far, without waiting for it: `sync` has less to do then.
+    func beginSync(_ file: OpenFile)
     func truncate(_ file: OpenFile, to size: Int) throws(FileError)
     func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError)
     func status(_ file: OpenFile) throws(FileError) -> FileStatus
@@ -39,6 +43,10 @@ public protocol FileLayer: Sendable {
 }
 
 extension FileLayer {
+    public func discard(_ file: OpenFile) { close(file) }
+
+    public func beginSync(_ file: OpenFile) {}
+
     /// Opens with the usual permissions of a new file, `0o644` less the umask.
     ///
     /// - Parameters:

@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 
 /// The real file system.
@@ -13,6 +14,10 @@ public struct PosixFileLayer: FileLayer {
     public func close(_ file: OpenFile) {
         // Linux frees the descriptor even when close is interrupted: never repeat it.
         _ = Glibc.close(file.descriptor)
+    }
+
+    public func discard(_ file: OpenFile) {
+        _ = WorkerThread { close(file) }
     }
 
     public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
@@ -39,6 +44,11 @@ public struct PosixFileLayer: FileLayer {
 
     public func sync(_ file: OpenFile) throws(FileError) {
         _ = try retry(.sync, file.path) { fsync(file.descriptor) }
+    }
+
+    public func beginSync(_ file: OpenFile) {
+        // Only a beginning: what fails here fails in `sync`, too.
+        _ = cubby_begin_sync(file.descriptor)
     }
 
     public func truncate(_ file: OpenFile, to size: Int) throws(FileError) {

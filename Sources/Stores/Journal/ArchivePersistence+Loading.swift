@@ -99,9 +99,8 @@ extension ArchivePersistence {
         let snapshot = ItemSnapshot(loader.store)
         let (schema, identity, layer) = (schema, identity, layer)
         _ = WorkerThread {
-            guard let index = ItemIndexFile(snapshot, schema, identity, Checksum.hash(storage.bytes)),
-                let bytes = try? index.bytes(snapshot)
-            else { return }
+            guard let draft = ItemIndexDraft(snapshot, schema) else { return }
+            let bytes = draft.file(of: identity, Checksum.hash(storage.bytes))
             try? AtomicFile.write(bytes, to: indexPath, using: layer, permissions: 0o600)
         }
     }

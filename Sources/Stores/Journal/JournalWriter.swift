@@ -13,6 +13,8 @@ final class JournalWriter {
     private var isDirty = false
     /// Whether the journal's name in its folder may not survive a power cut yet.
     private var isNameDirty = false
+    /// Whether another journal has taken this one's name.
+    var isReplaced = false
 
     private init(
         path: String, layer: any FileLayer, file: OpenFile, header: JournalHeader, nextSequence: UInt64, length: Int
@@ -26,7 +28,7 @@ final class JournalWriter {
     }
 
     deinit {
-        layer.close(file)
+        if isReplaced { layer.discard(file) } else { layer.close(file) }
     }
 
     /// Goes on with a journal that is there.
