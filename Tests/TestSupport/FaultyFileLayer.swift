@@ -88,9 +88,27 @@ public final class FaultyFileLayer: FileLayer {
         try real.writeAll(bytes, to: file)
     }
 
+    public func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
+    ) throws(FileError) {
+        do throws(FileError) {
+            try step("write", .write, file.path)
+        } catch {
+            let half = UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2))
+            try real.writeAll(half, to: file, at: offset)
+            throw error
+        }
+        try real.writeAll(bytes, to: file, at: offset)
+    }
+
     public func sync(_ file: OpenFile) throws(FileError) {
         try step("sync", .sync, file.path)
         try real.sync(file)
+    }
+
+    public func syncData(_ file: OpenFile) throws(FileError) {
+        try step("sync", .sync, file.path)
+        try real.syncData(file)
     }
 
     public func truncate(_ file: OpenFile, to size: Int) throws(FileError) {

@@ -15,8 +15,12 @@ public protocol FileLayer: Sendable {
     func read(_ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
     /// Writes all bytes, however many calls that takes. On an error some of them may have been written.
     func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError)
+    /// The same from an offset on, without moving the position. Not for files that are open for appending.
+    func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int) throws(FileError)
     /// Forces contents and size to the disk.
     func sync(_ file: OpenFile) throws(FileError)
+    /// Forces contents to the disk, and of what describes them only what reading them needs: cheaper where the size stays.
+    func syncData(_ file: OpenFile) throws(FileError)
     /// Sets the disk to what was written so far, without waiting for it: `sync` has less to do then.
     func beginSync(_ file: OpenFile)
     func truncate(_ file: OpenFile, to size: Int) throws(FileError)

@@ -42,8 +42,24 @@ public struct PosixFileLayer: FileLayer {
         }
     }
 
+    public func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
+    ) throws(FileError) {
+        guard let base = bytes.baseAddress else { return }
+        var done = 0
+        while done < bytes.count {
+            done += try retry(.write, file.path) {
+                pwrite(file.descriptor, base + done, bytes.count - done, off_t(offset + done))
+            }
+        }
+    }
+
     public func sync(_ file: OpenFile) throws(FileError) {
         _ = try retry(.sync, file.path) { fsync(file.descriptor) }
+    }
+
+    public func syncData(_ file: OpenFile) throws(FileError) {
+        _ = try retry(.sync, file.path) { fdatasync(file.descriptor) }
     }
 
     public func beginSync(_ file: OpenFile) {
