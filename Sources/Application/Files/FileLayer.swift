@@ -7,7 +7,8 @@ public protocol FileLayer: Sendable {
     func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile
     /// Closes; errors at this point carry no news that `sync` has not told.
     func close(_ file: OpenFile)
-    /// Closes a file that has no name any more: freeing what it took is for another thread.
+    /// Closes a file that has no name any more, on another thread and a moment later: to free what it took keeps the disk
+    /// from other work.
     func discard(_ file: OpenFile)
     /// Reads at most `buffer.count` bytes from the current position and returns how many; 0 at the end.
     func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int

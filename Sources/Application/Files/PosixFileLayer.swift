@@ -17,7 +17,11 @@ public struct PosixFileLayer: FileLayer {
     }
 
     public func discard(_ file: OpenFile) {
-        _ = WorkerThread { close(file) }
+        _ = WorkerThread {
+            // What is to be on the disk next, after the step that made this file superfluous, does not wait for it.
+            usleep(500_000)
+            close(file)
+        }
     }
 
     public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {

@@ -2,7 +2,7 @@ import Application
 import PropertyList
 
 /// A large archive on its way into its file, piece by piece: while another thread writes a piece and sets the disk going,
-/// the next is made.
+/// the next is made. Whoever closes the file calls `wait` before.
 final class ArchiveOutput: PropertyListOutput {
     /// How many bytes make a piece: enough for a thread to be little beside them.
     private static let pieceLength = 2 << 20
@@ -21,10 +21,6 @@ final class ArchiveOutput: PropertyListOutput {
         self.layer = layer
     }
 
-    deinit {
-        _ = writing?.join()
-    }
-
     func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) {
         piece.append(contentsOf: bytes)
         guard piece.count >= Self.pieceLength else { return }
@@ -36,6 +32,11 @@ final class ArchiveOutput: PropertyListOutput {
         try passOn()
         _ = try takeBack()
         return checksum.value
+    }
+
+    /// Waits until nothing is being written; the file may be closed then.
+    func wait() {
+        _ = writing?.join()
     }
 
     /// Gives the piece to another thread when that has done the one before, whose memory takes the next.

@@ -61,8 +61,12 @@ final class ArchiveReplacement: ItemReplacement {
         }
         let file: OpenFile
         do throws(FileError) { file = try openTemporary() } catch { throw archiveError(error) }
-        defer { layer.close(file) }
         let output = ArchiveOutput(file, layer)
+        defer {
+            // Where an error ends this, a thread may still be writing.
+            output.wait()
+            layer.close(file)
+        }
         do throws(StoreError) {
             try writer.write(to: output)
         } catch {
