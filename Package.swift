@@ -38,8 +38,8 @@ let package = Package(
         .target(name: "CImaging", dependencies: ["CVips"], exclude: ["vips"]),
 
         // Formats and languages: these stand alone.
-        .target(name: "PropertyList"),
-        .target(name: "KeyedArchive", dependencies: ["PropertyList"]),
+        .target(name: "PropertyList", dependencies: ["CPlatform"]),
+        .target(name: "KeyedArchive", dependencies: ["CPlatform", "PropertyList"]),
         .target(name: "Lua", dependencies: ["CLuaShim"]),
         .target(name: "LineEditor"),
 

@@ -1,4 +1,5 @@
-/* openat2 has no wrapper in the C library, and its argument is a structure that older headers lack. */
+/* openat2 has no wrapper in the C library, and its argument is a structure that older headers lack; sync_file_range is for
+   GNU sources only. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
@@ -13,6 +14,8 @@ const int32_t cubby_at_empty_path = AT_EMPTY_PATH;
 #ifndef __NR_openat2
 #define __NR_openat2 437
 #endif
+
+int cubby_begin_sync(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 struct cubby_open_how {
     uint64_t flags;

@@ -11,6 +11,8 @@ public final class FaultyFileLayer: FileLayer {
         var keepsFailing = false
         var failed: String?
         var open = 0
+        var writing: [OpenFile] = []
+        var wasClosedWhileWriting = false
     }
 
     private let real = PosixFileLayer()
@@ -34,10 +36,13 @@ public final class FaultyFileLayer: FileLayer {
     /// Files opened and not closed.
     public var openFiles: Int { state.withLock { $0.open } }
 
+    /// Whether a file was closed while another thread wrote to it: its descriptor may have been another's by then.
+    public var wasClosedWhileWriting: Bool { state.withLock { $0.wasClosedWhileWriting } }
+
     /// Fails the n-th call from now on.
     public func arm(failAt: Int, keepsFailing: Bool = false) {
         state.withLock { state in
-            state = State(failAt: failAt, keepsFailing: keepsFailing, open: state.open)
+            (state.failAt, state.keepsFailing, state.failed, state.calls) = (failAt, keepsFailing, nil, [])
         }
     }
 
@@ -62,7 +67,10 @@ public final class FaultyFileLayer: FileLayer {
     }
 
     public func close(_ file: OpenFile) {
-        state.withLock { $0.open -= 1 }
+        state.withLock { state in
+            state.open -= 1
+            if state.writing.contains(file) { state.wasClosedWhileWriting = true }
+        }
         real.close(file)
     }
 
@@ -79,6 +87,8 @@ public final class FaultyFileLayer: FileLayer {
     }
 
     public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
+        state.withLock { $0.writing.append(file) }
+        defer { state.withLock { state in state.writing.removeAll { $0 == file } } }
         do throws(FileError) {
             try step("write", .write, file.path)
         } catch {
@@ -88,9 +98,27 @@ public final class FaultyFileLayer: FileLayer {
         try real.writeAll(bytes, to: file)
     }
 
+    public func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
+    ) throws(FileError) {
+        do throws(FileError) {
+            try step("write", .write, file.path)
+        } catch {
+            let half = UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2))
+            try real.writeAll(half, to: file, at: offset)
+            throw error
+        }
+        try real.writeAll(bytes, to: file, at: offset)
+    }
+
     public func sync(_ file: OpenFile) throws(FileError) {
         try step("sync", .sync, file.path)
         try real.sync(file)
+    }
+
+    public func syncData(_ file: OpenFile) throws(FileError) {
+        try step("sync", .sync, file.path)
+        try real.syncData(file)
     }
 
     public func truncate(_ file: OpenFile, to size: Int) throws(FileError) {

@@ -7,14 +7,23 @@ public protocol FileLayer: Sendable {
     func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile
     /// Closes; errors at this point carry no news that `sync` has not told.
     func close(_ file: OpenFile)
+    /// Closes a file that has no name any more, on another thread and a moment later: to free what it took keeps the disk
+    /// from other work.
+    func discard(_ file: OpenFile)
     /// Reads at most `buffer.count` bytes from the current position and returns how many; 0 at the end.
     func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
     /// Reads at most `buffer.count` bytes from an offset on, without moving the position, and returns how many.
     func read(_ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
     /// Writes all bytes, however many calls that takes. On an error some of them may have been written.
     func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError)
+    /// The same from an offset on, without moving the position. Not for files that are open for appending.
+    func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int) throws(FileError)
     /// Forces contents and size to the disk.
     func sync(_ file: OpenFile) throws(FileError)
+    /// Forces contents to the disk, and of what describes them only what reading them needs: cheaper where the size stays.
+    func syncData(_ file: OpenFile) throws(FileError)
+    /// Sets the disk to what was written so far, without waiting for it: `sync` has less to do then.
+    func beginSync(_ file: OpenFile)
     func truncate(_ file: OpenFile, to size: Int) throws(FileError)
     func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError)
     func status(_ file: OpenFile) throws(FileError) -> FileStatus
@@ -39,6 +48,10 @@ public protocol FileLayer: Sendable {
 }
 
 extension FileLayer {
+    public func discard(_ file: OpenFile) { close(file) }
+
+    public func beginSync(_ file: OpenFile) {}
+
     /// Opens with the usual permissions of a new file, `0o644` less the umask.
     ///
     /// - Parameters:

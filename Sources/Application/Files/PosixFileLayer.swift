@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 
 /// The real file system.
@@ -13,6 +14,14 @@ public struct PosixFileLayer: FileLayer {
     public func close(_ file: OpenFile) {
         // Linux frees the descriptor even when close is interrupted: never repeat it.
         _ = Glibc.close(file.descriptor)
+    }
+
+    public func discard(_ file: OpenFile) {
+        _ = WorkerThread {
+            // What is to be on the disk next, after the step that made this file superfluous, does not wait for it.
+            usleep(500_000)
+            close(file)
+        }
     }
 
     public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
@@ -37,8 +46,29 @@ public struct PosixFileLayer: FileLayer {
         }
     }
 
+    public func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
+    ) throws(FileError) {
+        guard let base = bytes.baseAddress else { return }
+        var done = 0
+        while done < bytes.count {
+            done += try retry(.write, file.path) {
+                pwrite(file.descriptor, base + done, bytes.count - done, off_t(offset + done))
+            }
+        }
+    }
+
     public func sync(_ file: OpenFile) throws(FileError) {
         _ = try retry(.sync, file.path) { fsync(file.descriptor) }
+    }
+
+    public func syncData(_ file: OpenFile) throws(FileError) {
+        _ = try retry(.sync, file.path) { fdatasync(file.descriptor) }
+    }
+
+    public func beginSync(_ file: OpenFile) {
+        // Only a beginning: what fails here fails in `sync`, too.
+        _ = cubby_begin_sync(file.descriptor)
     }
 
     public func truncate(_ file: OpenFile, to size: Int) throws(FileError) {

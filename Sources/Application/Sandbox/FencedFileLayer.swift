@@ -49,7 +49,19 @@ public struct FencedFileLayer: FileLayer {
         try real.writeAll(bytes, to: file)
     }
 
+    public func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
+    ) throws(FileError) {
+        try real.writeAll(bytes, to: file, at: offset)
+    }
+
     public func sync(_ file: OpenFile) throws(FileError) { try real.sync(file) }
+
+    public func syncData(_ file: OpenFile) throws(FileError) { try real.syncData(file) }
+
+    public func beginSync(_ file: OpenFile) { real.beginSync(file) }
+
+    public func discard(_ file: OpenFile) { real.discard(file) }
 
     public func truncate(_ file: OpenFile, to size: Int) throws(FileError) { try real.truncate(file, to: size) }
 

@@ -81,6 +81,9 @@ extern const int32_t cubby_at_empty_path;
 /* openat2(2). -ENOSYS where the kernel lacks it. */
 int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
 
+/* Sets the disk to what was written to a file, without waiting. */
+int cubby_begin_sync(int file);
+
 /* events.c: eventfd's header is not among those that Swift's module of the C library has. */
 
 /* A new event descriptor, non-blocking, closed on exec. */

@@ -1,3 +1,4 @@
+import CPlatform
 import PropertyList
 
 /// The UIDs of the dates already archived, by their bits. A table of its own, because every record has a date.
@@ -65,9 +66,9 @@ final class DateTable {
         return nil
     }
 
-    /// What lies in the slot where a search begins: asked for many dates at once, the slots come from memory at the same time.
+    /// Has the processor fetch the slot in which a search for these bits will begin.
     @inline(__always)
-    func peek(_ bits: UInt64) -> UInt32 { slots[start(of: bits)].uid }
+    func prefetch(_ bits: UInt64) { cubby_prefetch(slots + start(of: bits)) }
 
     @inline(__always)
     private func start(of bits: UInt64) -> Int {

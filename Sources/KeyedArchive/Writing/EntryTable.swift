@@ -27,7 +27,7 @@ final class EntryTable {
 
     init(_ output: (any PropertyListOutput)?, capacity: Int) {
         older = output.map { NumberList($0) }
-        self.capacity = max(capacity, 64)
+        self.capacity = max(output == nil ? capacity : min(capacity, Self.heldCount), 64)
         recent = Self.memory(self.capacity)
     }
 
@@ -80,11 +80,10 @@ final class EntryTable {
     @inline(never)
     private func spill(to older: NumberList) {
         let amount = Self.heldCount / 2
-        for index in 0..<amount {
-            let number = recent[index]
-            if number >= Self.awaited { late[UInt32(truncatingIfNeeded: origin + index)] = number }
-            older.append(number)
+        for index in 0..<amount where recent[index] >= Self.awaited {
+            late[UInt32(truncatingIfNeeded: origin + index)] = recent[index]
         }
+        older.append(contentsOf: UnsafeBufferPointer(start: recent, count: amount))
         recent.update(from: recent + amount, count: recentCount - amount)
         recentCount -= amount
         origin += amount
@@ -106,7 +105,7 @@ final class EntryTable {
     /// All entries, of which those that left without a number are to be resolved. The table is empty afterwards.
     func numbers() -> NumberList {
         let all = older ?? NumberList(nil)
-        for index in 0..<recentCount { all.append(recent[index]) }
+        all.append(contentsOf: UnsafeBufferPointer(start: recent, count: recentCount))
         removeAll()
         return all
     }

@@ -3,6 +3,12 @@ public import PropertyList
 extension KeyedArchiver {
     // MARK: - Leaves
 
+    /// Prepares for a text that will be encoded soon: what finds its equal may lie far away in memory.
+    package func expect(_ text: UnsafeBufferPointer<UInt8>) { table.expect(text) }
+
+    /// The same for a date.
+    package func expect(_ date: PropertyListDate) { dateUIDs.prefetch(date.secondsSinceReferenceDate.bitPattern) }
+
     /// Encodes a string as an object; nil as nil.
     public func encode(_ value: String?, forKey key: ArchiveKey) throws(ArchiveError) {
         guard let value else { return try append(key.number, .uid, 0) }
@@ -21,6 +27,14 @@ extension KeyedArchiver {
             throw .invalid("a string is not valid UTF-8; encode it as data")
         }
         try append(key.number, .uid, UInt64(uid(ofStringObject: object)))
+    }
+
+    /// Encodes ASCII text that the caller knows to be in the archive only once, such as the key of a record: it is not
+    /// looked up among the other strings. `write` writes its `count` characters.
+    package func encode(
+        uniqueASCII count: Int, forKey key: ArchiveKey, write: (UnsafeMutablePointer<UInt8>) -> Void
+    ) throws(ArchiveError) {
+        try append(key.number, .uid, UInt64(newUID(table.unsharedString(asciiCount: count, write))))
     }
 
     /// Encodes a date as an NSDate; nil as nil.

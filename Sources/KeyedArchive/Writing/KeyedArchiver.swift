@@ -106,10 +106,15 @@ public final class KeyedArchiver {
     /// - Parameters:
     ///   - output: takes the bytes, in order; binary only.
     ///   - requiresSecureCoding: refuse objects that do not promise it.
-    public convenience init(writingTo output: any PropertyListOutput, requiresSecureCoding: Bool = false) {
+    ///   - expectedObjects: how many objects to make room for at once, within that memory; more may come.
+    public convenience init(
+        writingTo output: any PropertyListOutput, requiresSecureCoding: Bool = false, expectedObjects: Int = 64
+    ) {
         // Object 0 is the root, which comes last.
-        let table = BinaryPropertyListWriter(writingTo: output, firstNumber: 1)
-        self.init(table, output, requiresSecureCoding, expectedObjects: 64)
+        let table = BinaryPropertyListWriter(
+            writingTo: output, firstNumber: 1, expectedObjects: expectedObjects * 5 / 2,
+            expectedLeaves: expectedObjects * 4 / 5)
+        self.init(table, output, requiresSecureCoding, expectedObjects: expectedObjects)
     }
 
     private init(

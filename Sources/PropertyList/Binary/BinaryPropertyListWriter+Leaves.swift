@@ -17,23 +17,42 @@ extension BinaryPropertyListWriter {
         return String(validating: text, as: UTF8.self).map { wideString($0) }
     }
 
+    /// Prepares for a string that will be added soon: what finds its equal may lie far away in memory.
+    package func expect(_ text: UnsafeBufferPointer<UInt8>) {
+        if let source = text.baseAddress, text.count > 0 { leaves.prefetch(UnsafeRawPointer(source), text.count) }
+    }
+
+    /// Adds an ASCII string that the caller knows to be the only one of its text, and that is not looked up.
+    package func unsharedString(
+        asciiCount count: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Void
+    ) -> ObjectNumber {
+        body.ensure(count &+ 16)
+        let start = body.base + body.count
+        let header = storeStringHeader(count, at: UnsafeMutableRawPointer(start))
+        write(start + header)
+        return appendObject(ofSize: header &+ count)
+    }
+
+    /// Writes what stands before the text of an ASCII string, and gives its size.
+    @inline(__always)
+    private func storeStringHeader(_ length: Int, at start: UnsafeMutableRawPointer) -> Int {
+        if length < 15 {
+            start.storeBytes(of: 0x50 | UInt8(truncatingIfNeeded: length), as: UInt8.self)
+            return 1
+        }
+        guard length < 0x100 else { return Self.storeHeader(0x50, count: length, at: start) }
+        // The marker and the count as bytes of one word: 5F 10 and the length.
+        start.storeBytes(of: (UInt32(truncatingIfNeeded: length) << 16 | 0x105F).littleEndian, as: UInt32.self)
+        return 3
+    }
+
     /// Adds a string of the one-byte form, or nil when it is none.
     @inline(__always)
     private func asciiString(_ text: UnsafeBufferPointer<UInt8>) -> ObjectNumber? {
         let length = text.count
         body.ensure(length &+ 16)
         let start = UnsafeMutableRawPointer(body.base + body.count)
-        let header: Int
-        if length < 15 {
-            start.storeBytes(of: 0x50 | UInt8(truncatingIfNeeded: length), as: UInt8.self)
-            header = 1
-        } else if length < 0x100 {
-            // The marker and the count as bytes of one word: 5F 10 and the length.
-            start.storeBytes(of: (UInt32(truncatingIfNeeded: length) << 16 | 0x105F).littleEndian, as: UInt32.self)
-            header = 3
-        } else {
-            header = Self.storeHeader(0x50, count: length, at: start)
-        }
+        let header = storeStringHeader(length, at: start)
         guard length > 0, let source = text.baseAddress else {
             return commitLeaf(ofSize: header, hash: LeafTable.hash(UnsafeRawPointer(start), header))
         }

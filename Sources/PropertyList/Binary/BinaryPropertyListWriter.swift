@@ -20,6 +20,8 @@ public final class BinaryPropertyListWriter {
     @exclusivity(unchecked) private(set) var sizes: ObjectSizes
     /// Where the body goes piece by piece, when it is not kept.
     let stream: ObjectStream?
+    /// The length of the body from which on more of it is passed on; out of reach when the body is kept.
+    @exclusivity(unchecked) var nextFlush: Int
     let leaves: LeafTable
     /// The slot of the leaf that was added last; below 0 the small integer of that number, counted from -1 down.
     @exclusivity(unchecked) var lastLeaf = 0
@@ -74,8 +76,15 @@ public final class BinaryPropertyListWriter {
     /// - Parameters:
     ///   - output: where the file goes.
     ///   - firstNumber: the number that the first object gets.
-    package convenience init(writingTo output: any PropertyListOutput, firstNumber: ObjectNumber) {
-        self.init(ObjectStream(output), firstNumber, ObjectSizes.wide, objects: 64, bytes: 1024, leaves: 64)
+    ///   - expectedObjects: how many objects to make room for at once, as far as all of them are remembered.
+    ///   - expectedLeaves: how many of them are shared leaves.
+    package convenience init(
+        writingTo output: any PropertyListOutput, firstNumber: ObjectNumber, expectedObjects: Int = 64,
+        expectedLeaves: Int = 64
+    ) {
+        self.init(
+            ObjectStream(output), firstNumber, ObjectSizes.wide, objects: min(expectedObjects, 4 * Self.rememberedUIDs),
+            bytes: ObjectStream.room, leaves: expectedLeaves)
     }
 
     private init(
@@ -83,13 +92,16 @@ public final class BinaryPropertyListWriter {
         leaves: Int
     ) {
         self.stream = stream
+        // What turns out to be small is written as a whole, in the form that it has in memory.
+        nextFlush = stream == nil ? .max : ObjectStream.held
         self.firstNumber = firstNumber
         self.sizes = sizes
         body = GrowableBuffer(capacity: bytes)
-        places = ObjectPlaces(capacity: objects, isDense: sizes.referenceSize == 2, recorder: stream?.places)
+        places = ObjectPlaces(capacity: objects, isDense: sizes.referenceSize == 2, isRecorded: stream != nil)
         self.leaves = LeafTable(
             capacity: min(leaves, LeafTable.capacity(ofBytes: bytes / Self.bodyToLeaves)), firstNumber: firstNumber)
-        uidObjects = GrowableBuffer(capacity: min(objects / 2, Self.rememberedUIDs))
+        // A record's references come before the older ones are forgotten.
+        uidObjects = GrowableBuffer(capacity: min(objects / 2, Self.rememberedUIDs + 1024))
         smallIntegers = GrowableBuffer(capacity: 1024)
         for _ in 0..<1024 { smallIntegers.append(SmallInteger()) }
     }

@@ -13,8 +13,10 @@ struct ObjectPlaces: ~Copyable {
     private(set) var firstKept = 0
     /// The bytes of the first objects, once they are no more in the body.
     private var pinned: [[UInt8]] = []
-    /// Takes the place of each object, when the body is not kept. The lower 32 bits: places grow, so the others are known.
-    private let recorder: NumberList?
+    /// Whether the place of each object is recorded, because the body is not kept.
+    private let isRecorded: Bool
+    /// The places since the last `takeRecords`, their lower 32 bits: places grow, so the others are known.
+    private var records = GrowableBuffer<UInt32>()
     private var lastRecorded = 0
     /// Whether an object was so large that the lower bits do not tell the others.
     private(set) var isBeyondRecording = false
@@ -22,11 +24,11 @@ struct ObjectPlaces: ~Copyable {
     /// - Parameters:
     ///   - capacity: how many objects to make room for.
     ///   - isDense: whether the place of each is noted.
-    ///   - recorder: takes the places, too.
-    init(capacity: Int, isDense: Bool = false, recorder: NumberList? = nil) {
+    ///   - isRecorded: whether the places are to be had by `takeRecords`.
+    init(capacity: Int, isDense: Bool = false, isRecorded: Bool = false) {
         shift = isDense ? 0 : Self.sparseShift
         anchors = GrowableBuffer(capacity: capacity >> shift + 1)
-        self.recorder = recorder
+        self.isRecorded = isRecorded
     }
 
     /// Whether the place of each object is noted.
@@ -36,14 +38,20 @@ struct ObjectPlaces: ~Copyable {
     mutating func append(_ start: Int) {
         if count & (1 << shift &- 1) == 0 { anchors.append(UInt64(truncatingIfNeeded: start)) }
         count &+= 1
-        if let recorder { record(start, recorder) }
+        if isRecorded { record(start) }
     }
 
-    @inline(never)
-    private mutating func record(_ start: Int, _ recorder: NumberList) {
-        recorder.append(UInt32(truncatingIfNeeded: start))
+    @inline(__always)
+    private mutating func record(_ start: Int) {
+        records.append(UInt32(truncatingIfNeeded: start))
         if start &- lastRecorded >= 1 << 32 { isBeyondRecording = true }
         lastRecorded = start
+    }
+
+    /// Moves what was recorded to the end of a list.
+    mutating func takeRecords(to list: NumberList) {
+        list.append(contentsOf: UnsafeBufferPointer(start: records.base, count: records.count))
+        records.truncate(to: 0)
     }
 
     /// The places of all objects, when each is noted.

@@ -6,14 +6,18 @@ extension BinaryPropertyListWriter {
     /// No container may be open: none whose references are yet to be set.
     @inline(__always)
     package func flush() {
-        if let stream, body.count - body.origin > ObjectStream.held { flush(to: stream, keeping: ObjectStream.kept) }
+        if body.count > nextFlush { passOn() }
         limitMemory()
     }
 
     @inline(never)
-    private func flush(to stream: ObjectStream, keeping kept: Int) {
-        let end = body.count - kept
-        stream.write(body, upTo: end)
+    private func passOn() {
+        guard let stream else { return }
+        nextFlush = body.count + ObjectStream.piece
+        places.takeRecords(to: stream.places)
+        stream.write(body, upTo: body.count)
+        guard body.count - body.origin > ObjectStream.held else { return }
+        let end = body.count - ObjectStream.kept
         places.drop(upTo: end, of: UnsafePointer(body.base), sizes)
         body.dropFirst(upTo: end)
     }
@@ -23,10 +27,12 @@ extension BinaryPropertyListWriter {
     /// - Parameters:
     ///   - head: a table whose first object is the root; its numbers follow on this table's, the root not counted.
     ///   - objects: what the array behind the head holds, which has the number behind the head's last.
-    ///   - resolve: makes the number of an object of an element of the list and its index.
+    ///   - unresolved: elements of the list from this one on are no numbers of objects yet.
+    ///   - resolve: makes the number of an object of such an element and its index.
     /// - Throws: what could not be written.
     package func finish(
         before head: BinaryPropertyListWriter, objects: NumberList,
+        unresolvedFrom unresolved: ObjectNumber,
         resolving resolve: (_ index: Int, _ number: ObjectNumber) -> ObjectNumber
     ) throws(PropertyListError) {
         guard let stream else { throw .unwritable("this table is not written to a file") }
@@ -37,6 +43,7 @@ extension BinaryPropertyListWriter {
         guard !places.isBeyondRecording else {
             throw .unwritable("an object of more than 4 gigabytes cannot be written to a file piece by piece")
         }
+        places.takeRecords(to: stream.places)
         stream.write(body, upTo: body.count)
         try stream.check()
         endAdding()
@@ -51,7 +58,7 @@ extension BinaryPropertyListWriter {
         try objects.forEachPiece { (piece) throws(PropertyListError) in
             var buffer = GrowableBuffer<UInt32>(capacity: piece.count)
             for number in piece {
-                buffer.append(resolve(index, number).bigEndian)
+                buffer.append((number < unresolved ? number : resolve(index, number)).bigEndian)
                 index += 1
             }
             try output.write(UnsafeRawBufferPointer(start: buffer.base, count: buffer.count * 4))
@@ -61,12 +68,8 @@ extension BinaryPropertyListWriter {
         try table.append(headPlace)
         var last = 0
         try stream.places.forEachPiece { (piece) throws(PropertyListError) in
-            for place in piece {
-                // Places grow: where the lower bits fall, the higher ones have changed.
-                if Int(place) < last & 0xFFFF_FFFF { last += 0x1_0000_0000 }
-                last = last & ~0xFFFF_FFFF | Int(place)
-                try table.append(8 + last)
-            }
+            table.append(piece, after: &last, shift: 8)
+            try table.finish()
         }
         for index in 1..<max(head.objectCount, 1) {
             try table.append(headPlace + head.places.start(of: index, in: UnsafePointer(head.body.base), head.sizes))
@@ -107,6 +110,30 @@ private struct OffsetOutput: ~Copyable {
         }
         bytes.advance(width)
         if bytes.count >= 1 << 16 { try finish() }
+    }
+
+    /// Adds the entries of places of which the lower 32 bits are given. They grow: where the lower bits fall, the higher
+    /// ones have changed.
+    mutating func append(_ places: UnsafeBufferPointer<UInt32>, after last: inout Int, shift: Int) {
+        bytes.ensure(places.count * width)
+        let target = UnsafeMutableRawPointer(bytes.base + bytes.count)
+        if width == 4 {
+            // No place needs more than the 32 bits.
+            let shift = UInt32(truncatingIfNeeded: shift)
+            for index in 0..<places.count {
+                target.storeBytes(
+                    of: (places[index] &+ shift).bigEndian, toByteOffset: index &* 4, as: UInt32.self)
+            }
+        } else {
+            for index in 0..<places.count {
+                let place = Int(places[index])
+                if place < last & 0xFFFF_FFFF { last += 0x1_0000_0000 }
+                last = last & ~0xFFFF_FFFF | place
+                target.storeBytes(
+                    of: UInt64(truncatingIfNeeded: last + shift).bigEndian, toByteOffset: index &* 8, as: UInt64.self)
+            }
+        }
+        bytes.advance(places.count * width)
     }
 
     mutating func finish() throws(PropertyListError) {

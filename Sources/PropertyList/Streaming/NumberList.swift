@@ -2,7 +2,8 @@
 ///
 /// No access to a property overlaps another, so the run-time check for that is left out.
 package final class NumberList {
-    /// How many are held in memory.
+    /// How many are held in memory, and how many are read at a time.
+    private static let heldCount = 1 << 20
     private static let pieceCount = 1 << 16
 
     private let output: (any PropertyListOutput)?
@@ -21,7 +22,18 @@ package final class NumberList {
     package func append(_ number: UInt32) {
         recent.append(number)
         count &+= 1
-        if recent.count >= Self.pieceCount, output != nil { spill() }
+        if recent.count >= Self.heldCount, output != nil { spill() }
+    }
+
+    /// Adds many numbers. Complexity: O(count).
+    package func append(contentsOf numbers: UnsafeBufferPointer<UInt32>) {
+        if output != nil {
+            if recent.count + numbers.count > Self.heldCount { spill() }
+            // All the room at once, not to grow and move time and again.
+            if recent.count + numbers.count > Self.pieceCount { recent.ensure(Self.heldCount - recent.count) }
+        }
+        recent.append(contentsOf: numbers)
+        count &+= numbers.count
     }
 
     @inline(never)

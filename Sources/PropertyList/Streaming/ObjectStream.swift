@@ -2,9 +2,13 @@
 ///
 /// A failure is kept, and told at the end: adding an object does not fail.
 final class ObjectStream {
-    /// How much of the body is held before it goes out, and how much stays for later leaves to be compared with.
-    static let held = 16 << 20
-    static let kept = 8 << 20
+    /// How much of the body is passed on at a time.
+    static let piece = 1 << 20
+    /// How much of the body is held at the most, and how much stays for later leaves to be compared with.
+    static let held = 6 << 20
+    static let kept = 2 << 20
+    /// The memory for that, with what is added until it is looked at.
+    static let room = held + 2 * piece
 
     let output: any PropertyListOutput
     /// The place of each object, its lower 32 bits.
@@ -23,11 +27,15 @@ final class ObjectStream {
         guard failure == nil, end > written else { return }
         do throws(PropertyListError) {
             if written == 0 { try write(Array("bplist00".utf8)) }
-            try output.write(UnsafeRawBufferPointer(start: body.base + written, count: end - written))
+            while written < end {
+                let count = min(Self.piece, end - written)
+                try output.write(UnsafeRawBufferPointer(start: body.base + written, count: count))
+                written += count
+            }
         } catch {
             failure = error
+            written = end
         }
-        written = end
     }
 
     private func write(_ bytes: [UInt8]) throws(PropertyListError) {

@@ -60,6 +60,14 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
         count &+= 1
     }
 
+    /// Appends many values, which lie elsewhere.
+    mutating func append(contentsOf values: UnsafeBufferPointer<Element>) {
+        guard let source = values.baseAddress else { return }
+        ensure(values.count)
+        (base + count).update(from: source, count: values.count)
+        count &+= values.count
+    }
+
     /// Counts values that were written behind the end, after `ensure`; a negative number takes them back.
     @inline(__always)
     mutating func advance(_ amount: Int) {

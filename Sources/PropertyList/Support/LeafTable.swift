@@ -1,3 +1,5 @@
+import CPlatform
+
 /// Finds, among the leaves already written, the one with the same bytes.
 ///
 /// A slot is twelve bytes: 32 bits of the hash, the object's number plus one, and a tag for the table's owner, so that a
@@ -22,6 +24,8 @@ final class LeafTable {
     private static let largestSize = 1 << 19
     /// A hundred kilobytes, which a table of small archives may take, too.
     private static let smallSize = 1 << 13
+    /// Up to here the processor has the table near at hand.
+    private static let nearSize = 1 << 15
     /// How many slots a search looks at while the table grows, and when it does not grow any more.
     private static let growingReach = 128
     private static let fullReach = 8
@@ -165,6 +169,16 @@ final class LeafTable {
         let victim = victim(of: hash)
         note(hash, newNumber, at: victim)
         return (nil, victim)
+    }
+
+    /// Has the processor fetch the slot in which a search for these bytes will begin, when it may be far away.
+    @inline(__always)
+    func prefetch(_ bytes: UnsafeRawPointer, _ count: Int) {
+        guard mask >= Self.nearSize else { return }
+        let first = slots + Int(Self.hash(bytes, count)) & mask
+        cubby_prefetch(first)
+        // A search goes on into the next line.
+        cubby_prefetch(first + 5)
     }
 
     @inline(__always)

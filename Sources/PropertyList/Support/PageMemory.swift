@@ -9,7 +9,7 @@ package enum PageMemory {
     /// it. What is smaller the allocator may keep, so that the next small archive meets pages that are there.
     private static let pageThreshold = 1 << 20
     /// From here on as huge pages: a few of them that are only partly in use are little beside the whole.
-    private static let threshold = 8 * hugePage
+    private static let threshold = 4 * hugePage
     /// From here on memory that lies beside such memory gets them, too.
     private static let secondThreshold = 32 * hugePage
 
@@ -17,7 +17,8 @@ package enum PageMemory {
     ///
     /// Running out of memory ends the process, as everywhere in Swift.
     package static func allocate(_ bytes: Int, isZeroed: Bool = true) -> UnsafeMutableRawPointer {
-        if bytes >= threshold {
+        // A table that is looked up all over is in use throughout.
+        if bytes >= (isZeroed ? hugePage : threshold) {
             // Begin at a huge page's boundary: what lies before and behind it goes back at once.
             let size = rounded(bytes)
             let whole = mmap(nil, size + hugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)

@@ -7,7 +7,7 @@ import PropertyList
 /// item; of the first change of a column afterwards: a copy of that column.
 public final class ItemSnapshot: @unchecked Sendable {
     // Guard: what is shared does not change (`Column`, `SnapshotLease`); `source` and `rows` are for the one thread that
-    // reads the snapshot.
+    // reads the snapshot; another has a copy.
     public let count: Int
     let fieldNames: [String]
     /// By number of a field, the kinds of its cells.
@@ -50,11 +50,37 @@ public final class ItemSnapshot: @unchecked Sendable {
         self.heap = heap
     }
 
+    /// The same for another thread.
+    init(_ other: ItemSnapshot) {
+        count = other.count
+        fieldNames = other.fieldNames
+        fieldKinds = other.fieldKinds
+        names = other.names
+        serials = other.serials
+        values = other.values
+        dates = other.dates
+        keys = other.keys
+        textKeys = other.textKeys
+        custom = other.custom
+        lease = other.lease
+        slots = other.slots
+        copies = other.copies
+        var heap = other.heap
+        source = other.source?.copy().makeSource()
+        heap.faulted = source?.values
+        self.heap = heap
+    }
+
+    /// Whether all items are in memory and none is only in the mapped archive.
+    var isInMemory: Bool { source == nil }
+
+    private var isInRowOrder: Bool { slots == nil }
+
     /// Whether something of the archive could not be read.
     var isDamaged: Bool { source.map { !$0.damage.isEmpty } ?? false }
 
     @inline(__always)
-    private func row(_ position: Int) -> UInt32 { rows?[position] ?? UInt32(position) }
+    private func row(_ position: Int) -> UInt32 { isInRowOrder ? UInt32(position) : rows?[position] ?? 0 }
 
     @inline(__always)
     private func element<Element: BitwiseCopyable>(

@@ -64,6 +64,13 @@ struct ItemTable: ~Copyable {
         handles.reserve(wanted)
     }
 
+    /// Asks for what the journal says of an item whose value has changed.
+    @inline(__always)
+    func prefetchChanged(_ row: UInt32) {
+        keys.prefetch(row)
+        prefetch(row)
+    }
+
     /// Asks for what is looked at next of an item that is being found: it comes while the key is compared.
     @inline(__always)
     func prefetch(_ row: UInt32) {

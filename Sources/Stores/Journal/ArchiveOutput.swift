@@ -1,12 +1,18 @@
 import Application
 import PropertyList
 
-/// A large archive on its way into its file, piece by piece.
+/// A large archive on its way into its file, piece by piece: while another thread writes a piece and sets the disk going,
+/// the next is made. Whoever closes the file calls `wait` before.
 final class ArchiveOutput: PropertyListOutput {
+    /// How many bytes make a piece: enough for a thread to be little beside them.
+    private static let pieceLength = 2 << 20
+
     private let file: OpenFile
     private let layer: any FileLayer
-    /// Of what was written.
-    private(set) var checksum = RunningChecksum()
+    /// The piece that is being made.
+    private var piece: [UInt8] = []
+    private var writing: WorkerThread<WrittenPiece>?
+    private var checksum = RunningChecksum()
     /// What the file layer said, where the archiver knows only that something failed.
     private(set) var failure: FileError?
 
@@ -16,8 +22,45 @@ final class ArchiveOutput: PropertyListOutput {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) {
-        try attempt { () throws(FileError) in try layer.writeAll(bytes, to: file) }
-        checksum.add(bytes)
+        piece.append(contentsOf: bytes)
+        guard piece.count >= Self.pieceLength else { return }
+        try attempt { () throws(FileError) in try passOn() }
+    }
+
+    /// Waits until everything is written, and gives the checksum of it.
+    func finish() throws(FileError) -> UInt64 {
+        try passOn()
+        _ = try takeBack()
+        return checksum.value
+    }
+
+    /// Waits until nothing is being written; the file may be closed then.
+    func wait() {
+        _ = writing?.join()
+    }
+
+    /// Gives the piece to another thread when that has done the one before, whose memory takes the next.
+    private func passOn() throws(FileError) {
+        var empty = try takeBack()
+        empty.reserveCapacity(2 * Self.pieceLength)
+        let (piece, before) = (self.piece, checksum)
+        self.piece = empty
+        writing = WorkerThread { [layer, file] in
+            var written = WrittenPiece(bytes: piece, checksum: before)
+            written.write(to: file, layer)
+            return written
+        }
+    }
+
+    private func takeBack() throws(FileError) -> [UInt8] {
+        guard var written = writing?.join() else { return [] }
+        writing = nil
+        if let failure = written.failure { throw failure }
+        checksum = written.checksum
+        var bytes: [UInt8] = []
+        swap(&bytes, &written.bytes)
+        bytes.removeAll(keepingCapacity: true)
+        return bytes
     }
 
     func makeScratch() throws(PropertyListError) -> any PropertyListScratch {

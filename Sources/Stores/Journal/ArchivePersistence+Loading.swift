@@ -99,9 +99,8 @@ extension ArchivePersistence {
         let snapshot = ItemSnapshot(loader.store)
         let (schema, identity, layer) = (schema, identity, layer)
         _ = WorkerThread {
-            guard let index = ItemIndexFile(snapshot, schema, identity, Checksum.hash(storage.bytes)),
-                let bytes = try? index.bytes(snapshot)
-            else { return }
+            guard let draft = ItemIndexDraft(snapshot, schema) else { return }
+            let bytes = draft.file(of: identity, Checksum.hash(storage.bytes))
             try? AtomicFile.write(bytes, to: indexPath, using: layer, permissions: 0o600)
         }
     }
@@ -237,12 +236,15 @@ extension ArchivePersistence {
             }
             return
         }
-        let loss = "\(bytes.count - intact) bytes at the end of the journal cannot be used: \(damage)"
+        // The zeros behind are room.
+        let used = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+        let tail = Array(bytes[intact..<max(intact, used)])
+        let loss = "\(tail.count) bytes at the end of the journal cannot be used: \(damage)"
         if isReadOnly {
             report.notices.append("\(loss); they are left as they are")
             return
         }
-        try keepTail(bytes, from: intact, scan.header, loss, &report)
+        try keepTail(tail, behind: intact, scan.header, loss, &report)
     }
 
     /// Puts a whole journal aside: nothing of it can be used.
@@ -265,11 +267,11 @@ extension ArchivePersistence {
 
     /// Copies the bytes behind the last usable record aside, then cuts them off.
     private func keepTail(
-        _ bytes: [UInt8], from intact: Int, _ header: JournalHeader, _ loss: String, _ report: inout ItemLoadReport
+        _ tail: [UInt8], behind intact: Int, _ header: JournalHeader, _ loss: String, _ report: inout ItemLoadReport
     ) throws(StoreError) {
         let kept = try attempt { () throws(FileError) in
             let kept = try aside("items.journal.torn")
-            try AtomicFile.write(Array(bytes[intact...]), to: kept, using: layer)
+            try AtomicFile.write(tail, to: kept, using: layer)
             let writer = try JournalWriter.open(journalPath, header, nextSequence, length: intact, using: layer)
             try writer.cut()
             journal = writer

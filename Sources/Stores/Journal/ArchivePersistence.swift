@@ -140,6 +140,9 @@ public final class ArchivePersistence: ItemPersistence {
     public func finish(_ replacement: any ItemReplacement) throws(StoreError) {
         guard let replacement = replacement as? ArchiveReplacement, let next = following else { return }
         following = nil
+        // The old archive is held until the new one's journal is in place: what frees it would keep the disk from that.
+        let old = hasArchive ? try? layer.open(path, .read) : nil
+        defer { if let old { layer.discard(old) } }
         do throws(StoreError) {
             try attempt { () throws(FileError) in try prepare(replacement) }
         } catch {
@@ -171,8 +174,10 @@ public final class ArchivePersistence: ItemPersistence {
         try layer.syncDirectory(folder)
         guard journal != nil || next.count > 0 else { return }
         let header = JournalHeader(archive: identity, identifier: next.identifier, firstSequence: next.firstSequence)
-        journal = try JournalWriter.create(
+        let created = try JournalWriter.create(
             journalPath, header, records: next.bytes, nextSequence: next.nextSequence, durable: true, using: layer)
+        journal?.isReplaced = true
+        journal = created
         nextSequence = next.nextSequence
     }
 

@@ -40,7 +40,9 @@ final class ArchiveReplacement: ItemReplacement {
         let identity = ArchiveIdentity(of: bytes)
         written.withLock { $0.identity = identity }
         // The disk takes its time: the index is made meanwhile.
-        let index = indexPath.map { _ in WorkerThread { [self] in writeIndex(identity, Checksum.hash(bytes)) } }
+        let index = indexPath.map { _ in
+            WorkerThread { [self] in writeIndex(ItemIndexDraft(snapshot, schema), identity, Checksum.hash(bytes)) }
+        }
         defer { _ = index?.join() }
         do throws(FileError) {
             let file = try openTemporary()
@@ -52,22 +54,31 @@ final class ArchiveReplacement: ItemReplacement {
         }
     }
 
-    /// Writes an archive while it is made.
+    /// Writes an archive while it is made, and its index.
     private func writeLarge(_ writer: ItemArchiveWriter) throws(StoreError) {
+        let draft = indexPath.map { [schema, copy = ItemSnapshot(snapshot)] _ in
+            WorkerThread { ItemIndexDraft(copy, schema) }
+        }
         let file: OpenFile
         do throws(FileError) { file = try openTemporary() } catch { throw archiveError(error) }
-        defer { layer.close(file) }
         let output = ArchiveOutput(file, layer)
+        defer {
+            // Where an error ends this, a thread may still be writing.
+            output.wait()
+            layer.close(file)
+        }
         do throws(StoreError) {
             try writer.write(to: output)
         } catch {
             throw output.failure.map { archiveError($0) } ?? error
         }
         do throws(FileError) {
+            let checksum = try output.finish()
             let identity = try identityOfTemporary()
             written.withLock { $0.identity = identity }
-            let checksum = output.checksum.value
-            let index = indexPath.map { _ in WorkerThread { [self] in writeIndex(identity, checksum) } }
+            let index = draft.map { draft in
+                WorkerThread { [self] in writeIndex(draft.join().flatMap { $0 }, identity, checksum) }
+            }
             defer { _ = index?.join() }
             try layer.sync(file)
         } catch {
@@ -93,17 +104,15 @@ final class ArchiveReplacement: ItemReplacement {
         return StoreError(.inputOutput, error.message, path: path, cause: error)
     }
 
-    /// Writes the index beside its place. Nothing depends on it: what fails here is no failure of the save.
-    private func writeIndex(_ identity: ArchiveIdentity, _ checksum: UInt64) {
-        guard let indexTemporary, !snapshot.isDamaged,
-            let index = ItemIndexFile(snapshot, schema, identity, checksum),
-            let bytes = try? index.bytes(snapshot)
-        else { return }
+    /// Writes the index beside its place. Nothing depends on it: what fails here is no failure of the save, and what a power
+    /// cut leaves of it shows by its checksums.
+    private func writeIndex(_ draft: ItemIndexDraft?, _ identity: ArchiveIdentity, _ checksum: UInt64) {
+        guard let indexTemporary, !snapshot.isDamaged, let bytes = draft?.file(of: identity, checksum) else { return }
         do throws(FileError) {
             let file = try layer.open(indexTemporary, .createNew, permissions: 0o600)
             defer { layer.close(file) }
             try bytes.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
-            try layer.sync(file)
+            layer.beginSync(file)
             written.withLock { $0.hasIndex = true }
         } catch {
             try? layer.remove(indexTemporary)

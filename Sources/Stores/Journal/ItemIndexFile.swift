@@ -23,17 +23,19 @@ struct ItemIndexFile: Sendable {
     var fieldKinds: [UInt16]
     /// Where the table is in the file's bytes.
     private(set) var slots: Range<Int> = 0..<0
+    private var descriptionEnd = 0
 
     // MARK: Making
 
-    /// The index of an archive that was written from a snapshot; nil when its items cannot be read one by one.
-    init?(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema, _ archive: ArchiveIdentity, _ archiveChecksum: UInt64) {
+    /// The index of an archive that a snapshot is written to, and which is not known yet; nil when its items cannot be read
+    /// one by one.
+    init?(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema) {
         // What only a full reading finds has to be found at the next opening.
         guard schema.form == .keyedArchive, schema.keylessItems.isEmpty, schema.foreignFields.isEmpty,
             schema.original == nil, snapshot.count > 0
         else { return nil }
-        self.archive = archive
-        self.archiveChecksum = archiveChecksum
+        archive = .none
+        archiveChecksum = 0
         self.schema = schema
         count = snapshot.count
         seed = KeyHasher().seed
@@ -41,13 +43,15 @@ struct ItemIndexFile: Sendable {
         fieldKinds = snapshot.fieldKinds
     }
 
-    /// The file's bytes.
-    func bytes(_ snapshot: ItemSnapshot) throws(PropertyListError) -> [UInt8] {
+    /// The file's bytes but for the header, which `addHeader` sets. Complexity: O(items).
+    mutating func bytes(_ snapshot: ItemSnapshot) throws(PropertyListError) -> [UInt8] {
         let description = try self.description.encoded(as: .binary)
         let start = (Self.headerLength + description.count + Self.pageLength - 1) / Self.pageLength * Self.pageLength
         let slotCount = KeyIndex.slotCount(for: count)
         let hasher = KeyHasher(seed: seed)
         let end = start + slotCount * 4
+        slots = start..<end
+        descriptionEnd = Self.headerLength + description.count
         var bytes = [UInt8](repeating: 0, count: end)
         bytes.reserveCapacity(end + MappedKeySlots.pageCount(slotCount) * 8)
         bytes.withUnsafeMutableBytes { bytes in
@@ -66,6 +70,12 @@ struct ItemIndexFile: Sendable {
             MappedKeySlots.checksums(of: UnsafeRawBufferPointer(rebasing: $0[start...]))
         }
         for checksum in checksums { bytes.appendLittleEndian(checksum) }
+        bytes.replaceSubrange(Self.headerLength..<descriptionEnd, with: description)
+        return bytes
+    }
+
+    /// Sets the header of `bytes`, which says whose index it is.
+    func addHeader(to bytes: inout [UInt8]) {
         var header = Self.magic
         header.appendLittleEndian(Self.version)
         header.appendLittleEndian(JournalHeader.byteOrder)
@@ -75,18 +85,17 @@ struct ItemIndexFile: Sendable {
         header.appendLittleEndian(archiveChecksum)
         header.appendLittleEndian(UInt64(count))
         header.appendLittleEndian(seed)
-        header.appendLittleEndian(UInt64(slotCount))
-        header.appendLittleEndian(
-            bytes.withUnsafeBytes { Checksum.hash(UnsafeRawBufferPointer(rebasing: $0[end...])) })
-        header.appendLittleEndian(UInt64(start))
-        header.appendLittleEndian(UInt64(description.count))
-        header.appendLittleEndian(Checksum.hash(description))
+        header.appendLittleEndian(UInt64(slots.count / 4))
+        header.appendLittleEndian(Self.checksum(bytes[slots.upperBound...]))
+        header.appendLittleEndian(UInt64(slots.lowerBound))
+        header.appendLittleEndian(UInt64(descriptionEnd - Self.headerLength))
+        header.appendLittleEndian(Self.checksum(bytes[Self.headerLength..<descriptionEnd]))
         header += [UInt8](repeating: 0, count: Self.headerLength - 8 - header.count)
         header.appendLittleEndian(Checksum.hash(header))
         bytes.replaceSubrange(0..<header.count, with: header)
-        bytes.replaceSubrange(header.count..<header.count + description.count, with: description)
-        return bytes
     }
+
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.withUnsafeBytes { Checksum.hash($0) } }
 
     private var description: PropertyListValue {
         .dictionary([

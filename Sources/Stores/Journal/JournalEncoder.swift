@@ -5,6 +5,9 @@ import PropertyList
 ///
 /// The values are those at the commit: of several changes to a field, each writes the last.
 struct JournalEncoder {
+    /// How many changes before its turn the memory that one needs is asked for.
+    private static let lookahead = 12
+
     private let store: ItemStore
     private var bytes = [UInt8](repeating: 0, count: CommitBytes.room)
     /// The number that each custom field has in this record; 0 for none yet.
@@ -22,7 +25,10 @@ struct JournalEncoder {
         var rows = 0
         for change in changes { rows += change.kind == .append ? change.count : 1 }
         bytes.reserveCapacity(rows * (changes.first?.kind == .append ? 72 : 32))
-        for change in changes {
+        for (index, change) in changes.enumerated() {
+            // Many items, each somewhere else: they come from memory at the same time.
+            let coming = index + Self.lookahead
+            if coming < changes.count { store.table.prefetchChanged(changes[coming].row) }
             switch change.kind {
             case .append:
                 for row in change.row..<change.row + UInt32(change.count) { insertion(row, at: nil) }

@@ -13,7 +13,7 @@ public struct JournalScan: Sendable {
     public private(set) var records: [Record] = []
     /// The bytes up to the end of the last intact record.
     public private(set) var intactLength: Int
-    /// What is wrong with the bytes behind that; nil when there are none.
+    /// What is wrong with the bytes behind that; nil when there are none but zeros, which are room for more records.
     public private(set) var damage: String?
 
     /// Reads a journal.
@@ -25,6 +25,7 @@ public struct JournalScan: Sendable {
         var expected = header.firstSequence
         while intactLength < bytes.count {
             let start = intactLength
+            if Self.isRoom(bytes[start...]) { return }
             let rest = bytes.count - start
             guard rest >= JournalRecord.headerLength else {
                 damage = "a record breaks off within its header"
@@ -58,6 +59,11 @@ public struct JournalScan: Sendable {
             expected &+= 1
             intactLength = end
         }
+    }
+
+    /// Whether there is nothing but zeros; where a record begins, its first bytes tell.
+    private static func isRoom(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+        bytes.allSatisfy { $0 == 0 }
     }
 
     /// The number that the next record gets.

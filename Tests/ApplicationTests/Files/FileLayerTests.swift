@@ -46,6 +46,17 @@ struct FileLayerTests {
         #expect(try layer.contents(of: scratch.file("journal")) == [1, 2])
     }
 
+    @Test func writesInPlace() throws {
+        let file = try layer.open(scratch.file("journal"), .update)
+        try [1, 2, 3, 4].withUnsafeBytes { buffer in try layer.writeAll(buffer, to: file, at: 0) }
+        layer.beginSync(file)
+        try [UInt8(9)].withUnsafeBytes { buffer in try layer.writeAll(buffer, to: file, at: 2) }
+        try layer.syncData(file)
+        let bytes = try layer.contents(of: file)
+        #expect(bytes.count == 4 * MemoryLayout<Int>.stride && bytes[2] == 9)
+        layer.discard(file)
+    }
+
     @Test func makesFoldersAndTheirParents() throws {
         try layer.makeDirectories(scratch.file("a/b/c"))
         try layer.makeDirectories(scratch.file("a/b/c"))

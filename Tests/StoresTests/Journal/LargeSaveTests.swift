@@ -11,8 +11,8 @@ struct LargeSaveTests {
         let folder = try StoreFolder()
         let layer = FaultyFileLayer()
         let store = try folder.open(layer)
-        let filler = String(repeating: "x", count: 400)
-        for number in 0..<50_000 {
+        let filler = String(repeating: "x", count: 100)
+        for number in 0..<110_000 {
             try store.createItem(
                 ItemFields(name: "item \(number) \(filler)", valueInDollars: Int64(number), itemKey: "key \(number)"))
         }
@@ -21,12 +21,15 @@ struct LargeSaveTests {
         let calls = layer.calls
         // More than one piece, and scratch files.
         #expect(calls.count { $0.hasPrefix("write") } > 10, "\(calls)")
+        #expect(calls.count { $0 == "open" } >= 6, "\(calls)")
         #expect(try folder.open(isReadOnly: true).records == store.records)
         let saved = try folder.read(folder.archive)
 
         try #require(store[7]).setName("changed")
         try store.commit()
-        for call in [3, calls.count / 2, calls.count * 2 / 3] {
+        // The temporary file and the scratch file, while pieces are being written.
+        let opens = calls.prefix { $0 != "read" }.indices.filter { calls[$0] == "open" }.map { $0 + 1 }
+        for call in [3, calls.count / 2, calls.count * 2 / 3] + opens {
             layer.arm(failAt: call)
             let error = #expect(throws: StoreError.self, "call \(call) of \(calls)") { try store.saveChanges() }
             #expect(
@@ -38,6 +41,7 @@ struct LargeSaveTests {
         #expect(try store.saveChanges())
         #expect(try folder.open(isReadOnly: true).records == store.records)
         #expect(layer.openFiles <= 1)
+        #expect(!layer.wasClosedWhileWriting)
         #expect(folder.names == ["items.archive", "items.journal"], "\(folder.names)")
     }
 }

@@ -3,6 +3,9 @@ import PropertyList
 
 /// Writes a snapshot as an archive.
 struct ItemArchiveWriter {
+    /// How many items before its turn the memory that an item needs is asked for.
+    private static let lookahead = 8
+
     private let snapshot: ItemSnapshot
     private let schema: ArchiveSchema
 
@@ -31,7 +34,7 @@ struct ItemArchiveWriter {
     /// Writes a keyed archive while it is made.
     func write(to output: any PropertyListOutput) throws(StoreError) {
         do {
-            let archiver = KeyedArchiver(writingTo: output)
+            let archiver = KeyedArchiver(writingTo: output, expectedObjects: expectedObjects)
             try encode(archiver)
             try archiver.finishWriting()
         } catch {
@@ -39,8 +42,11 @@ struct ItemArchiveWriter {
         }
     }
 
+    /// An item, its two texts, its date, its key.
+    private var expectedObjects: Int { snapshot.count * 5 + 64 }
+
     private func keyedArchive() throws(ArchiveError) -> [UInt8] {
-        let archiver = KeyedArchiver(expectedObjects: snapshot.count * 5 + 64)
+        let archiver = KeyedArchiver(expectedObjects: expectedObjects)
         try encode(archiver)
         return try archiver.finishEncoding()
     }
@@ -55,9 +61,12 @@ struct ItemArchiveWriter {
         let inline = snapshot.fieldNames.map { schema.inlineFields.contains($0) }
         let foreign = try schema.foreignFields.objects()
         let archivedClass = ArchivedClass(schema.className, superclasses: schema.superclasses)
+        let (valueIsObject, keylessItems, hasForeign) = (schema.valueIsObject, schema.keylessItems, !foreign.isEmpty)
+        let hasKeyless = !keylessItems.isEmpty
         try archiver.encodeRecords(
             0..<snapshot.count, of: archivedClass, isMutable: schema.isMutableArray
         ) { index, archiver throws(ArchiveError) in
+            expect(index + Self.lookahead, archiver)
             try snapshot.name(index).withText { text throws(ArchiveError) in
                 try archiver.encode(utf8: text, forKey: name)
             }
@@ -69,21 +78,20 @@ struct ItemArchiveWriter {
                     try archiver.encode(utf8: text, forKey: serial)
                 }
             }
-            if schema.valueIsObject {
+            if valueIsObject {
                 try archiver.encode(PropertyListValue.integer(snapshot.valueInDollars(index)), forKey: value)
             } else {
                 try archiver.encode(snapshot.valueInDollars(index), forKey: value)
             }
             try archiver.encode(PropertyListDate(secondsSinceReferenceDate: snapshot.dateCreated(index)), forKey: date)
-            if !schema.keylessItems.isEmpty, schema.keylessItems.contains(snapshot.keyString(index)) {
+            if hasKeyless, keylessItems.contains(snapshot.keyString(index)) {
                 // Without a key in its application's sense: that one stays nil, and ours has a name of its own.
                 try archiver.encode(String?.none, forKey: key)
                 try archiver.encode(snapshot.keyString(index), forKey: "itemKey")
             } else {
-                try snapshot.withKey(index) { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: key)
-                }
+                try encodeKey(index, key, archiver)
             }
-            if !foreign.isEmpty {
+            if hasForeign {
                 let key = snapshot.keyString(index)
                 try encode(
                     foreign.fields(ofItem: snapshot.source(ofCopy: key) ?? key), of: index, archiver)
@@ -92,6 +100,26 @@ struct ItemArchiveWriter {
                 try encode(cell, custom[Int(field)], inline[Int(field)], archiver)
             }
         }
+    }
+
+    /// Writes an item's key, which no other item has; a UUID is hardly a text of another field, too.
+    @inline(__always)
+    private func encodeKey(_ index: Int, _ key: ArchiveKey, _ archiver: KeyedArchiver) throws(ArchiveError) {
+        let packed = snapshot.key(index)
+        if snapshot.isTextKey(index) {
+            try packed.cell.withText { text throws(ArchiveError) in try archiver.encode(utf8: text, forKey: key) }
+        } else {
+            try archiver.encode(uniqueASCII: PackedKey.textCount, forKey: key) { packed.writeUUID(to: $0) }
+        }
+    }
+
+    /// Prepares for an item that comes soon.
+    @inline(__always)
+    private func expect(_ index: Int, _ archiver: KeyedArchiver) {
+        guard snapshot.isInMemory, index < snapshot.count else { return }
+        snapshot.name(index).withText { archiver.expect($0) }
+        snapshot.serialNumber(index).withText { archiver.expect($0) }
+        archiver.expect(PropertyListDate(secondsSinceReferenceDate: snapshot.dateCreated(index)))
     }
 
     /// Writes what an item holds in objects of another application's classes, where no custom field has taken its place.
