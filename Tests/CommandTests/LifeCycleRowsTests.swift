@@ -85,6 +85,8 @@ struct LifeCycleRowsTests {
         try comeBack(shell, time: 1)
         try shell.pressHome()
         try shell.sendLine("bg")
+        // Told, and at rest: a return while handlers are called has their cause.
+        try wait("for the background") { trace.last?.name == "applicationDidResumeInBackground(_:)" }
         try shell.waitForProcess(named: "cubby", states: "S")
         try comeBack(shell, time: 2)
         try shell.send(control: "d")
@@ -311,6 +313,30 @@ struct LifeCycleRowsTests {
         try ended.expect("Saved all of the Items")
         #expect(try ended.waitForExit() == .exited(0))
         #expect(program.isSaved)
+    }
+
+    /// The handler is stopped, and so is the script that waits: without it Ctrl-C would seem to do nothing.
+    @Test(
+        "Ctrl-C while a handler runs ends the script that waits, too",
+        arguments: [
+            "io.read()", "timer.sleep(1000)", "app:run()", "coroutine.wrap(function() timer.sleep(1000) end)()",
+        ])
+    func interruptedInAHandler(waiting: String) throws {
+        let terminal = try program.terminal(
+            "-e", "timer.after(0.01, function() print('bu' .. 'sy') while true do end end) \(waiting)")
+        try terminal.expect("busy")
+        try terminal.send(control: "c")
+        #expect(try terminal.waitForExit() == .exited(130))
+    }
+
+    @Test("a loop that Ctrl-C stopped leaves nothing for the next wait")
+    func nothingIsLeftOfAnInterrupt() throws {
+        let shell = try prompt()
+        try shell.begin("print('bu' .. 'sy') while true do end", andExpect: "busy")
+        try shell.send(control: "c")
+        try wait("for the interruption") { traceText.hasSuffix("interrupted\n") }
+        try shell.enter(
+            "coroutine.wrap(function() timer.sleep(0.01) print('sle' .. 'pt') end)()", andExpect: "slept")
     }
 
     @Test("lines that were read ahead, and lines that come late, are all read")

@@ -47,6 +47,9 @@ final class TaskScheduler {
                 cancel(task, Self.timeIsUp)
             } else if isEnding() {
                 cancel(task, LuaError(.cancelled, "the application has ended"))
+            } else if interrupted === task {
+                interrupted = nil
+                cancel(task, Self.interruption)
             } else {
                 loop.runOnce(timeout: left)
             }
@@ -55,6 +58,7 @@ final class TaskScheduler {
     }
 
     static let timeIsUp = LuaError(.deadline, "time is up")
+    private static let interruption = LuaError(.cancelled, "interrupted")
 
     private func step(_ task: ScriptTask, _ arguments: [LuaValue]) {
         waiting[ObjectIdentifier(task)] = nil
@@ -117,19 +121,25 @@ final class TaskScheduler {
         }
         var result: [LuaValue]?
         let forget = register { result = $0 }
+        waitsInPlace += 1
+        defer { waitsInPlace -= 1 }
         while result == nil {
             if isEnding() || cancelRequested {
                 forget()
                 cancelRequested = false
-                throw LuaError(.cancelled, "interrupted")
+                throw Self.interruption
             }
             loop.runOnce(timeout: nil)
         }
         return try call.returns(values: result ?? [])
     }
 
+    /// How many waits turn the loop in place now, one within the other.
+    private var waitsInPlace = 0
     /// Ctrl-C came while a wait in place turned the loop.
     private var cancelRequested = false
+    /// The waiting task that Ctrl-C is for, when other code ran as it came.
+    private weak var interrupted: ScriptTask?
 
     // MARK: Stopping
 
@@ -141,12 +151,15 @@ final class TaskScheduler {
         end(task, .failure(error))
     }
 
-    /// Ctrl-C outside of the VM: what runs in place stops waiting; else `foreground`, when it waits, is cancelled.
+    /// Ctrl-C: what waits in place stops waiting, and `foreground`, when it waits, is cancelled. A handler that runs
+    /// meanwhile is not ended here; a task is closed when no code runs.
     func interruptWaiting(_ foreground: ScriptTask?) {
-        if !stack.isEmpty {
-            cancelRequested = true
-        } else if let foreground {
-            cancel(foreground, LuaError(.cancelled, "interrupted"))
+        if waitsInPlace > 0 { cancelRequested = true }
+        guard let foreground, case .waiting = foreground.progress else { return }
+        if stack.isEmpty, state.depth == 0 {
+            cancel(foreground, Self.interruption)
+        } else {
+            interrupted = foreground
         }
     }
 
