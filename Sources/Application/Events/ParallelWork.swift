@@ -19,7 +19,7 @@ public enum ParallelWork {
     public static func forEach<Value: Sendable>(
         _ count: Int, width: Int = ParallelWork.width, work: @escaping @Sendable (Int) -> Value,
         consume: (Int, Value) throws -> Void
-    ) rethrows {
+    ) throws {
         guard count > 1, width > 1 else {
             for number in 0..<count { try consume(number, work(number)) }
             return

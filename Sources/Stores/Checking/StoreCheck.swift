@@ -110,6 +110,10 @@ public struct StoreCheck {
                 note(
                     .warning, "the table of items.index is damaged in part: a look there reads the keys of all items",
                     remedy)
+            } else if header.numbers(in: bytes, keeper: nil)?.isWhole != true {
+                hasBadIndex = true
+                note(
+                    .warning, "the numbers of items.index are damaged in part: those are read from the archive", remedy)
             } else {
                 note(.note, "items.index: matches, and the archive's checksum is right")
             }

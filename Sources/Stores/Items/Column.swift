@@ -161,8 +161,6 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     @inline(never)
     private func faultAll() {
         guard let faults, faults.missing > 0 else { return }
-        faults.loadWords(to: memory)
-        if faults.missing == 0 { return }
         for row in 0..<mappedCount where !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
     }
 

@@ -42,23 +42,6 @@ final class RowFaults {
         missing += 1
     }
 
-    /// Reads all missing rows of a column of numbers or dates that can be read, when they are many: who looks at all items
-    /// has each processor read some thousands of them at a time.
-    func loadWords(to elements: UnsafeMutableRawPointer) {
-        guard missing >= Self.manyRows, column == .valueInDollars || column == .dateCreated else { return }
-        source.forEachPiece(of: column) { first, words in
-            for (offset, word) in words.enumerated() {
-                let row = first + UInt32(offset)
-                if isPresent(row) { continue }
-                elements.storeBytes(of: word, toByteOffset: Int(row) * MemoryLayout<UInt64>.stride, as: UInt64.self)
-                markPresent(row)
-            }
-        }
-    }
-
-    /// From so many rows on other threads are worth beginning.
-    private static let manyRows = 16_384
-
     /// A bit a row, for a snapshot to keep.
     var presentRows: [UInt64] { Array(UnsafeBufferPointer(start: words, count: wordCount)) }
 

@@ -80,7 +80,7 @@ extension ArchivePersistence {
                     storage, index.schema, fieldNames: FieldTable().names + index.customFields),
                 items.count == index.count
             else { return false }
-            loader.map(items, index, slots)
+            loader.map(items, index, slots, index.numbers(in: bytes, keeper: mapped))
             loader.store.rowSource?.onDamage = { [weak self, store = loader.store.zeroingReference] text in
                 self?.keepsOriginal = true
                 store.store?.loadReport.notices.append(text)

@@ -4,10 +4,10 @@ import PropertyList
 /// `items.index`: what makes it possible to open an archive without reading it.
 ///
 /// A derived file that may vanish at any time: the archive that it belongs to by size and checksum, what the archive's
-/// keys mean, and the hash table from keys to items. `docs/journal.md` has the format.
+/// keys mean, the hash table from keys to items, and the items' numbers. `docs/journal.md` has the format.
 struct ItemIndexFile: Sendable {
     static let magic = Array("CubbyIdx".utf8)
-    static let version: UInt16 = 3
+    static let version: UInt16 = 4
     static let headerLength = 128
     private static let pageLength = 4096
 
@@ -23,6 +23,8 @@ struct ItemIndexFile: Sendable {
     var fieldKinds: [UInt16]
     /// Where the table is in the file's bytes.
     private(set) var slots: Range<Int> = 0..<0
+    /// Where the numbers are: behind the slots.
+    private var numbers: Range<Int> { slots.upperBound..<slots.upperBound + count * 8 }
     private var descriptionEnd = 0
 
     // MARK: Making
@@ -53,7 +55,7 @@ struct ItemIndexFile: Sendable {
         slots = start..<end
         descriptionEnd = Self.headerLength + description.count
         var bytes = [UInt8](repeating: 0, count: end)
-        bytes.reserveCapacity(end + MappedKeySlots.pageCount(slotCount) * 8)
+        bytes.reserveCapacity(end + Self.checksumsLength(slotCount, count) + count * 8)
         bytes.withUnsafeMutableBytes { bytes in
             let table = UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).bindMemory(to: UInt32.self)
             for position in 0..<count {
@@ -66,8 +68,10 @@ struct ItemIndexFile: Sendable {
                 table[slot] = entry.littleEndian
             }
         }
+        for position in 0..<count { bytes.appendLittleEndian(UInt64(bitPattern: snapshot.valueInDollars(position))) }
         let checksums = bytes.withUnsafeBytes {
-            MappedKeySlots.checksums(of: UnsafeRawBufferPointer(rebasing: $0[start...]))
+            MappedKeySlots.checksums(of: UnsafeRawBufferPointer(rebasing: $0[slots]))
+                + MappedNumbers.checksums(of: UnsafeRawBufferPointer(rebasing: $0[numbers]))
         }
         for checksum in checksums { bytes.appendLittleEndian(checksum) }
         bytes.replaceSubrange(Self.headerLength..<descriptionEnd, with: description)
@@ -86,13 +90,17 @@ struct ItemIndexFile: Sendable {
         header.appendLittleEndian(UInt64(count))
         header.appendLittleEndian(seed)
         header.appendLittleEndian(UInt64(slots.count / 4))
-        header.appendLittleEndian(Self.checksum(bytes[slots.upperBound...]))
+        header.appendLittleEndian(Self.checksum(bytes[numbers.upperBound...]))
         header.appendLittleEndian(UInt64(slots.lowerBound))
         header.appendLittleEndian(UInt64(descriptionEnd - Self.headerLength))
         header.appendLittleEndian(Self.checksum(bytes[Self.headerLength..<descriptionEnd]))
         header += [UInt8](repeating: 0, count: Self.headerLength - 8 - header.count)
         header.appendLittleEndian(Checksum.hash(header))
         bytes.replaceSubrange(0..<header.count, with: header)
+    }
+
+    private static func checksumsLength(_ slotCount: Int, _ count: Int) -> Int {
+        (MappedKeySlots.pageCount(slotCount) + MappedNumbers.pageCount(count)) * 8
     }
 
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.withUnsafeBytes { Checksum.hash($0) } }
@@ -117,12 +125,21 @@ struct ItemIndexFile: Sendable {
 
     /// The table, of which each page is checked when it is first looked at.
     func slots(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> MappedKeySlots? {
-        MappedKeySlots(
+        let checksums = numbers.upperBound..<numbers.upperBound + MappedKeySlots.pageCount(slots.count / 4) * 8
+        return MappedKeySlots(
             UnsafeRawBufferPointer(rebasing: bytes[slots]),
-            checksums: UnsafeRawBufferPointer(rebasing: bytes[slots.upperBound...]), itemCount: count, keeper: keeper)
+            checksums: UnsafeRawBufferPointer(rebasing: bytes[checksums]), itemCount: count, keeper: keeper)
     }
 
-    /// Reads all but the table; nil when something of it is damaged.
+    /// The numbers, checked in the same way.
+    func numbers(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> MappedNumbers? {
+        let checksums = bytes.count - MappedNumbers.pageCount(count) * 8..<bytes.count
+        return MappedNumbers(
+            UnsafeRawBufferPointer(rebasing: bytes[numbers]),
+            checksums: UnsafeRawBufferPointer(rebasing: bytes[checksums]), keeper: keeper)
+    }
+
+    /// Reads all but the tables; nil when something of it is damaged.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerLength, bytes.prefix(8).elementsEqual(Self.magic),
             Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<120])) == bytes.littleEndian(UInt64.self, at: 120),
@@ -139,12 +156,14 @@ struct ItemIndexFile: Sendable {
         let length = bytes.littleEndian(UInt64.self, at: 80)
         guard items > 0, items < UInt64(UInt32.max) - 1, slotCount >= 64, slotCount <= 1 << 33,
             slotCount & (slotCount - 1) == 0, start % 4 == 0, start <= UInt64(bytes.count),
-            UInt64(bytes.count) - start == slotCount * 4 + UInt64(MappedKeySlots.pageCount(Int(slotCount))) * 8,
-            items < slotCount, length <= start, start - length >= UInt64(Self.headerLength)
+            items < slotCount,
+            UInt64(bytes.count) - start
+                == slotCount * 4 + items * 8 + UInt64(Self.checksumsLength(Int(slotCount), Int(items))),
+            length <= start, start - length >= UInt64(Self.headerLength)
         else { return nil }
         count = Int(items)
         slots = Int(start)..<Int(start) + Int(slotCount) * 4
-        let checksums = UnsafeRawBufferPointer(rebasing: bytes[slots.upperBound...])
+        let checksums = UnsafeRawBufferPointer(rebasing: bytes[(slots.upperBound + count * 8)...])
         guard Checksum.hash(checksums) == bytes.littleEndian(UInt64.self, at: 64) else { return nil }
         let text = UnsafeRawBufferPointer(rebasing: bytes[Self.headerLength..<Self.headerLength + Int(length)])
         guard Checksum.hash(text) == bytes.littleEndian(UInt64.self, at: 88),

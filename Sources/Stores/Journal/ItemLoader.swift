@@ -21,9 +21,10 @@ public struct ItemLoader {
     ///   - items: the archive's items.
     ///   - index: their index file.
     ///   - slots: the index's table of keys.
-    func map(_ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots) {
+    ///   - numbers: the index's copy of the numbers; nil when it cannot be used.
+    func map(_ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: MappedNumbers?) {
         for name in index.customFields { _ = store.fields.field(named: name) }
-        let source = RowSource(items)
+        let source = RowSource(items, numbers: numbers)
         store.rowSource = source
         store.heap.faulted = source.values
         store.table.map(index.count, customKinds: index.fieldKinds, source)

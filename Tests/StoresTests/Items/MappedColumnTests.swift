@@ -2,7 +2,7 @@ import PropertyList
 import Stores
 import Testing
 
-/// Scans of a mapped archive read its numbers on several threads.
+/// Scans of a mapped archive take its numbers from the index.
 @Suite("Mapped columns")
 struct MappedColumnTests {
     private let folder: StoreFolder
@@ -48,6 +48,24 @@ struct MappedColumnTests {
             if !scanned.loadReport.notices.isEmpty { reported += 1 }
         }
         #expect(reported > 0)
+    }
+
+    /// Numbers whose page of the index is damaged come from the archive.
+    @Test func aDamagedPageOfNumbersIsNotUsed() throws {
+        let saved = try folder.open(mapped: true).allItems.map { try $0.valueInDollars }
+        let index = try folder.read(folder.index)
+        // A page of slots, 32,768 of them, is before the numbers.
+        let numbers = 4096 + 32_768 * 4
+        for place in [numbers, numbers + 4096 * 3 + 7, numbers + 16_499 * 8] {
+            var damaged = index
+            damaged[place] ^= 1
+            try folder.write(damaged, folder.index)
+            let scanned = try folder.open(isReadOnly: true, mapped: true)
+            #expect(try scanned.query().sum("valueInDollars") == .integer(saved.reduce(0, +)))
+            let opened = try folder.open(isReadOnly: true, mapped: true)
+            #expect(try opened.allItems.map { try $0.valueInDollars } == saved)
+            #expect(opened.rowSource != nil && opened.loadReport.notices.isEmpty)
+        }
     }
 
     @Test func aReferenceToAStoreThatIsGoneIsEmpty() throws {

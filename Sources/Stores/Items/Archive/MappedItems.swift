@@ -83,23 +83,6 @@ struct MappedItems: Sendable {
         return date.secondsSinceReferenceDate
     }
 
-    /// The numbers or dates of some rows, as words; nil when one of them cannot be read.
-    func words(_ column: MappedColumn, _ rows: Range<Int>) -> [UInt64]? {
-        var items = self
-        var words: [UInt64] = []
-        words.reserveCapacity(rows.count)
-        do throws(PropertyListError) {
-            if column == .valueInDollars {
-                for row in rows { words.append(UInt64(bitPattern: try items.value(row))) }
-            } else {
-                for row in rows { words.append(try items.date(row).bitPattern) }
-            }
-        } catch {
-            return nil
-        }
-        return words
-    }
-
     /// The item's key, and whether it is a text and no UUID.
     mutating func key(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> (PackedKey, isText: Bool) {
         let item = try item(row)

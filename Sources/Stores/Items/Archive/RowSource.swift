@@ -1,4 +1,3 @@
-import Application
 import PropertyList
 
 /// Reads elements of columns from the archive when they are first touched.
@@ -7,14 +6,17 @@ import PropertyList
 /// as an empty field, is told of in ``damage``, and makes the store keep the archive before it replaces it.
 final class RowSource {
     private var items: MappedItems
+    /// The index's copy of the numbers, if it has one that can be used.
+    private let numbers: MappedNumbers?
     let values: FaultedValues
     /// What could not be read, in words; the first of it.
     private(set) var damage: [String] = []
     /// Called with each new entry of ``damage``.
     var onDamage: ((String) -> Void)?
 
-    init(_ items: MappedItems, _ values: FaultedValues? = nil) {
+    init(_ items: MappedItems, _ values: FaultedValues? = nil, numbers: MappedNumbers? = nil) {
         self.items = items
+        self.numbers = numbers
         self.values = values ?? FaultedValues(mapped: items.range)
     }
 
@@ -28,7 +30,7 @@ final class RowSource {
             switch column {
             case .name: element.storeBytes(of: try items.text(row, .name, values), as: Cell.self)
             case .serialNumber: element.storeBytes(of: try items.text(row, .serialNumber, values), as: Cell.self)
-            case .valueInDollars: element.storeBytes(of: try items.value(row), as: Int64.self)
+            case .valueInDollars: element.storeBytes(of: try value(row), as: Int64.self)
             case .dateCreated: element.storeBytes(of: try items.date(row), as: Double.self)
             case .key: element.storeBytes(of: try items.key(row, values).0, as: PackedKey.self)
             case .keyKind: element.storeBytes(of: try items.key(row, values).isText, as: Bool.self)
@@ -49,15 +51,9 @@ final class RowSource {
         }
     }
 
-    /// Reads a column of numbers or dates on all processors, and hands on the elements of some thousand rows at a time, in
-    /// order. Pieces with a row that cannot be read are left out.
-    func forEachPiece(of column: MappedColumn, _ body: (_ first: UInt32, _ words: [UInt64]) -> Void) {
-        let (items, size) = (items, 4096)
-        ParallelWork.forEach((items.count + size - 1) / size) { piece in
-            items.words(column, piece * size..<min((piece + 1) * size, items.count))
-        } consume: { piece, words in
-            if let words { body(UInt32(piece * size), words) }
-        }
+    private func value(_ row: Int) throws(PropertyListError) -> Int64 {
+        if let number = numbers?.number(row) { return number }
+        return try items.value(row)
     }
 
     /// The row's key where it lies, when it is a UUID that can be read; nothing is kept or reported.
