@@ -1,6 +1,7 @@
 import PropertyList
-import Stores
 import Testing
+
+@testable import Stores
 
 /// Scans of a mapped archive take its numbers from the index.
 @Suite("Mapped columns")
