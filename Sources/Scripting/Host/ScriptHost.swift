@@ -207,6 +207,8 @@ public final class ScriptHost {
         if outer == nil { state.resetOutput() }
         classes.imageClasses.forgetFailure()
         defer { foreground = outer }
+        // Until it waits, Ctrl-C is for what runs, and not for a script around it that waits.
+        foreground = nil
         let task = scheduler.start(function, arguments, seconds: options.timeLimit)
         foreground = task
         let result = scheduler.finish(task)
