@@ -4,7 +4,7 @@ import Glibc
 /// A growing array of plain values at an address that only growing, and writing beside a snapshot, change.
 ///
 /// Unlike `Array` it never checks for exclusive access, so that a scan is a pointer walk and an item's end can clear its
-/// slot while a method of the store runs. Large columns grow by `mremap`, inside `realloc`, without copying.
+/// slot while a method of the store runs. Large columns have addresses in reserve to grow into.
 ///
 /// Two things may stand between a row and its element. The row may still be in the mapped archive: then it is read when
 /// it is first asked for (`RowSource`), and a bit remembers that it is here. And a snapshot may share the memory: who
