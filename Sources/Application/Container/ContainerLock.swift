@@ -13,7 +13,11 @@ public final class ContainerLock {
     private var descriptor: Int32
     private var holdsLock = false
 
-    /// Takes the lock without waiting.
+    /// A process that was killed has its files until the last of its threads has ended: how often, every ten
+    /// milliseconds, the lock of one that has ended otherwise is tried again.
+    private static let looksAtTheEnd = 100
+
+    /// Takes the lock without waiting for one who lives.
     ///
     /// - Parameters:
     ///   - container: whose folders exist.
@@ -26,10 +30,16 @@ public final class ContainerLock {
             processIdentifier: getpid(), processName: processName, since: Int64(time(nil)))
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .file(FileError(.lock, path, code: errno)) }
+        var looks = Self.looksAtTheEnd
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
             let other = code == EWOULDBLOCK ? Self.readHolder(descriptor) : nil
+            if looks > 0, let other, other.hasEnded {
+                looks -= 1
+                usleep(10_000)
+                continue
+            }
             release()
             if code == EWOULDBLOCK { throw .inUse(path: container.path, holder: other) }
             throw .file(FileError(.lock, path, code: code))

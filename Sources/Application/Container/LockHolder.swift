@@ -1,3 +1,5 @@
+import Glibc
+
 /// The process that owns a container, as it wrote itself into the lock file.
 public struct LockHolder: Sendable, Hashable {
     public var processIdentifier: Int32
@@ -18,6 +20,16 @@ public struct LockHolder: Sendable, Hashable {
     /// "cubby, process 4711, since 2026-11-21 04:13:00 +0000".
     public var text: String {
         "\(processName), process \(processIdentifier), since \(LocalTime.utcText(secondsSince1970: since))"
+    }
+
+    /// Whether the process has ended, if perhaps not yet with all of its threads.
+    var hasEnded: Bool {
+        guard let bytes = try? PosixFileLayer().contents(of: "/proc/\(processIdentifier)/stat", limit: 4096) else {
+            return kill(processIdentifier, 0) != 0 && errno == ESRCH
+        }
+        // The state stands behind the name, which is in parentheses and may hold some itself.
+        guard let end = bytes.lastIndex(of: UInt8(ascii: ")")), end + 2 < bytes.count else { return false }
+        return [UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(bytes[end + 2])
     }
 
     /// One line: process id, time, name; the name last, because it may hold spaces.

@@ -72,6 +72,36 @@ struct ContainerLockTests {
         _ = try ContainerLock(container)
     }
 
+    /// The first thread of a process that is killed may be gone while another still ends, and with it what the process held.
+    @Test func waitsForTheLastThreadOfAnOwnerWhoHasEnded() throws {
+        let other = Process()
+        other.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        other.arguments = [
+            "-c",
+            """
+            import ctypes, fcntl, os, sys, threading, time
+            file = open(sys.argv[1], "r+")
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write("%d 0 other\\n" % os.getpid())
+            file.flush()
+            def end():
+                while open("/proc/self/stat").read().rsplit(")", 1)[1][1] != "Z": time.sleep(0.001)
+                print("ended", flush=True)
+                time.sleep(0.2)
+                os._exit(0)
+            threading.Thread(target=end).start()
+            ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
+            """, container.lockFile,
+        ]
+        FileManager.default.createFile(atPath: container.lockFile, contents: nil)
+        let output = Pipe()
+        other.standardOutput = output
+        try other.run()
+        #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "ended\n")
+        let lock = try ContainerLock(container)
+        #expect(lock.isDisordered)
+    }
+
     @Test func isNotTakenThroughALink() throws {
         try FileManager.default.createSymbolicLink(
             atPath: container.lockFile, withDestinationPath: scratch.file("elsewhere"))
