@@ -93,7 +93,7 @@ struct ContainerLockTests {
             ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
             """, container.lockFile,
         ]
-        FileManager.default.createFile(atPath: container.lockFile, contents: nil)
+        try Data().write(to: URL(fileURLWithPath: container.lockFile))
         let output = Pipe()
         other.standardOutput = output
         try other.run()
