@@ -68,7 +68,11 @@ public final class ContainerLock {
     /// Gives the container up. Does nothing the second time.
     public func release() {
         guard descriptor >= 0 else { return }
-        if holdsLock, !isDisordered { _ = ftruncate(descriptor, 0) }
+        if holdsLock {
+            if !isDisordered { _ = ftruncate(descriptor, 0) }
+            // Closing alone would leave it to a child that has not come to its program yet, and has the descriptor, too.
+            flock(descriptor, LOCK_UN)
+        }
         close(descriptor)
         descriptor = -1
     }
