@@ -22,14 +22,22 @@ public struct LockHolder: Sendable, Hashable {
         "\(processName), process \(processIdentifier), since \(LocalTime.utcText(secondsSince1970: since))"
     }
 
-    /// Whether the process has ended, if perhaps not yet with all of its threads.
+    /// Whether the process has ended or is about to, if perhaps not yet with all of its threads and files.
     var hasEnded: Bool {
         guard let bytes = try? PosixFileLayer().contents(of: "/proc/\(processIdentifier)/stat", limit: 4096) else {
             return kill(processIdentifier, 0) != 0 && errno == ESRCH
         }
-        // The state stands behind the name, which is in parentheses and may hold some itself.
-        guard let end = bytes.lastIndex(of: UInt8(ascii: ")")), end + 2 < bytes.count else { return false }
-        return [UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(bytes[end + 2])
+        return Self.hasEnded(stat: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// The same by the line of `/proc/PID/stat` (proc(5)).
+    static func hasEnded(stat: String) -> Bool {
+        // Behind the name, which is in parentheses and may hold some itself: the state first, the kernel's flags seventh.
+        guard let end = stat.lastIndex(of: ")") else { return false }
+        let fields = stat[end...].dropFirst().split(separator: " ")
+        guard fields.count > 6, let flags = UInt32(fields[6]) else { return false }
+        // PF_EXITING: a process that is killed gives its memory back before its files.
+        return fields[0] == "Z" || fields[0] == "X" || flags & 4 != 0
     }
 
     /// One line: process id, time, name; the name last, because it may hold spaces.

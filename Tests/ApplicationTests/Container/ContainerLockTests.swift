@@ -1,7 +1,8 @@
-import Application
 import Foundation
 import TestSupport
 import Testing
+
+@testable import Application
 
 @Suite("ContainerLock")
 struct ContainerLockTests {
@@ -100,6 +101,17 @@ struct ContainerLockTests {
         #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).hasPrefix("ended"))
         let lock = try ContainerLock(container)
         #expect(lock.isDisordered)
+    }
+
+    @Test(
+        "a process has ended when its first thread has, or is about to",
+        arguments: [
+            ("1 (cubby) S 0 1 1 34816 1 4194560 5", false), ("1 (cubby) T 0 1 1 34816 1 4194560 5", false),
+            ("1 (cubby) Z 0 1 1 34816 1 4194560 5", true), ("1 (a) Z 1) R 0 1 1 34816 1 4194560 5", false),
+            ("1 (cubby) R 0 1 1 34816 1 4194564 5", true), ("1 (cubby) X 0 1 1 0 -1 4194560 5", true), ("1 (c", false),
+        ])
+    func endOfAProcess(stat: String, hasEnded: Bool) {
+        #expect(LockHolder.hasEnded(stat: stat) == hasEnded)
     }
 
     /// A child has its parent's descriptors from its beginning until its program begins.

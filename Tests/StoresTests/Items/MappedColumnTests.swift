@@ -55,7 +55,7 @@ struct MappedColumnTests {
     @Test func aDamagedPageOfNumbersIsNotUsed() throws {
         let saved = try folder.open(mapped: true).allItems.map { try $0.valueInDollars }
         let index = try folder.read(folder.index)
-        // A page of slots, 32,768 of them, is before the numbers.
+        // The header and the description take a page; then there are 32,768 slots, then the numbers.
         let numbers = 4096 + 32_768 * 4
         for place in [numbers, numbers + 4096 * 3 + 7, numbers + 16_499 * 8] {
             var damaged = index
