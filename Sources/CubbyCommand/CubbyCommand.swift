@@ -1,5 +1,6 @@
 import Application
 import ArgumentParser
+import Glibc
 
 /// The command: a REPL, a script, or a chunk.
 @main
@@ -43,7 +44,14 @@ struct CubbyCommand: ParsableCommand {
             command = parsed(words)
         }
         guard var command else { return main(words) }
-        do { try command.run() } catch { exit(withError: error) }
+        do {
+            try command.run()
+        } catch let code as ExitCode {
+            // The library would look through all commands for how to tell it.
+            Glibc.exit(code.rawValue)
+        } catch {
+            exit(withError: error)
+        }
     }
 
     /// The command that the words say, if they say one without a fault.

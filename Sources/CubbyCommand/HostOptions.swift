@@ -75,11 +75,13 @@ struct HostOptions: ParsableArguments {
             valueName: "form"))
     var logFormat: StandardErrorLogHandler.Form?
 
-    /// Tests take one of the sandbox's fences down to see that the other holds.
-    @Option(help: ArgumentHelp(visibility: .hidden))
-    var fences: Fences = .both
+    // Tests take one of the sandbox's fences down to see that the other holds.
 
-    enum Fences: String, ExpressibleByArgument, CaseIterable { case both, paths, kernel }
+    @Flag(name: .customLong("only-path-fence"), help: ArgumentHelp(visibility: .hidden))
+    var onlyPathFence = false
+
+    @Flag(name: .customLong("only-kernel-fence"), help: ArgumentHelp(visibility: .hidden))
+    var onlyKernelFence = false
 
     @Flag(help: "At the prompt: a window that loses the focus makes the application inactive.")
     var focusEvents = false
@@ -130,8 +132,8 @@ struct HostOptions: ParsableArguments {
         options.backgroundLimit = backgroundTime ?? options.backgroundLimit
         options.allowsRunning = allowRun
         options.acceptsAttachments = true
-        options.kernelFence = requireSandbox ? .required : asks || fences == .paths ? .off : .ifAvailable
-        options.setPathFence(fences != .kernel)
+        options.kernelFence = requireSandbox ? .required : asks || onlyPathFence ? .off : .ifAvailable
+        options.setPathFence(!onlyKernelFence)
         return options
     }
 }
@@ -157,5 +159,15 @@ extension StandardErrorLogHandler.Form: ExpressibleByArgument {
         }
     }
 }
-extension Durability: ExpressibleByArgument {}
-extension Logger.Level: @retroactive ExpressibleByArgument {}
+
+// The strings are said here: by themselves the library would make key paths of the cases at each start.
+
+extension Durability: ExpressibleByArgument {
+    public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
+    public static var allValueDescriptions: [String: String] { [:] }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {
+    public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
+    public static var allValueDescriptions: [String: String] { [:] }
+}

@@ -10,7 +10,7 @@ final class ColumnBuffer: @unchecked Sendable {
     private(set) var base: UnsafeMutableRawPointer
     /// The bytes that are in use.
     private var byteCount: Int
-    /// The addresses that a large buffer has; nil for one of the allocator's.
+    /// The addresses that a buffer of its own pages has; nil for one of the allocator's.
     private var large: LargeMemory?
 
     init<Element>(_ memory: UnsafeMutablePointer<Element>, capacity: Int) {
@@ -20,9 +20,10 @@ final class ColumnBuffer: @unchecked Sendable {
 
     /// Memory of zeros, which costs nothing until it is touched.
     init(zeros byteCount: Int) {
-        guard let memory = calloc(max(byteCount, 1), 1) else { Self.outOfMemory(byteCount) }
-        base = memory
         self.byteCount = byteCount
+        large = LargeMemory(zeros: byteCount)
+        guard let memory = large?.base ?? calloc(max(byteCount, 1), 1) else { Self.outOfMemory(byteCount) }
+        base = memory
     }
 
     /// The same for memory that is going to be filled.

@@ -10,6 +10,7 @@ struct LargeMemory {
     private static let page = 2 << 20
     /// Less than this stays with the allocator: large pages would hold little else than room.
     static let least = 4 << 20
+    private static let fewPages = 8 << 10
     /// How much room to grow there is, as a multiple.
     private static let reserve = 8
 
@@ -24,6 +25,17 @@ struct LargeMemory {
             }
         }
         return nil
+    }
+
+    /// Zeros on pages of the usual size, none of which is there before it is touched: the allocator would clear what it has
+    /// in stock. Nil for what are a few of them only, and when the system gives no addresses.
+    init?(zeros wanted: Int) {
+        guard wanted >= Self.fewPages, wanted < Int.max / 16 else { return nil }
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        guard let memory = mmap(nil, wanted, PROT_READ | PROT_WRITE, flags, -1, 0), memory != MAP_FAILED else {
+            return nil
+        }
+        (base, byteCount) = (memory, wanted)
     }
 
     /// Addresses that begin at a large page's beginning.

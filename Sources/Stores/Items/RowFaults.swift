@@ -3,6 +3,7 @@ final class RowFaults {
     private let column: MappedColumn
     private let source: RowSource
     private let count: Int
+    private let memory: ColumnBuffer
     private let words: UnsafeMutablePointer<UInt64>
     private let wordCount: Int
     /// The rows that are still only in the archive.
@@ -13,13 +14,9 @@ final class RowFaults {
         self.column = column
         self.source = source
         wordCount = (count + 63) / 64
-        words = UnsafeMutablePointer<UInt64>.allocate(capacity: max(wordCount, 1))
-        words.initialize(repeating: 0, count: max(wordCount, 1))
+        memory = ColumnBuffer(zeros: wordCount * MemoryLayout<UInt64>.stride)
+        words = memory.base.assumingMemoryBound(to: UInt64.self)
         missing = count
-    }
-
-    deinit {
-        words.deallocate()
     }
 
     @inline(__always)

@@ -32,6 +32,12 @@ final class Program: Sendable {
 
     /// Runs the program to its end, with nothing or a text on standard input.
     func callAsFunction(_ arguments: String..., input: String = "", directory: String? = nil) throws -> ProcessOutput {
+        try self(arguments, input: input, directory: directory)
+    }
+
+    func callAsFunction(
+        _ arguments: [String], input: String = "", directory: String? = nil
+    ) throws -> ProcessOutput {
         try run(path, arguments, input: input, environment: environment, directory: directory)
     }
 
