@@ -1,3 +1,5 @@
+import CPlatform
+
 /// Reads a binary property list in place, object by object.
 ///
 /// The trailer is validated when the reader is made; each object is validated when it is asked for, so that opening
@@ -104,6 +106,18 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
             throw .corrupt("object number \(number) is said to begin at \(offset), outside the objects")
         }
         return Int(offset)
+    }
+
+    /// Has the processor fetch what ``prefetchObject(_:)`` reads; nothing is done for a number without an object.
+    @inline(__always)
+    package func prefetchOffset(of number: Int) {
+        if number >= 0, number < objectCount { cubby_prefetch(base + tableOffset + number * offsetSize) }
+    }
+
+    /// Has the processor fetch an object's beginning.
+    @inline(__always)
+    package func prefetchObject(_ number: Int) {
+        if number >= 0, let offset = try? offset(of: number) { cubby_prefetch(base + offset) }
     }
 
     /// An unsigned number of 1 to 8 bytes. The caller has checked the bounds.

@@ -160,8 +160,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 
     @inline(never)
     private func faultAll() {
-        guard let faults, faults.missing > 0 else { return }
-        for row in 0..<mappedCount where !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
+        faults?.loadAll(to: memory, stride: MemoryLayout<Element>.stride)
     }
 
     // MARK: Snapshots
@@ -206,5 +205,12 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         }
         (target + start).update(from: source + start, count: count - start)
         extendLifetime(old)
+    }
+}
+
+extension Column where Element == Cell {
+    /// Reads what of some rows is still in the archive, and is going to be asked for, together.
+    func bringInTexts(_ rows: UnsafeMutableBufferPointer<UInt32>) {
+        if mappedCount > 0, let faults, faults.missing > 0 { faults.loadTexts(rows, to: memory) }
     }
 }

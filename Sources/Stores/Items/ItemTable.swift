@@ -96,8 +96,17 @@ struct ItemTable: ~Copyable {
     @inline(__always)
     func prefetchText(_ row: UInt32, _ field: ItemField) {
         switch field {
-        case .name: names.peek(row).prefetchText()
-        case .serialNumber: serials.peek(row).prefetchText()
+        case .name where names.isPresent(row): names.peek(row).prefetchText()
+        case .serialNumber where serials.isPresent(row): serials.peek(row).prefetchText()
+        default: break
+        }
+    }
+
+    /// Reads the names or serial numbers of some rows, as far as they are still in the archive, together.
+    func bringInTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField) {
+        switch field {
+        case .name: names.bringInTexts(rows)
+        case .serialNumber: serials.bringInTexts(rows)
         default: break
         }
     }
@@ -274,9 +283,11 @@ struct ItemTable: ~Copyable {
         if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
     }
 
-    /// Has a field of numbers or dates here for all items, for who is going to look at nearly all of them.
+    /// Has a field of the domain here for all items, for who is going to look at nearly all of them.
     func bringIn(_ field: ItemField) {
         switch field {
+        case .name: names.bringIn()
+        case .serialNumber: serials.bringIn()
         case .valueInDollars: values.bringIn()
         case .dateCreated: dates.bringIn()
         default: break

@@ -42,6 +42,37 @@ final class RowFaults {
     /// A bit a row, for a snapshot to keep.
     var presentRows: [UInt64] { Array(UnsafeBufferPointer(start: words, count: wordCount)) }
 
+    /// Reads all elements that are not here yet.
+    func loadAll(to elements: UnsafeMutableRawPointer, stride: Int) {
+        for word in 0..<wordCount where missing > 0 {
+            let rows = word * 64..<min(word * 64 + 64, count)
+            if words[word] == 0, source.load(column, rows, to: elements + rows.lowerBound * stride) {
+                words[word] = .max >> UInt64(64 - rows.count)
+                missing -= rows.count
+                continue
+            }
+            if column.isText { loadTexts(UInt32(rows.lowerBound)..<UInt32(rows.upperBound), to: elements) }
+            for row in rows where !isPresent(UInt32(row)) { load(UInt32(row), to: elements + row * stride) }
+        }
+    }
+
+    /// Reads what of some rows is not here yet, in a column of texts; a row may be left, to be read by itself.
+    func loadTexts(_ rows: some Collection<UInt32>, to elements: UnsafeMutableRawPointer) {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows.count) { absent in
+            var number = 0
+            for row in rows where row < count && !isPresent(row) {
+                absent[number] = row
+                number += 1
+            }
+            guard number > 1 else { return }
+            let cells = elements.assumingMemoryBound(to: Cell.self)
+            source.loadTexts(column, UnsafeBufferPointer(rebasing: absent[..<number])) { row, cell in
+                cells[Int(row)] = cell
+                markPresent(row)
+            }
+        }
+    }
+
     /// Reads a row's element from the archive.
     @inline(never)
     func load(_ row: UInt32, to element: UnsafeMutableRawPointer) {

@@ -42,14 +42,18 @@ struct ItemFilter {
     /// the store meanwhile.
     ///
     /// - Returns: how many rows were looked at; holes of the store's order do not count.
-    func forEach(of candidates: [UInt32], _ body: (UInt32) throws -> Bool) rethrows -> Int {
+    func forEach(
+        of candidates: some RandomAccessCollection<UInt32>, _ body: (UInt32) throws -> Bool
+    ) rethrows -> Int {
         // Most items of a mapped archive are still in it, and the first pass asks for all of theirs.
         if case .values? = passes.first, candidates.count > store.count / 2 { store.table.bringIn(.valueInDollars) }
         var examined = 0
         try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.chunk) { chunk in
-            var next = 0
-            while next < candidates.count {
-                let end = min(next + Self.chunk, candidates.count)
+            var next = candidates.startIndex
+            while next != candidates.endIndex {
+                let end =
+                    candidates.index(next, offsetBy: Self.chunk, limitedBy: candidates.endIndex)
+                    ?? candidates.endIndex
                 var count = 0
                 for row in candidates[next..<end] where row != ItemOrder.hole {
                     chunk[count] = row
@@ -75,10 +79,12 @@ struct ItemFilter {
         case .values(let test):
             return keep(rows, ahead: .valueInDollars) { test.holds(store.table.values[$0]) }
         case .texts(.name, .contains(let needle), _):
+            store.table.bringInTexts(rows, .name)
             return keep(rows, ahead: .name) {
                 needle.isContained(in: Cell.text(at: store.table.names.pointer($0)))
             }
         case .texts(let field, let test, let whenAbsent):
+            store.table.bringInTexts(rows, field)
             return keep(rows, ahead: field) {
                 let pointer = field == .name ? store.table.names.pointer($0) : store.table.serials.pointer($0)
                 return pointer.pointee.isAbsent ? whenAbsent : test.holds(Cell.text(at: pointer))

@@ -23,6 +23,7 @@ extension ItemQuery {
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
         let kept = wanted.flatMap { $0.overflow || $0.partialValue >= store.count ? nil : $0.partialValue }
+        if !hasConditions { store.table.bringIn(order.keys[0].field) }
         var sorter = ItemSorter(store, order.keys, keeping: kept)
         try unlimited.visit(access, &statistics, changes: false) { row in
             sorter.add(row)
@@ -37,6 +38,11 @@ extension ItemQuery {
     func visit(changes: Bool, _ body: (UInt32) throws -> Bool) throws {
         var statistics = ItemQueryStatistics()
         try visit(access(), &statistics, changes: changes, body)
+    }
+
+    /// The conditions as passes, when these may look at many items ahead of the body.
+    private func filter(changes: Bool) -> ItemFilter? {
+        !changes && hasConditions && limitCount == nil && offsetCount == 0 ? ItemFilter(self) : nil
     }
 
     func visit(
@@ -61,6 +67,10 @@ extension ItemQuery {
             let candidates: [UInt32]
             switch access {
             case .scan:
+                if let rows = store.order.untouchedSlots, let filter = filter(changes: changes) {
+                    examined = try filter.forEach(of: rows, body)
+                    return
+                }
                 // The order as it is now; it is copied only if someone changes it meanwhile.
                 candidates = store.order.slots
             case .keys(let rows): candidates = rows
@@ -68,7 +78,7 @@ extension ItemQuery {
             }
             var isExact = false
             if case .index(_, _, isExact: true) = access { isExact = true }
-            if !isExact, hasConditions, !changes, limitCount == nil, offsetCount == 0, let filter = ItemFilter(self) {
+            if !isExact, let filter = filter(changes: changes) {
                 examined = try filter.forEach(of: candidates, body)
                 return
             }

@@ -69,6 +69,54 @@ struct MappedColumnTests {
         }
     }
 
+    /// Texts that are read together are those that are read item by item, whatever their neighbours are like.
+    @Test(arguments: ["name CONTAINS 'e'", "serialNumber CONTAINS '1'", "serialNumber == nil"])
+    func textsReadTogether(_ format: String) throws {
+        let odd = try StoreFolder()
+        let store = try odd.open(mapped: true)
+        let names = ["", "Héloïse", "a name that is too long for a cell to hold", "Bee", "🐻 bear"]
+        for number in 0..<3000 {
+            let custom: [String: PropertyListValue] = number % 7 == 3 ? ["room": .integer(Int64(number))] : [:]
+            try store.createItem(
+                ItemFields(
+                    name: names[number % 5], serialNumber: number % 3 == 0 ? nil : "S\(number)", valueInDollars: 1,
+                    custom: custom))
+        }
+        try store.saveChanges()
+        let read = try odd.open(mapped: true)
+        let expected = try read.allItems.map { try ($0.name, $0.serialNumber) }
+        let scanned = try odd.open(mapped: true)
+        try scanned[5]?.setName("changed before the scan")
+        _ = try scanned.query(Predicate(format: format)).count()
+        for (index, item) in scanned.allItems.enumerated() where index != 5 {
+            #expect(try item.name == expected[index].0)
+            #expect(try item.serialNumber == expected[index].1)
+        }
+        #expect(try scanned[5]?.name == "changed before the scan")
+        let inOrder = try odd.open(mapped: true).query().sorted("name").all().map { try $0.name }
+        #expect(inOrder == expected.map(\.0).sorted())
+        #expect(try odd.open(mapped: true).query().distinct("name").count == 5)
+    }
+
+    @Test func damageOfTextsIsMetAsItemByItem() throws {
+        let whole = try folder.read(folder.archive)
+        let index = try folder.read(folder.index)
+        var reported = 0
+        for place in stride(from: 1009, to: whole.count - 32, by: whole.count / 11) {
+            var damaged = whole
+            for offset in 0..<64 { damaged[place + offset] ^= 0xFF }
+            try folder.writeUnnoticed(damaged, index: index)
+            guard let scanned = try? folder.open(isReadOnly: true, mapped: true),
+                let read = try? folder.open(isReadOnly: true, mapped: true)
+            else { continue }
+            _ = try scanned.query(Predicate(format: "name CONTAINS '7'")).count()
+            #expect(try scanned.allItems.map { try $0.name } == read.allItems.map { try $0.name })
+            #expect(scanned.loadReport.notices.isEmpty == read.loadReport.notices.isEmpty)
+            if !scanned.loadReport.notices.isEmpty { reported += 1 }
+        }
+        #expect(reported > 0)
+    }
+
     @Test func aReferenceToAStoreThatIsGoneIsEmpty() throws {
         var store: ItemStore? = try folder.open(mapped: true)
         let reference = store?.zeroingReference

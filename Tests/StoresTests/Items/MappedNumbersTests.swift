@@ -25,6 +25,14 @@ struct MappedNumbersTests {
                 #expect(damaged.number(1023) == nil)
                 #expect(damaged.number(1024) == Self.numbers[1024])
                 #expect(!damaged.isWhole)
+                var copy = [Int64](repeating: 7, count: 64)
+                try copy.withUnsafeMutableBytes { copy in
+                    let start = try #require(copy.baseAddress)
+                    #expect(damaged.copy(1024..<1088, to: start))
+                    #expect(!damaged.copy(512..<576, to: start))
+                    #expect(!damaged.copy(1280..<1344, to: start))
+                }
+                #expect(copy == Array(Self.numbers[1024..<1088]))
             }
         }
     }

@@ -65,6 +65,48 @@ struct MappedItems: Sendable {
         return field == .name && cell.isAbsent ? Cell(.shortText) : cell
     }
 
+    /// Reads the texts of some rows together. Those that cannot be read in this way, since their item is unlike its
+    /// neighbours or damaged, are left to ``text(_:_:_:)``.
+    ///
+    /// From an item to its text it is eight reads, each of which says where the next one is: here each is begun for all
+    /// rows before the next, so that the processor waits for memory once and not once a row.
+    func texts(
+        _ rows: UnsafeBufferPointer<UInt32>, _ field: ItemField, _ values: FaultedValues, _ body: (UInt32, Cell) -> Void
+    ) {
+        let place = field == .name ? shape.places.name : shape.places.serial
+        guard place >= 0 else { return }
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: rows.count) { numbers in
+            for (index, row) in rows.enumerated() {
+                numbers[index] = Int(row) < count ? reader.reference(Int(row), in: elements) : -1
+            }
+            fetch(numbers)
+            step(numbers) { (try? resolve($0)) ?? -1 }
+            step(numbers) { number in
+                guard let item = try? reader.container(at: number), item.kind == .dictionary,
+                    matches(reader.keyReferences(of: item))
+                else { return -1 }
+                return reader.valueReference(place, in: item)
+            }
+            step(numbers) { (try? resolve($0)) ?? -1 }
+            for (index, row) in rows.enumerated() where numbers[index] >= 0 {
+                guard let cell = try? text(at: numbers[index], values) else { continue }
+                body(row, field == .name && cell.isAbsent ? Cell(.shortText) : cell)
+            }
+        }
+    }
+
+    @inline(__always)
+    private func step(_ numbers: UnsafeMutableBufferPointer<Int>, _ next: (Int) -> Int) {
+        for index in numbers.indices where numbers[index] >= 0 { numbers[index] = next(numbers[index]) }
+        fetch(numbers)
+    }
+
+    @inline(__always)
+    private func fetch(_ numbers: UnsafeMutableBufferPointer<Int>) {
+        for number in numbers { reader.prefetchOffset(of: number) }
+        for number in numbers { reader.prefetchObject(number) }
+    }
+
     mutating func value(_ row: Int) throws(PropertyListError) -> Int64 {
         let item = try item(row)
         guard shape.places.value >= 0 else { return 0 }
@@ -130,7 +172,7 @@ struct MappedItems: Sendable {
         return values.cell(value)
     }
 
-    private mutating func text(at number: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {
+    private func text(at number: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {
         if number == objects.nullNumber { return .absent }
         if let bytes = try reader.asciiString(at: number) { return Self.cell(bytes) }
         guard let text = try reader.string(at: number) else { throw .unusable("a text of an item is none") }

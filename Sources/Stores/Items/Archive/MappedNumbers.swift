@@ -51,6 +51,17 @@ final class MappedNumbers {
         return Int64(bitPattern: numbers.littleEndian(UInt64.self, at: row * 8))
     }
 
+    /// Copies the numbers of some rows of one page.
+    ///
+    /// - Returns: false when the page is damaged.
+    func copy(_ rows: Range<Int>, to target: UnsafeMutableRawPointer) -> Bool {
+        assert(rows.lowerBound / Self.numbersInPage == (rows.upperBound - 1) / Self.numbersInPage)
+        guard rows.upperBound <= count, isWhole(page: rows.lowerBound / Self.numbersInPage) else { return false }
+        let target = target.assumingMemoryBound(to: UInt64.self)
+        for row in rows { target[row - rows.lowerBound] = numbers.littleEndian(UInt64.self, at: row * 8) }
+        return true
+    }
+
     /// Whether all pages are as they were written.
     var isWhole: Bool { pages.indices.allSatisfy { isWhole(page: $0) } }
 
