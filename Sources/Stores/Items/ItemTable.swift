@@ -283,11 +283,9 @@ struct ItemTable: ~Copyable {
         if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
     }
 
-    /// Has a field of the domain here for all items, for who is going to look at nearly all of them.
+    /// Has a field of numbers or dates here for all items, for who is going to look at nearly all of them.
     func bringIn(_ field: ItemField) {
         switch field {
-        case .name: names.bringIn()
-        case .serialNumber: serials.bringIn()
         case .valueInDollars: values.bringIn()
         case .dateCreated: dates.bringIn()
         default: break

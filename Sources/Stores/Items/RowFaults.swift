@@ -51,13 +51,16 @@ final class RowFaults {
                 missing -= rows.count
                 continue
             }
-            if column.isText { loadTexts(UInt32(rows.lowerBound)..<UInt32(rows.upperBound), to: elements) }
             for row in rows where !isPresent(UInt32(row)) { load(UInt32(row), to: elements + row * stride) }
         }
     }
 
-    /// Reads what of some rows is not here yet, in a column of texts; a row may be left, to be read by itself.
-    func loadTexts(_ rows: some Collection<UInt32>, to elements: UnsafeMutableRawPointer) {
+    /// Reads what of some rows is not here yet, in a column of texts; a row may be left, to be read by itself. Neighbours
+    /// are: what lies side by side the processor fetches ahead without being told.
+    func loadTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, to elements: UnsafeMutablePointer<Cell>) {
+        guard let first = rows.first, let last = rows.last, last > first, Int(last - first) > rows.count * 4 else {
+            return
+        }
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows.count) { absent in
             var number = 0
             for row in rows where row < count && !isPresent(row) {
@@ -65,9 +68,8 @@ final class RowFaults {
                 number += 1
             }
             guard number > 1 else { return }
-            let cells = elements.assumingMemoryBound(to: Cell.self)
             source.loadTexts(column, UnsafeBufferPointer(rebasing: absent[..<number])) { row, cell in
-                cells[Int(row)] = cell
+                elements[Int(row)] = cell
                 markPresent(row)
             }
         }

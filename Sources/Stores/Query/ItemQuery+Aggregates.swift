@@ -32,7 +32,6 @@ extension ItemQuery {
             return try groupByFirstWord(store.queriedField(String(field.dropLast(FirstWordGroups.suffix.count))))
         }
         let field = try store.queriedField(field)
-        bringIn(field)
         var numbers: [CellKey: Int] = [:]
         var groups: [ItemGroup] = []
         for row in try rows() {
@@ -48,7 +47,6 @@ extension ItemQuery {
     }
 
     private func groupByFirstWord(_ field: ItemField) throws -> [ItemGroup] {
-        bringIn(field)
         var groups = FirstWordGroups(store, field)
         if hasConditions || !order.isEmpty || limitCount != nil || offsetCount > 0 {
             try visitOrdered { row in groups.add(row) }
@@ -56,11 +54,6 @@ extension ItemQuery {
             groups.addAll()
         }
         return groups.groups()
-    }
-
-    /// Has a field of all items here when all of them are looked at.
-    private func bringIn(_ field: ItemField) {
-        if !hasConditions, limitCount == nil, offsetCount == 0 { store.table.bringIn(field) }
     }
 
     /// Calls a body with each row of the answer.
@@ -93,7 +86,6 @@ extension ItemQuery {
     /// The different values of a field, in order of appearance, absent ones left out.
     public func distinct(_ field: String) throws -> [PropertyListValue] {
         let field = try store.queriedField(field)
-        bringIn(field)
         var seen: Set<CellKey> = []
         var values: [PropertyListValue] = []
         for row in try rows() {
@@ -109,7 +101,7 @@ extension ItemQuery {
         var totals = ItemAggregate()
         var query = self
         if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
-        query.bringIn(field)
+        if !hasConditions, query.order.isEmpty { store.table.bringIn(field) }
         guard query.order.isEmpty else {
             for row in try query.rows() { try totals.add(store, row, field) }
             return totals

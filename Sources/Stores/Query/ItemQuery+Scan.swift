@@ -23,7 +23,6 @@ extension ItemQuery {
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
         let kept = wanted.flatMap { $0.overflow || $0.partialValue >= store.count ? nil : $0.partialValue }
-        if !hasConditions { store.table.bringIn(order.keys[0].field) }
         var sorter = ItemSorter(store, order.keys, keeping: kept)
         try unlimited.visit(access, &statistics, changes: false) { row in
             sorter.add(row)

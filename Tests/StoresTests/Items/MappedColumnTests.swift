@@ -79,7 +79,8 @@ struct MappedColumnTests {
             let custom: [String: PropertyListValue] = number % 7 == 3 ? ["room": .integer(Int64(number))] : [:]
             try store.createItem(
                 ItemFields(
-                    name: names[number % 5], serialNumber: number % 3 == 0 ? nil : "S\(number)", valueInDollars: 1,
+                    name: names[number % 5], serialNumber: number % 3 == 0 ? nil : "S\(number)",
+                    valueInDollars: Int64(number * 7919 % 1000),
                     custom: custom))
         }
         try store.saveChanges()
@@ -87,15 +88,13 @@ struct MappedColumnTests {
         let expected = try read.allItems.map { try ($0.name, $0.serialNumber) }
         let scanned = try odd.open(mapped: true)
         try scanned[5]?.setName("changed before the scan")
-        _ = try scanned.query(Predicate(format: format)).count()
+        // One in ten: neighbours would be read one by one.
+        _ = try scanned.query(Predicate(format: "valueInDollars > 900 AND " + format)).count()
         for (index, item) in scanned.allItems.enumerated() where index != 5 {
             #expect(try item.name == expected[index].0)
             #expect(try item.serialNumber == expected[index].1)
         }
         #expect(try scanned[5]?.name == "changed before the scan")
-        let inOrder = try odd.open(mapped: true).query().sorted("name").all().map { try $0.name }
-        #expect(inOrder == expected.map(\.0).sorted())
-        #expect(try odd.open(mapped: true).query().distinct("name").count == 5)
     }
 
     @Test func damageOfTextsIsMetAsItemByItem() throws {
@@ -109,7 +108,7 @@ struct MappedColumnTests {
             guard let scanned = try? folder.open(isReadOnly: true, mapped: true),
                 let read = try? folder.open(isReadOnly: true, mapped: true)
             else { continue }
-            _ = try scanned.query(Predicate(format: "name CONTAINS '7'")).count()
+            _ = try scanned.query(Predicate(format: "valueInDollars < 100 AND name CONTAINS '7'")).count()
             #expect(try scanned.allItems.map { try $0.name } == read.allItems.map { try $0.name })
             #expect(scanned.loadReport.notices.isEmpty == read.loadReport.notices.isEmpty)
             if !scanned.loadReport.notices.isEmpty { reported += 1 }
