@@ -161,16 +161,16 @@ struct OrderedIndexTests {
         #expect(throws: StoreError.self) { try store.createIndex("$class") }
     }
 
-    /// One that is remembered is not built for a single question.
+    /// One that is remembered is not built for a few questions.
     @Test func lazyIndexes() throws {
         let store = ItemStore()
         for number in 0..<100 { try store.createItem(ItemFields(valueInDollars: Int64(number))) }
         try store.createIndex("valueInDollars", lazily: true)
         let query = try store.query(Predicate(format: "valueInDollars > 90"))
-        #expect(try query.count() == 9)
-        #expect(!store.indexes[0].isBuilt)
-        #expect(try query.count() == 9)
-        #expect(store.indexes[0].isBuilt)
+        for number in 1...64 {
+            #expect(try query.count() == 9)
+            #expect(store.indexes[0].isBuilt == (number == 64))
+        }
     }
 
     /// A transaction that sets one field over and over keeps no list of it.
