@@ -209,6 +209,10 @@ typedef enum {
     CLUA_ROW = 3,    /* 48 bits of payload, no handle: the same payload is the same value; one class a state */
 } clua_kind;
 
+/* A function as clua_pushfunction has it for a `__call` that makes values in place, of a class of them: a finite number is
+ * answered here, by the value whose payload is the number less `offset`. */
+void clua_pushconstructor(lua_State *L, void *function, clua_class *cls, double offset);
+
 /* A class: its name, how it is held, and what serves keys that no field has (NULL: nothing does). On the stack: nothing. */
 clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *fallbackGet, void *fallbackSet);
 void clua_setsuperclass(clua_class *cls, clua_class *super);
