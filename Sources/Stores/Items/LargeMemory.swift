@@ -10,12 +10,14 @@ struct LargeMemory {
     private static let page = 2 << 20
     /// Less than this stays with the allocator: large pages would hold little else than room.
     static let least = 4 << 20
+    /// The same for what is soon given back.
+    static let leastForAMoment = 1 << 20
     /// How much room to grow there is, as a multiple.
     private static let reserve = 8
 
     /// Nil for what is not large, and when the system gives no addresses.
-    init?(_ wanted: Int) {
-        guard wanted >= Self.least, wanted < Int.max / 16 else { return nil }
+    init?(_ wanted: Int, least: Int = Self.least) {
+        guard wanted >= least, wanted < Int.max / 16 else { return nil }
         for factor in [Self.reserve, 1] {
             let size = (wanted * factor + Self.page - 1) / Self.page * Self.page
             if let memory = Self.map(size) {
@@ -42,5 +44,12 @@ struct LargeMemory {
 
     func free() {
         munmap(base, byteCount)
+    }
+
+    /// Asks for large pages in the allocator's memory, which is going to be filled at once.
+    static func advise(_ memory: UnsafeRawBufferPointer) {
+        guard let start = memory.baseAddress, memory.count >= page * 2 else { return }
+        let before = (page - Int(bitPattern: start) % page) % page
+        madvise(UnsafeMutableRawPointer(mutating: start + before), (memory.count - before) / page * page, MADV_HUGEPAGE)
     }
 }
