@@ -1,4 +1,7 @@
 /* Swift functions and methods as Lua values. */
+#include <math.h>
+#include <string.h>
+
 #include "object.h"
 
 int clua_finish(lua_State *L, int status) {
@@ -90,4 +93,25 @@ void clua_pushownedfunction(lua_State *L, void *function) {
     }
     lua_setmetatable(L, -2);
     lua_pushcclosure(L, owned_trampoline, 1);
+}
+
+/* A constructor of values in place, of which a number is one but for an offset. */
+static int number_trampoline(lua_State *L) {
+    if (lua_type(L, 2) == LUA_TNUMBER) {
+        double value = lua_tonumber(L, 2) - lua_tonumber(L, lua_upvalueindex(3));
+        uint64_t payload;
+        if (isfinite(value)) {
+            memcpy(&payload, &value, sizeof payload);
+            clua_pushinline(L, lua_touserdata(L, lua_upvalueindex(2)), payload);
+            return 1;
+        }
+    }
+    return clua_trampoline(L);
+}
+
+void clua_pushconstructor(lua_State *L, void *function, clua_class *cls, double offset) {
+    lua_pushlightuserdata(L, function);
+    lua_pushlightuserdata(L, cls);
+    lua_pushnumber(L, offset);
+    lua_pushcclosure(L, number_trampoline, 3);
 }

@@ -29,16 +29,15 @@ static int is_refused(clua_host *host, size_t old, size_t nsize) {
     return (fails || exceeds) && lua_gc(host->main, LUA_GCCOUNT) != -1;
 }
 
+static void count_used(clua_host *host, size_t more) {
+    host->used += more;
+    if (host->used > host->peak) host->peak = host->used;
+    if (host->limit) watch_limit(host);
+}
+
 /* Growth is refused only while `enforce` is on: then no Swift frame stands between the VM and the protected call that
  * catches the error. Otherwise the debt is counted, and the VM's own next allocation fails. */
-static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
-    clua_host *host = ud;
-    size_t old = block ? osize : 0; /* for a new block, osize is a type tag */
-    if (nsize == 0) {
-        clua_pool_free(&host->pool, block, old);
-        host->used -= old;
-        return NULL;
-    }
+__attribute__((noinline)) static void *resize(clua_host *host, void *block, size_t old, size_t nsize) {
     if (nsize > old && host->enforce && is_refused(host, old, nsize)) return NULL;
     void *result = clua_pool_resize(&host->pool, block, old, nsize);
     if (!result) {
@@ -46,9 +45,26 @@ static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
         fputs("cubby: out of memory\n", stderr);
         abort();
     }
-    host->used += nsize - old;
-    if (host->used > host->peak) host->peak = host->used;
-    if (host->limit) watch_limit(host);
+    count_used(host, nsize - old);
+    return result;
+}
+
+/* Nearly every call is for a small block that comes or goes. */
+static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
+    clua_host *host = ud;
+    if (nsize == 0) {
+        if (block) {
+            host->used -= osize;
+            clua_pool_free(&host->pool, block, osize);
+        }
+        return NULL;
+    }
+    if (block) return resize(host, block, osize, nsize);
+    /* For a new block, osize is a type tag. */
+    void *result = host->limit || host->failAt ? NULL : clua_pool_new(&host->pool, nsize);
+    if (!result) return resize(host, NULL, 0, nsize);
+    host->allocations += host->enforce != 0;
+    count_used(host, nsize);
     return result;
 }
 

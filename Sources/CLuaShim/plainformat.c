@@ -1,48 +1,70 @@
-/* string.format for what formats mostly hold: integers in decimal and hexadecimal, with a width and leading zeros, and
- * whole strings. printf, which Lua's own calls for each directive, takes several times as long. */
+/* Numbers as text. printf, which Lua calls for each of them, takes several times as long. */
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "host.h"
 
 enum { ROOM = 512, WIDEST = 99 };
 
-static inline int count_digits(uint64_t value, int isHexadecimal) {
+static inline int count_digits(uint64_t value) {
     int count = 1;
-    if (isHexadecimal) return value ? (67 - __builtin_clzll(value)) / 4 : 1;
     for (; value >= 10; value /= 10) count++;
     return count;
 }
 
-/* One integer; where its text ends, NULL when there is no room. */
-static inline char *add_integer(
-    char *out, const char *limit, lua_Integer given, char conversion, int isZeroed, int width) {
-    int isHexadecimal = conversion == 'x' || conversion == 'X', isNegative = !isHexadecimal && given < 0;
+/* The eight hexadecimal digits of a number, the first one in the lowest byte. */
+static inline uint64_t hexadecimal(uint32_t value, int isUpper) {
+    const uint64_t each = 0x0101010101010101;
+    uint64_t digits = value;
+    digits = (digits | digits << 16) & 0x0000FFFF0000FFFF;
+    digits = (digits | digits << 8) & 0x00FF00FF00FF00FF;
+    digits = __builtin_bswap64((digits | digits << 4) & each * 0x0F);
+    uint64_t letters = ((digits + each * 6) >> 4) & each;
+    return digits + each * '0' + letters * (uint64_t)((isUpper ? 'A' : 'a') - '0' - 10);
+}
+
+/* One integer; where its text ends, NULL when there is no room. Up to eight bytes behind the text are written to, too. */
+static inline char *add_hexadecimal(
+    char *out, const char *limit, uint64_t value, int isUpper, int isZeroed, int width) {
+    int length = value ? (67 - __builtin_clzll(value)) / 4 : 1;
+    if (limit - out < (width > length ? width : length)) return NULL;
+    if (isZeroed && width > length && width <= 16) length = width;
+    for (int pad = width - length; pad > 0; pad--) *out++ = isZeroed ? '0' : ' ';
+    if (length > 8) {
+        uint64_t high = hexadecimal((uint32_t)(value >> 32), isUpper) >> 8 * (16 - length);
+        memcpy(out, &high, sizeof high);
+        out += length - 8;
+        length = 8;
+    }
+    uint64_t low = hexadecimal((uint32_t)value, isUpper) >> 8 * (8 - length);
+    memcpy(out, &low, sizeof low);
+    return out + length;
+}
+
+/* The same in decimal. */
+static inline char *add_decimal(char *out, const char *limit, int64_t given, int isZeroed, int width) {
+    int isNegative = given < 0;
     uint64_t value = isNegative ? 0 - (uint64_t)given : (uint64_t)given;
-    int length = count_digits(value, isHexadecimal), pad = width - length - isNegative;
+    int length = count_digits(value), pad = width - length - isNegative;
     if (limit - out < length + isNegative + (pad > 0 ? pad : 0)) return NULL;
     if (isNegative && isZeroed) *out++ = '-';
     for (; pad > 0; pad--) *out++ = isZeroed ? '0' : ' ';
     if (isNegative && !isZeroed) *out++ = '-';
     char *end = out += length;
-    if (isHexadecimal) {
-        int letter = conversion - 'X' + 'A' - 10;
-        for (; length > 0; length--, value >>= 4) {
-            int digit = (int)(value & 15);
-            *--end = (char)(digit + (digit < 10 ? '0' : letter));
-        }
-    } else {
-        for (; length > 0; length--, value /= 10) *--end = (char)('0' + value % 10);
-    }
+    for (; length > 0; length--, value /= 10) *--end = (char)('0' + value % 10);
     return out;
 }
 
+/* string.format for what formats mostly hold: integers in decimal and hexadecimal, with a width and leading zeros, and
+ * whole strings. */
 int clua_format_plainly(lua_State *L) {
-    char buffer[ROOM], *out = buffer;
+    char buffer[ROOM + 8], *out = buffer;
     const char *limit = buffer + ROOM;
     size_t size;
-    if (lua_type(L, 1) != LUA_TSTRING) return 0;
     const char *at = lua_tolstring(L, 1, &size), *end = at + size;
+    if (!at) return 0;
     int argument = 1;
     for (; at < end; at++) {
         if (out == limit) return 0;
@@ -61,22 +83,25 @@ int clua_format_plainly(lua_State *L) {
             if (width > WIDEST) return 0;
         }
         if (at == end) return 0;
-        int type = lua_type(L, ++argument);
+        argument++;
         switch (*at) {
         case 'd':
         case 'i':
         case 'x':
         case 'X': {
-            if (type != LUA_TNUMBER) return 0;
             lua_Integer value = lua_tointegerx(L, argument, &ok);
-            if (!ok || !(out = add_integer(out, limit, value, *at, isZeroed, width))) return 0;
+            if (!ok) return 0;
+            out = (*at | 0x20) == 'x' ? add_hexadecimal(out, limit, (uint64_t)value, *at == 'X', isZeroed, width)
+                                      : add_decimal(out, limit, value, isZeroed, width);
+            if (!out) return 0;
             break;
         }
         case 's': {
             size_t length;
             if (isZeroed || width) return 0;
+            int type = lua_type(L, argument);
             if (type == LUA_TNUMBER && lua_isinteger(L, argument)) {
-                out = add_integer(out, limit, lua_tointeger(L, argument), 'd', 0, 0);
+                out = add_decimal(out, limit, lua_tointeger(L, argument), 0, 0);
                 if (!out) return 0;
                 break;
             }
@@ -92,4 +117,23 @@ int clua_format_plainly(lua_State *L) {
     }
     lua_pushlstring(L, buffer, (size_t)(out - buffer));
     return 1;
+}
+
+/* What Lua calls where it is a part of the program (see embed_libraries in scripts/lib/setup.sh), mostly for an integer in a
+ * concatenation or in tostring. */
+int __wrap___snprintf_chk(char *text, size_t size, int flag, size_t room, const char *format, ...) {
+    (void)flag;
+    va_list arguments;
+    int length;
+    if (size > room) size = room;
+    va_start(arguments, format);
+    if (size >= 21 && strcmp(format, LUA_INTEGER_FMT) == 0) {
+        char *end = add_decimal(text, text + size - 1, va_arg(arguments, LUA_INTEGER), 0, 0);
+        *end = '\0';
+        length = (int)(end - text);
+    } else {
+        length = vsnprintf(text, size, format, arguments);
+    }
+    va_end(arguments);
+    return length;
 }

@@ -6,26 +6,10 @@
  * held for a size that nobody asks for any more. A block's size is known from Lua, which gives it with each call. */
 #include "pool.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { SLAB = 1 << 16, HEADER = 64, KEPT = 16 };
-
-struct clua_slab {
-    clua_slab *next, *previous; /* among those of its size that have room */
-    void *free;                 /* blocks that were given back, each with the address of the next */
-    char *fresh;                /* behind it nothing was given out yet */
-    unsigned size, used, room;
-    int isListed;
-};
-
-static inline clua_slab *slab_of(void *block) { return (clua_slab *)((uintptr_t)block & ~(uintptr_t)(SLAB - 1)); }
-
-static inline unsigned class_of(size_t size) { return (unsigned)((size - 1) / CLUA_POOL_GRAIN); }
+enum { HEADER = 64, KEPT = 16 };
 
 static void list(clua_pool *pool, clua_slab *slab) {
-    clua_slab **first = &pool->slabs[class_of(slab->size)];
+    clua_slab **first = &pool->slabs[clua_pool_class(slab->size)];
     slab->previous = NULL;
     slab->next = *first;
     if (*first) (*first)->previous = slab;
@@ -35,7 +19,7 @@ static void list(clua_pool *pool, clua_slab *slab) {
 
 static void unlist(clua_pool *pool, clua_slab *slab) {
     if (slab->previous) slab->previous->next = slab->next;
-    else pool->slabs[class_of(slab->size)] = slab->next;
+    else pool->slabs[clua_pool_class(slab->size)] = slab->next;
     if (slab->next) slab->next->previous = slab->previous;
     slab->isListed = 0;
 }
@@ -45,20 +29,20 @@ static clua_slab *make_slab(clua_pool *pool, unsigned class) {
     if (slab) {
         pool->empty = slab->next;
         pool->emptyCount--;
-    } else if (!(slab = aligned_alloc(SLAB, SLAB))) {
+    } else if (!(slab = aligned_alloc(CLUA_POOL_SLAB, CLUA_POOL_SLAB))) {
         return NULL;
     }
     slab->size = (class + 1) * CLUA_POOL_GRAIN;
     slab->used = 0;
-    slab->room = (SLAB - HEADER) / slab->size;
+    slab->room = (CLUA_POOL_SLAB - HEADER) / slab->size;
     slab->free = NULL;
     slab->fresh = (char *)slab + HEADER;
     list(pool, slab);
     return slab;
 }
 
-static void *take(clua_pool *pool, size_t size) {
-    unsigned class = class_of(size);
+void *clua_pool_take(clua_pool *pool, size_t size) {
+    unsigned class = clua_pool_class(size);
     clua_slab *slab = pool->slabs[class];
     if (!slab && !(slab = make_slab(pool, class))) return NULL;
     void *block = slab->free;
@@ -72,8 +56,8 @@ static void *take(clua_pool *pool, size_t size) {
     return block;
 }
 
-static void give(clua_pool *pool, void *block) {
-    clua_slab *slab = slab_of(block);
+void clua_pool_give(clua_pool *pool, void *block) {
+    clua_slab *slab = clua_pool_slab(block);
     memcpy(block, &slab->free, sizeof slab->free);
     slab->free = block;
     slab->used--;
@@ -90,27 +74,17 @@ static void give(clua_pool *pool, void *block) {
     pool->emptyCount++;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
-static int is_small(size_t size) { return size == SIZE_MAX; } /* the sanitizer watches each block */
-#else
-static inline int is_small(size_t size) { return size <= CLUA_POOL_LARGEST; }
-#endif
-
 void *clua_pool_resize(clua_pool *pool, void *block, size_t old, size_t size) {
-    if (!block) return is_small(size) ? take(pool, size) : malloc(size);
-    if (!is_small(old) && !is_small(size)) return realloc(block, size);
-    if (is_small(old) && is_small(size) && class_of(old) == class_of(size)) return block;
-    void *moved = is_small(size) ? take(pool, size) : malloc(size);
+    int isSmall = clua_pool_is_small(size);
+    if (!block) return isSmall ? clua_pool_take(pool, size) : malloc(size);
+    int wasSmall = clua_pool_is_small(old);
+    if (!wasSmall && !isSmall) return realloc(block, size);
+    if (wasSmall && isSmall && clua_pool_class(old) == clua_pool_class(size)) return block;
+    void *moved = isSmall ? clua_pool_take(pool, size) : malloc(size);
     if (!moved) return NULL;
     memcpy(moved, block, old < size ? old : size);
     clua_pool_free(pool, block, old);
     return moved;
-}
-
-void clua_pool_free(clua_pool *pool, void *block, size_t size) {
-    if (!block) return;
-    if (is_small(size)) give(pool, block);
-    else free(block);
 }
 
 void clua_pool_close(clua_pool *pool) {

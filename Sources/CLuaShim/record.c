@@ -5,11 +5,19 @@
 
 #include "host.h"
 
-const void *clua_pinname(lua_State *L, const char *name) {
+const void *clua_pinname(lua_State *L, const char *name, int *reference) {
     lua_pushstring(L, name);
     const void *identity = lua_topointer(L, -1);
-    luaL_ref(L, LUA_REGISTRYINDEX);
+    *reference = luaL_ref(L, LUA_REGISTRYINDEX);
     return identity;
+}
+
+const char *clua_readtext(lua_State *L, int index, const clua_layout *layout, unsigned field, size_t *length) {
+    if (lua_type(L, index) != LUA_TTABLE) return NULL;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, layout->references[field]);
+    const char *text = lua_rawget(L, index) == LUA_TSTRING ? lua_tolstring(L, -1, length) : NULL;
+    lua_pop(L, 1);
+    return text;
 }
 
 /* Whether the value on top is of a kind that a field is likely to take, which is noted. */
@@ -38,7 +46,7 @@ int clua_readrecord(lua_State *L, int index, const clua_layout *layout, clua_fie
     if (lua_type(L, index) != LUA_TTABLE) return 0;
     lua_pushnil(L);
     while (lua_next(L, index)) {
-        const void *name = lua_type(L, -2) == LUA_TSTRING ? lua_topointer(L, -2) : NULL;
+        const void *name = lua_topointer(L, -2); /* no other key has the identity of a string that lives */
         unsigned i = 0;
         while (i < layout->count && layout->names[i] != name) i++;
         if (i == layout->count || !read_value(L, layout->classes[i], &fields[i])) {

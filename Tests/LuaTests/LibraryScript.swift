@@ -111,7 +111,7 @@ enum LibraryScript {
         -- Formats of every kind, and each of several conversions after another.
         local formats = { "%d", "%i", "%x", "%X", "%s", "%%", "%5d", "%05d", "%008x", "%08X", "%012X", "%0d", "%-5d|", "%+d",
           "% d", "%#x", "%5s", "%.3s", "%99d", "%099i", "%100d", "%0100d", "%.4d", "%c", "%u", "%5.1f", "%g", "%q", "%", "%y",
-          "%0s", "%5%", "%1$d", "", "é%dé%s\0%x" }
+          "%0s", "%5%", "%1$d", "", "é%dé%s\0%x", "%016x", "%020X", "%17x", "%9X" }
         local given = { 0, 1, -1, 9, 10, 15, 16, -255, 4294967295, math.maxinteger, math.mininteger, 3.0, -0.0, 2.5, "7", "x",
           "0x10", "", "a\0b", true, "", ("y"):rep(490), ("z"):rep(600), 1e15, 2^53 }
         for _, first in ipairs(formats) do

@@ -121,6 +121,29 @@ import Testing
         #expect(error?.message == "t:1: 'tools' has no member 'twcie'; did you mean 'twice'?")
     }
 
+    @Test("numbers make values in place without the body of a call") func numbers() throws {
+        let fixture = try Fixture()
+        let module = LuaModule("length", "Lengths.", in: fixture.state)
+        module.callable(
+            [LuaParameter("length", .optional(.union([.number, .text])))], returns: [.object("Meters")], "A length.",
+            numbers: LuaNumberConversion(fixture.meters, offset: 2)
+        ) { [meters = fixture.meters] call in
+            if call.isNumber(0) { throw call.refuse(0, "no length") }
+            return call.returns(Meters(call.isNil(0) ? -1 : -2), meters)
+        }
+        fixture.state.globals.rawSet("length", .table(module.table))
+        let script = """
+            assert(length(5).value == 3 and length(2.5).value == 0.5 and length(5, 6) == length(5.0))
+            assert(length().value == -1 and length(nil).value == -1 and length("5").value == -2)
+            for _, wrong in ipairs { 1 / 0, -1 / 0, 0 / 0 } do
+              local _, message = pcall(length, wrong)
+              assert(message:find("bad argument #1 'length' to 'length' (no length)", 1, true), message)
+            end
+            return "done"
+            """
+        #expect(try fixture.run(script).first?.textValue == "done")
+    }
+
     @Test("a global function, operators and what is made anew of Lua's own are declared, too") func others() throws {
         let state = try LuaState()
         state.setGlobal(LuaFunctionDeclaration("twice", [LuaParameter("n", .integer)], returns: [.integer])) { call in

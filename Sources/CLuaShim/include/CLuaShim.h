@@ -209,6 +209,10 @@ typedef enum {
     CLUA_ROW = 3,    /* 48 bits of payload, no handle: the same payload is the same value; one class a state */
 } clua_kind;
 
+/* A function as clua_pushfunction has it for a `__call` that makes values in place, of a class of them: a finite number is
+ * answered here, by the value whose payload is the number less `offset`. */
+void clua_pushconstructor(lua_State *L, void *function, clua_class *cls, double offset);
+
 /* A class: its name, how it is held, and what serves keys that no field has (NULL: nothing does). On the stack: nothing. */
 clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *fallbackGet, void *fallbackSet);
 void clua_setsuperclass(clua_class *cls, clua_class *super);
@@ -240,6 +244,7 @@ int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payl
 #define CLUA_FIELDS 8 /* at most, in a layout */
 typedef struct {
     const void *names[CLUA_FIELDS];         /* as clua_pinname gave them */
+    int references[CLUA_FIELDS];            /* the names */
     const clua_class *classes[CLUA_FIELDS]; /* of payloads in place that the field takes; NULL: none */
     unsigned count;
 } clua_layout;
@@ -258,8 +263,10 @@ typedef struct {
     const char *bytes; /* for as long as the table has the string */
 } clua_field;
 
-/* The identity of a name, which stays for as long as the state. */
-const void *clua_pinname(lua_State *L, const char *name);
+/* The identity of a name, which stays for as long as the state, and a reference to it. */
+const void *clua_pinname(lua_State *L, const char *name, int *reference);
+/* The text of one field of the table at a positive index, for as long as the table has it; NULL when it has none. */
+const char *clua_readtext(lua_State *L, int index, const clua_layout *layout, unsigned field, size_t *length);
 /* Reads the table at a positive index. 0 when it has another key, or a value that is none of the kinds above: it has to be
  * looked at entry by entry then. */
 int clua_readrecord(lua_State *L, int index, const clua_layout *layout, clua_field *fields);

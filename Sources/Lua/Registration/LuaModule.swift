@@ -63,13 +63,23 @@ public final class LuaModule {
     }
 
     /// Makes the module callable: `date(…)`.
+    ///
+    /// - Parameters:
+    ///   - parameters: of the call.
+    ///   - results: what the call gives.
+    ///   - documentation: what `help` says of it.
+    ///   - example: a script that calls it.
+    ///   - numbers: what a finite number makes, without a call of the body.
+    ///   - body: returns how many results it pushed.
     public func callable(
         _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
-        body: @escaping (LuaCall) throws -> Int32
+        numbers: LuaNumberConversion? = nil, body: @escaping (LuaCall) throws -> Int32
     ) {
         let shown = LuaFunctionDeclaration("", parameters, returns: results, documentation, example: example)
         let declaration = LuaFunctionDeclaration("", parameters, returns: results, documentation)
-        metatable.rawSet("__call", .function(state.makeFunction(declaration, owner: name, base: 2, body: body)))
+        metatable.rawSet(
+            "__call",
+            .function(state.makeFunction(declaration, owner: name, base: 2, numbers: numbers, body: body)))
         state.update(name, .module) { $0.functions.insert(shown, at: 0) }
     }
 
@@ -111,15 +121,20 @@ extension LuaState {
     ///   - declaration: its name, parameters and documentation.
     ///   - owner: what stands before the name in errors: `fs.` or `items:`.
     ///   - base: the stack index of argument 0: 2 skips a receiver.
+    ///   - numbers: with a receiver, what a finite number makes, without a call of the body.
     ///   - body: returns how many results it pushed.
     /// - Returns: the function.
     public func makeFunction(
-        _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int = 1,
+        _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int = 1, numbers: LuaNumberConversion? = nil,
         body: @escaping (LuaCall) throws -> Int32
     ) -> LuaFunction {
         let function = LuaNativeFunction(declaration, owner: owner, base: Int32(base), body: body)
         let L = current
-        clua_pushfunction(L, retain(function))
+        if let numbers {
+            clua_pushconstructor(L, retain(function), numbers.cls, numbers.offset)
+        } else {
+            clua_pushfunction(L, retain(function))
+        }
         return LuaFunction(state: self, reference: takeReference(on: L))
     }
 }

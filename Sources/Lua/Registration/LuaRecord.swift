@@ -15,7 +15,12 @@ public final class LuaRecord {
         layout.initialize(to: clua_layout())
         withUnsafeMutableBytes(of: &layout.pointee.names) { bytes in
             let identities = bytes.assumingMemoryBound(to: UnsafeRawPointer?.self)
-            for (place, name) in names.enumerated() { identities[place] = clua_pinname(state.current, name) }
+            withUnsafeMutableBytes(of: &layout.pointee.references) { bytes in
+                let references = bytes.assumingMemoryBound(to: Int32.self)
+                for (place, name) in names.enumerated() {
+                    identities[place] = clua_pinname(state.current, name, &references[place])
+                }
+            }
         }
         layout.pointee.count = UInt32(names.count)
     }
@@ -56,6 +61,14 @@ public struct LuaRecordValues {
 }
 
 extension LuaCall {
+    /// The bytes of one field of an argument that is a table, when it is a string there: before the others are looked at.
+    public func bytes(_ position: Int, of field: Int, _ record: LuaRecord) -> UnsafeRawBufferPointer? {
+        guard clua_checkstack(L, 8) != 0 else { return nil }
+        var length = 0
+        let text = clua_readtext(L, base + Int32(position), record.layout, UInt32(field), &length)
+        return text.map { UnsafeRawBufferPointer(start: $0, count: length) }
+    }
+
     /// Calls a body with the fields of an argument that is a table.
     ///
     /// - Returns: what the body returns; false, without a call, when the table has other keys, or values that no field of a

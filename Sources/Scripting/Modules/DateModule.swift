@@ -88,9 +88,9 @@ enum DateModule {
             ],
             returns: LuaType.orError(.object("date")),
             "A date: now, from seconds since 1970, or from text; nil and an error when the text is none.",
-            example: "return date(\"1906-10-17\").year"
+            example: "return date(\"1906-10-17\").year",
+            numbers: LuaNumberConversion(bridge.dates, offset: PropertyListDate.unixEpochOffset)
         ) { call in
-            if call.isNumber(0) { return try moment(call, bridge.dates) }
             switch call.value(0) {
             case .nil: return call.returns(DateValue(now()), bridge.dates)
             case .string(let text):

@@ -123,6 +123,10 @@ final class OrderedIndex {
         let store = store
         for row in pending where isPending.remove(row) { new.append(entry(row, in: store)) }
         sort(&new)
+        if tree.count == 0 {
+            stale = []
+            return new.withUnsafeBufferPointer { tree = SortedTree(sorted: $0) }
+        }
         var left = RowSet()
         for entry in stale { _ = left.insert(entry.row) }
         stale = []

@@ -10,11 +10,23 @@ enum RadixSort {
             return
         }
         entries.withUnsafeMutableBufferPointer { entries in
+            let byteCount = entries.count * MemoryLayout<IndexEntry>.stride
+            if let memory = LargeMemory(byteCount, least: LargeMemory.leastForAMoment) {
+                defer { memory.free() }
+                let base = memory.base.bindMemory(to: IndexEntry.self, capacity: entries.count)
+                return sort(entries, UnsafeMutableBufferPointer(start: base, count: entries.count))
+            }
             let spare = UnsafeMutableBufferPointer<IndexEntry>.allocate(capacity: entries.count)
             defer { spare.deallocate() }
-            sort(entries, spare) { UInt64($0.code) }
-            sort(entries, spare) { $0.prefix }
+            sort(entries, spare)
         }
+    }
+
+    private static func sort(
+        _ entries: UnsafeMutableBufferPointer<IndexEntry>, _ spare: UnsafeMutableBufferPointer<IndexEntry>
+    ) {
+        sort(entries, spare) { UInt64($0.code) }
+        sort(entries, spare) { $0.prefix }
     }
 
     /// Sorts elements, with room for as many beside them; those of equal words stay in order.

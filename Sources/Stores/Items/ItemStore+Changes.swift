@@ -39,17 +39,20 @@ extension ItemStore {
     ///
     /// - Throws: `readOnly`, `full`.
     public func beginItem() throws(StoreError) -> ItemDraft {
+        try checkRoom()
+        // A key and a date are made for those that are given none.
+        let (row, isNew) = table.makeRow(date: Self.noDate, key: PackedKey(text: .absent), isTextKey: true)
+        if isNew { order.addRow() }
+        return ItemDraft(store: self, row: row)
+    }
+
+    /// Refuses a new item where none can be.
+    @inline(__always)
+    func checkRoom() throws(StoreError) {
         if isReadOnly { throw .storeIsReadOnly }
         if table.rowCount >= Int(UInt32.max) - 1 {
             throw StoreError(.full, "the store holds as many items as it can number")
         }
-        let (row, isNew) = table.makeRow()
-        if isNew { order.addRow() }
-        // A key and a date are made for those that are given none.
-        table.keys[row] = PackedKey(text: .absent)
-        table.textKeys[row] = true
-        table.dates[row] = Self.noDate
-        return ItemDraft(store: self, row: row)
     }
 
     /// Seconds since the reference date, by the wall clock.
@@ -218,10 +221,11 @@ extension ItemStore {
 
     // MARK: The five changes, each into the log
 
-    private func append(_ row: UInt32, _ hash: UInt64) {
+    func append(_ row: UInt32, _ hash: UInt64) {
         let position = order.count
         order.append(row)
-        index.insert(row, hash: hash) { keyHash($0) }
+        if index.needsRoom { makeIndexRoom(for: row) }
+        index.insert(row, hash: hash)
         table.states[row] = ItemTable.State.live.rawValue
         if !indexes.isEmpty { rowCame(row) }
         version &+= 1
@@ -234,6 +238,11 @@ extension ItemStore {
         var change = Change(kind: .append, row: row, position: UInt32(position))
         change.count = 1
         log.append(change)
+    }
+
+    @inline(never)
+    private func makeIndexRoom(for row: UInt32) {
+        index.makeRoom(for: row) { keyHash($0) }
     }
 
     func insert(_ row: UInt32, at position: Int) {

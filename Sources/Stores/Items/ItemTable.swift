@@ -111,29 +111,33 @@ struct ItemTable: ~Copyable {
         }
     }
 
-    /// A row with empty fields, in state `draft`, and whether it is one that the columns did not have.
+    /// A row in state `draft` with the fields given, and whether it is one that the columns did not have.
     @inline(__always)
-    mutating func makeRow() -> (row: UInt32, isNew: Bool) {
+    mutating func makeRow(
+        name: Cell = Cell(.shortText), serial: Cell = .absent, value: Int64 = 0, date: Double = 0,
+        key: PackedKey = PackedKey(high: 0, low: 0), isTextKey: Bool = false
+    ) -> (row: UInt32, isNew: Bool) {
         // A snapshot may still read the free rows.
         if !freeRows.isEmpty, !isLeased, let row = freeRows.popLast() {
             unshare()
-            names[row] = Cell(.shortText)
-            serials[row] = .absent
-            values[row] = 0
-            dates[row] = 0
-            textKeys[row] = false
+            names[row] = name
+            serials[row] = serial
+            values[row] = value
+            dates[row] = date
+            keys[row] = key
+            textKeys[row] = isTextKey
             states[row] = State.draft.rawValue
             return (row, false)
         }
         let row = UInt32(states.count)
-        names.append(Cell(.shortText))
-        serials.append(.absent)
-        values.append(0)
-        dates.append(0)
-        keys.append(PackedKey(high: 0, low: 0))
+        names.append(name)
+        serials.append(serial)
+        values.append(value)
+        dates.append(date)
+        keys.append(key)
         custom.append(.none)
         states.append(State.draft.rawValue)
-        textKeys.append(false)
+        textKeys.append(isTextKey)
         handles.append(nil)
         return (row, true)
     }

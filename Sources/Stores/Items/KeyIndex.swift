@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 
 /// From a key's hash to the rows that may have it: open addressing, linear probing, four bytes a slot.
@@ -93,6 +94,12 @@ struct KeyIndex: ~Copyable {
     @inline(__always)
     private func row(_ entry: UInt32) -> UInt32 { (entry & rowMask) &- 1 }
 
+    /// Has the processor fetch the slots of a hash that is looked for soon.
+    @inline(__always)
+    func prefetch(_ hash: UInt64) {
+        cubby_prefetch(slots + Self.home(hash, mask: mask))
+    }
+
     /// The first row with this hash's slot run for which `matches` says yes.
     @inline(__always)
     func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
@@ -108,11 +115,26 @@ struct KeyIndex: ~Copyable {
     }
 
     /// Adds a row that is not in the index. `rehash` gives the hash of any row.
-    @inline(__always)
     mutating func insert(_ row: UInt32, hash: UInt64, rehash: (UInt32) -> UInt64) {
+        if needsRoom { makeRoom(for: row, rehash) }
+        insert(row, hash: hash)
+    }
+
+    /// Whether ``makeRoom(for:_:)`` has to be called before a row is added.
+    @inline(__always)
+    var needsRoom: Bool { mapped != nil || (count + 1) * 4 > (mask + 1) * 3 }
+
+    @inline(never)
+    mutating func makeRoom(for row: UInt32, _ rehash: (UInt32) -> UInt64) {
         own(rehash)
         if row > highestRow { highestRow = row }
-        if (count + 1) * 4 > (mask + 1) * 3 { grow(to: (mask + 1) * 2, rehash: rehash) }
+        if needsRoom { grow(to: (mask + 1) * 2, rehash: rehash) }
+    }
+
+    /// Adds a row that is not in the index and has room there.
+    @inline(__always)
+    mutating func insert(_ row: UInt32, hash: UInt64) {
+        if row > highestRow { highestRow = row }
         if row >= rowMask { dropTags() }
         place(row, hash)
         count += 1
@@ -172,9 +194,19 @@ struct KeyIndex: ~Copyable {
         // In the order of the rows, in which their keys lie in memory.
         var rows = RowSet()
         for slot in 0..<oldSize where old[slot] != 0 { _ = rows.insert((old[slot] & oldMask) - 1) }
-        rows.forEach { row in
-            place(row, rehash(row))
-            return true
+        // Several at a time: their slots, which lie everywhere, come from memory together.
+        withUnsafeTemporaryAllocation(of: (row: UInt32, hash: UInt64).self, capacity: 16) { batch in
+            var filled = 0
+            rows.forEach { row in
+                batch[filled] = (row, rehash(row))
+                prefetch(batch[filled].hash)
+                filled += 1
+                if filled < batch.count { return true }
+                for entry in batch { place(entry.row, entry.hash) }
+                filled = 0
+                return true
+            }
+            for entry in batch[..<filled] { place(entry.row, entry.hash) }
         }
         free(old, oldMemory)
     }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Addresses for memory of some megabytes and more, on pages of two megabytes where the system gives them to those who
-/// ask. Memory comes, as zeros, when it is touched.
+/// Pages of the system's own: of two megabytes for what is some megabytes and more, where they are given to those who ask.
+/// Memory comes, as zeros, when it is touched.
 struct LargeMemory {
     let base: UnsafeMutableRawPointer
     /// The bytes that there are addresses for: more than asked for, to grow into.
@@ -10,13 +10,16 @@ struct LargeMemory {
     private static let page = 2 << 20
     /// Less than this stays with the allocator: large pages would hold little else than room.
     static let least = 4 << 20
+    /// The same for what is soon given back.
+    static let leastForAMoment = 1 << 20
+    /// Less than this the allocator clears as fast.
     private static let fewPages = 8 << 10
     /// How much room to grow there is, as a multiple.
     private static let reserve = 8
 
     /// Nil for what is not large, and when the system gives no addresses.
-    init?(_ wanted: Int) {
-        guard wanted >= Self.least, wanted < Int.max / 16 else { return nil }
+    init?(_ wanted: Int, least: Int = Self.least) {
+        guard wanted >= least, wanted < Int.max / 16 else { return nil }
         for factor in [Self.reserve, 1] {
             let size = (wanted * factor + Self.page - 1) / Self.page * Self.page
             if let memory = Self.map(size) {
@@ -54,5 +57,12 @@ struct LargeMemory {
 
     func free() {
         munmap(base, byteCount)
+    }
+
+    /// Asks for large pages in the allocator's memory, which is going to be filled at once.
+    static func advise(_ memory: UnsafeRawBufferPointer) {
+        guard let start = memory.baseAddress, memory.count >= page * 2 else { return }
+        let before = (page - Int(bitPattern: start) % page) % page
+        madvise(UnsafeMutableRawPointer(mutating: start + before), (memory.count - before) / page * page, MADV_HUGEPAGE)
     }
 }

@@ -25,6 +25,9 @@ struct JournalEncoder {
         var rows = 0
         for change in changes { rows += change.kind == .append ? change.count : 1 }
         bytes.reserveCapacity(rows * (changes.first?.kind == .append ? 72 : 32))
+        bytes.withUnsafeBytes {
+            LargeMemory.advise(UnsafeRawBufferPointer(start: $0.baseAddress, count: bytes.capacity))
+        }
         for (index, change) in changes.enumerated() {
             // Many items, each somewhere else: they come from memory at the same time.
             let coming = index + Self.lookahead

@@ -147,13 +147,45 @@ final class ItemBinding {
         }
     }
 
-    /// Sets a new item's fields from the table that a call was given; texts and numbers of the domain go straight into the
+    /// Makes an item with the fields in the table that a call was given; texts and numbers of the domain go straight into the
     /// store.
-    func fill(_ draft: ItemDraft, from call: LuaCall) throws {
+    func create(in store: ItemStore, from call: LuaCall) throws -> ItemReference {
+        // Where the index would have the key comes from memory while the other fields are read.
+        if let key = call.bytes(0, of: 4, record) { store.prefetch(itemKey: key.bindMemory(to: UInt8.self)) }
+        var reference: ItemReference?
         let isPlain = try call.withRecord(0, record) { values in
-            try fill(draft, from: values)
+            guard let record = Self.record(values) else { return false }
+            reference = try store.createItem(record)
+            return true
         }
-        if isPlain { return }
+        if isPlain, let reference { return reference }
+        let draft = try store.beginItem()
+        do {
+            try fill(draft, from: call)
+            return try draft.insertReference()
+        } catch {
+            draft.discard()
+            throw error
+        }
+    }
+
+    /// The fields of a table that has only fields of the domain, each of the kind that it takes; nil for others.
+    private static func record(_ values: LuaRecordValues) -> ItemRecord? {
+        var record = ItemRecord()
+        record.name = values.bytes(0)?.bindMemory(to: UInt8.self)
+        record.serialNumber = values.bytes(1)?.bindMemory(to: UInt8.self)
+        record.itemKey = values.bytes(4)?.bindMemory(to: UInt8.self)
+        let (value, date) = (values.integer(2), values.bits(3))
+        guard values.has(0) == (record.name != nil), values.has(1) == (record.serialNumber != nil),
+            values.has(2) == (value != nil), values.has(3) == (date != nil), values.has(4) == (record.itemKey != nil)
+        else { return nil }
+        record.valueInDollars = value ?? 0
+        record.dateCreated = date.map { DateValue(luaBits: $0).date }
+        return record
+    }
+
+    /// Sets a new item's fields, custom ones and those of values that a field may refuse too.
+    private func fill(_ draft: ItemDraft, from call: LuaCall) throws {
         try call.forEachEntry(0) { entry in
             guard let field = entry.withKey({ ItemField(domain: $0.bindMemory(to: UInt8.self)) }) else {
                 throw LuaError(.argument, "a field's name is text, got \(host.state.describe(entry.key))")
@@ -176,22 +208,7 @@ final class ItemBinding {
         }
     }
 
-    /// The same for a table that has only fields of the domain, each of the kind that it takes; false for others.
-    private func fill(_ draft: ItemDraft, from values: LuaRecordValues) throws -> Bool {
-        let (name, serial, key) = (values.bytes(0), values.bytes(1), values.bytes(4))
-        let (value, date) = (values.integer(2), values.bits(3))
-        guard values.has(0) == (name != nil), values.has(1) == (serial != nil), values.has(2) == (value != nil),
-            values.has(3) == (date != nil), values.has(4) == (key != nil)
-        else { return false }
-        if let name { try draft.setUTF8(name.bindMemory(to: UInt8.self), for: .name) }
-        if let serial { try draft.setUTF8(serial.bindMemory(to: UInt8.self), for: .serialNumber) }
-        if let value { draft.setValueInDollars(value) }
-        if let date { try draft.setDateCreated(DateValue(luaBits: date).date) }
-        if let key { try draft.setUTF8(key.bindMemory(to: UInt8.self), for: .itemKey) }
-        return true
-    }
-
-    /// The same for custom fields, and for values that a field may refuse.
+    /// Sets a custom field, or one of the domain to a value that it may refuse.
     private func set(_ draft: ItemDraft, _ entry: LuaTableEntry) throws {
         guard let name = entry.key.textValue else {
             throw LuaError(.argument, "a field's name is text, got \(host.state.describe(entry.key))")

@@ -94,14 +94,7 @@ enum ItemStoreBinding {
             "A new item at the end of the store: empty, or with the fields given.",
             example: "return items:createItem{ name = \"Lamp\", room = \"Study\" }.room"
         ) { store, call in
-            let draft = try store.beginItem()
-            do {
-                try binding.fill(draft, from: call)
-                return call.returns(row: try draft.insertReference().bits, item)
-            } catch {
-                draft.discard()
-                throw error
-            }
+            call.returns(row: try binding.create(in: store, from: call).bits, item)
         }
         cls.method(
             "randomItem", returns: [.object("Item")], "A new item of an adjective and a noun.",
