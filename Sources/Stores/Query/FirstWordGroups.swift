@@ -30,6 +30,8 @@ struct FirstWordGroups {
     /// Adds all of a store's items, in order.
     mutating func addAll() {
         rows.reserveCapacity(store.count)
+        let count = rows.capacity * MemoryLayout<UInt64>.stride
+        rows.withUnsafeBytes { LargeMemory.advise(UnsafeRawBufferPointer(start: $0.baseAddress, count: count)) }
         for row in store.order.slots where row != ItemOrder.hole { add(row) }
     }
 
@@ -57,6 +59,7 @@ struct FirstWordGroups {
             end += Int(size)
         }
         let sorted = [UInt32](unsafeUninitializedCapacity: rows.count) { buffer, count in
+            LargeMemory.advise(UnsafeRawBufferPointer(buffer))
             for entry in rows {
                 let number = Int(entry >> 32)
                 buffer[places[number]] = UInt32(truncatingIfNeeded: entry)
