@@ -43,5 +43,5 @@ public enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    private var capitalized: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+    private var capitalized: String { rawValue.prefix(1).uppercased() + String(rawValue.dropFirst()) }
 }

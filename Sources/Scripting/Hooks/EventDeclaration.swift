@@ -30,7 +30,7 @@ public struct EventDeclaration: Sendable, Equatable {
 
     /// The name of the event's class in editor annotations: `DidSaveEvent`; events without a payload have none.
     public var className: String {
-        payload.isEmpty ? "Event" : name.prefix(1).uppercased() + name.dropFirst() + "Event"
+        payload.isEmpty ? "Event" : name.prefix(1).uppercased() + String(name.dropFirst()) + "Event"
     }
 
     /// All events, those of `app` first, each in the order of their lives.
