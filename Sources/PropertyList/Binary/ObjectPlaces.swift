@@ -15,11 +15,9 @@ struct ObjectPlaces: ~Copyable {
     private var pinned: [[UInt8]] = []
     /// Whether the place of each object is recorded, because the body is not kept.
     private let isRecorded: Bool
-    /// The places since the last `takeRecords`, their lower 32 bits: places grow, so the others are known.
-    private var records = GrowableBuffer<UInt32>()
+    /// The gaps between the places since the last `takeRecords`, as a `PlaceList` has them.
+    private var records = GrowableBuffer<UInt8>()
     private var lastRecorded = 0
-    /// Whether an object was so large that the lower bits do not tell the others.
-    private(set) var isBeyondRecording = false
 
     /// - Parameters:
     ///   - capacity: how many objects to make room for.
@@ -43,14 +41,14 @@ struct ObjectPlaces: ~Copyable {
 
     @inline(__always)
     private mutating func record(_ start: Int) {
-        records.append(UInt32(truncatingIfNeeded: start))
-        if start &- lastRecorded >= 1 << 32 { isBeyondRecording = true }
+        records.ensure(PlaceList.gapSize)
+        records.advance(PlaceList.store(start &- lastRecorded, at: records.base + records.count))
         lastRecorded = start
     }
 
     /// Moves what was recorded to the end of a list.
-    mutating func takeRecords(to list: NumberList) {
-        list.append(contentsOf: UnsafeBufferPointer(start: records.base, count: records.count))
+    mutating func takeRecords(to list: PlaceList) {
+        list.append(gaps: UnsafeBufferPointer(start: records.base, count: records.count))
         records.truncate(to: 0)
     }
 

@@ -40,9 +40,6 @@ extension BinaryPropertyListWriter {
         guard total < Int(UInt32.max), !isFull, !head.isFull else {
             throw .unwritable("a property list holds from 1 to 4294967295 objects, this one would hold \(total)")
         }
-        guard !places.isBeyondRecording else {
-            throw .unwritable("an object of more than 4 gigabytes cannot be written to a file piece by piece")
-        }
         places.takeRecords(to: stream.places)
         stream.write(body, upTo: body.count)
         try stream.check()
@@ -55,20 +52,19 @@ extension BinaryPropertyListWriter {
         let tableOffset = arrayPlace + header.count + objects.count * 4
         try output.writeAll(header)
         var index = 0
+        var references = NumberOutput(output, width: 4)
         try objects.forEachPiece { (piece) throws(PropertyListError) in
-            var buffer = GrowableBuffer<UInt32>(capacity: piece.count)
             for number in piece {
-                buffer.append((number < unresolved ? number : resolve(index, number)).bigEndian)
+                try references.append(Int(number < unresolved ? number : resolve(index, number)))
                 index += 1
             }
-            try output.write(UnsafeRawBufferPointer(start: buffer.base, count: buffer.count * 4))
         }
+        try references.finish()
         // The root, this table's objects, the rest of the head's, the array.
-        var table = OffsetOutput(output, width: tableOffset < 0x1_0000_0000 ? 4 : 8)
+        var table = NumberOutput(output, width: tableOffset < 0x1_0000_0000 ? 4 : 8)
         try table.append(headPlace)
-        var last = 0
         try stream.places.forEachPiece { (piece) throws(PropertyListError) in
-            table.append(piece, after: &last, shift: 8)
+            table.append(piece, shift: 8)
             try table.finish()
         }
         for index in 1..<max(head.objectCount, 1) {
@@ -89,8 +85,8 @@ extension BinaryPropertyListWriter {
     }
 }
 
-/// The offset table, on its way to a file.
-private struct OffsetOutput: ~Copyable {
+/// References or offsets, on their way to a file.
+private struct NumberOutput: ~Copyable {
     let width: Int
     private let output: any PropertyListOutput
     private var bytes = GrowableBuffer<UInt8>(capacity: 1 << 16)
@@ -100,37 +96,31 @@ private struct OffsetOutput: ~Copyable {
         self.width = width
     }
 
-    mutating func append(_ place: Int) throws(PropertyListError) {
+    mutating func append(_ number: Int) throws(PropertyListError) {
         bytes.ensure(8)
         let target = UnsafeMutableRawPointer(bytes.base + bytes.count)
         if width == 4 {
-            target.storeBytes(of: UInt32(truncatingIfNeeded: place).bigEndian, as: UInt32.self)
+            target.storeBytes(of: UInt32(truncatingIfNeeded: number).bigEndian, as: UInt32.self)
         } else {
-            target.storeBytes(of: UInt64(truncatingIfNeeded: place).bigEndian, as: UInt64.self)
+            target.storeBytes(of: UInt64(truncatingIfNeeded: number).bigEndian, as: UInt64.self)
         }
         bytes.advance(width)
         if bytes.count >= 1 << 16 { try finish() }
     }
 
-    /// Adds the entries of places of which the lower 32 bits are given. They grow: where the lower bits fall, the higher
-    /// ones have changed.
-    mutating func append(_ places: UnsafeBufferPointer<UInt32>, after last: inout Int, shift: Int) {
+    /// Adds the entries of many places, each `shift` bytes further on.
+    mutating func append(_ places: UnsafeBufferPointer<Int>, shift: Int) {
         bytes.ensure(places.count * width)
         let target = UnsafeMutableRawPointer(bytes.base + bytes.count)
         if width == 4 {
-            // No place needs more than the 32 bits.
-            let shift = UInt32(truncatingIfNeeded: shift)
             for index in 0..<places.count {
-                target.storeBytes(
-                    of: (places[index] &+ shift).bigEndian, toByteOffset: index &* 4, as: UInt32.self)
+                let place = UInt32(truncatingIfNeeded: places[index] &+ shift)
+                target.storeBytes(of: place.bigEndian, toByteOffset: index &* 4, as: UInt32.self)
             }
         } else {
             for index in 0..<places.count {
-                let place = Int(places[index])
-                if place < last & 0xFFFF_FFFF { last += 0x1_0000_0000 }
-                last = last & ~0xFFFF_FFFF | place
-                target.storeBytes(
-                    of: UInt64(truncatingIfNeeded: last + shift).bigEndian, toByteOffset: index &* 8, as: UInt64.self)
+                let place = UInt64(truncatingIfNeeded: places[index] &+ shift)
+                target.storeBytes(of: place.bigEndian, toByteOffset: index &* 8, as: UInt64.self)
             }
         }
         bytes.advance(places.count * width)

@@ -11,15 +11,15 @@ final class ObjectStream {
     static let room = held + 2 * piece
 
     let output: any PropertyListOutput
-    /// The place of each object, its lower 32 bits.
-    let places: NumberList
+    /// The place of each object.
+    let places: PlaceList
     /// How many bytes of the body are in the file.
     private(set) var written = 0
     private var failure: PropertyListError?
 
     init(_ output: any PropertyListOutput) {
         self.output = output
-        places = NumberList(output)
+        places = PlaceList(output)
     }
 
     /// Writes the body's bytes from where it was left up to `end`.

@@ -1,4 +1,5 @@
 import Application
+import PropertyList
 import Stores
 import TestSupport
 import Testing
@@ -13,8 +14,11 @@ struct LargeSaveTests {
         let store = try folder.open(layer)
         let filler = String(repeating: "x", count: 100)
         for number in 0..<110_000 {
-            try store.createItem(
-                ItemFields(name: "item \(number) \(filler)", valueInDollars: Int64(number), itemKey: "key \(number)"))
+            var fields = ItemFields(
+                name: "item \(number) \(filler)", valueInDollars: Int64(number), itemKey: "key \(number)")
+            // So many objects that not all that is known of them is held in memory.
+            for field in 0..<8 { fields.custom["field \(field)"] = .string("\(field) of \(number)") }
+            try store.createItem(fields)
         }
         layer.arm(failAt: .max)
         #expect(try store.saveChanges())
