@@ -7,7 +7,7 @@ package enum PageMemory {
     private static let page = 4096
     /// From here on memory comes from the system as pages, and goes back to it when it is freed: the allocator would keep
     /// it. What is smaller the allocator may keep, so that the next small archive meets pages that are there.
-    private static let pageThreshold = 1 << 20
+    private static let pageThreshold = 1 << 19
     /// From here on as huge pages: a few of them that are only partly in use are little beside the whole.
     private static let threshold = 4 * hugePage
     /// From here on memory that lies beside such memory gets them, too.
@@ -31,7 +31,9 @@ package enum PageMemory {
             return start
         }
         if bytes >= pageThreshold {
-            let pages = mmap(nil, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            // A table that is looked up all over would ask for each page, and for most of them twice: to read, then to write.
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS | (isZeroed ? MAP_POPULATE : 0)
+            let pages = mmap(nil, rounded(bytes), PROT_READ | PROT_WRITE, flags, -1, 0)
             guard let pages, pages != MAP_FAILED else { preconditionFailure("out of memory: \(bytes) bytes") }
             return pages
         }
