@@ -5,7 +5,7 @@ import PropertyList
 /// the next is made. Whoever closes the file calls `wait` before.
 final class ArchiveOutput: PropertyListOutput {
     /// How many bytes make a piece: enough for a thread to be little beside them.
-    private static let pieceLength = 2 << 20
+    private static let pieceLength = 1 << 20
 
     private let file: OpenFile
     private let layer: any FileLayer
