@@ -18,6 +18,7 @@ public final class FaultyFileLayer: FileLayer {
     private let real = PosixFileLayer()
     private let code: Int32
     private let state = Mutex(State())
+    private let beforeOpening = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     /// - Parameters:
     ///   - failAt: which call fails, from 1.
@@ -48,6 +49,11 @@ public final class FaultyFileLayer: FileLayer {
 
     public func disarm() { arm(failAt: .max) }
 
+    /// Has a function called with the path of each file before it is opened: it may keep the caller waiting.
+    public func beforeOpening(_ body: @escaping @Sendable (String) -> Void) {
+        beforeOpening.withLock { $0 = body }
+    }
+
     private func step(_ name: String, _ operation: FileError.Operation, _ path: String) throws(FileError) {
         let fails = state.withLock { state in
             state.calls.append(name)
@@ -61,6 +67,7 @@ public final class FaultyFileLayer: FileLayer {
 
     public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         try step("open", .open, path)
+        beforeOpening.withLock { $0 }?(path)
         let file = try real.open(path, access, permissions: permissions)
         state.withLock { $0.open += 1 }
         return file

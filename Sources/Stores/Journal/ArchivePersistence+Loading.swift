@@ -97,11 +97,14 @@ extension ArchivePersistence {
         // What the archive has beyond the items would go unnoticed in a mapped one.
         guard let indexPath, !isReadOnly, !keepsOriginal, report.notices.isEmpty else { return }
         let snapshot = ItemSnapshot(loader.store)
-        let (schema, identity, layer) = (schema, identity, layer)
+        let (schema, identity, layer, turn) = (schema, identity, layer, indexTurn)
         _ = WorkerThread {
             guard let draft = ItemIndexDraft(snapshot, schema) else { return }
             let bytes = draft.file(of: identity, Checksum.hash(storage.bytes))
-            try? AtomicFile.write(bytes, to: indexPath, using: layer, permissions: 0o600)
+            guard let file = try? AtomicFileWriter(indexPath, using: layer, permissions: 0o600),
+                (try? file.append(bytes)) != nil
+            else { return }
+            turn.ifOpen { try? file.commit(durable: false) }
         }
     }
 

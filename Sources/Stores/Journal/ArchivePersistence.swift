@@ -12,6 +12,7 @@ public final class ArchivePersistence: ItemPersistence {
     public let journalPath: String
     /// The path of the index, with which an archive is opened without reading it; nil for none.
     public let indexPath: String?
+    let indexTurn = ItemIndexTurn()
     /// Archives of fewer items are read whole when they are opened.
     let mappedFrom: Int
     /// How the archive writes its items.
@@ -166,7 +167,7 @@ public final class ArchivePersistence: ItemPersistence {
             try journal.append(&record, kind: .checkpoint, durable: true)
         }
         try layer.rename(replacement.temporary, to: path)
-        replacement.putIndexInPlace()
+        indexTurn.end { replacement.putIndexInPlace() }
     }
 
     /// Begins the journal of the archive in place, with the commits that came after its snapshot.
