@@ -46,7 +46,8 @@ int clua_readrecord(lua_State *L, int index, const clua_layout *layout, clua_fie
     if (lua_type(L, index) != LUA_TTABLE) return 0;
     lua_pushnil(L);
     while (lua_next(L, index)) {
-        const void *name = lua_topointer(L, -2); /* no other key has the identity of a string that lives */
+        /* A light userdata has the address that its bits say, which may be a string's. */
+        const void *name = lua_type(L, -2) == LUA_TSTRING ? lua_topointer(L, -2) : NULL;
         unsigned i = 0;
         while (i < layout->count && layout->names[i] != name) i++;
         if (i == layout->count || !read_value(L, layout->classes[i], &fields[i])) {

@@ -90,6 +90,9 @@ struct HostOptions: ParsableArguments {
     var noColor = false
 
     func validate() throws {
+        if onlyPathFence, onlyKernelFence {
+            throw ValidationError("--only-path-fence and --only-kernel-fence leave no fence between them: give one.")
+        }
         if let memoryLimit, !(1...1_000_000).contains(memoryLimit) {
             throw ValidationError("--memory-limit takes megabytes from 1.")
         }

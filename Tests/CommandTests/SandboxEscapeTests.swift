@@ -104,6 +104,13 @@ struct SandboxEscapeTests {
         #expect(try String(contentsOfFile: secret, encoding: .utf8) == "SECRET")
     }
 
+    @Test("no two options together leave none")
+    func oneFenceStays() throws {
+        let result = try program("--only-path-fence", "--only-kernel-fence", "-e", "print(1)")
+        #expect(result.status == .exited(64) && result.stdout.isEmpty)
+        #expect(result.stderr.contains("leave no fence"))
+    }
+
     @Test("another application's container is out of reach, with both fences and with each")
     func otherContainer() throws {
         let other = try Program()

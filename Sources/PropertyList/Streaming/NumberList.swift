@@ -1,4 +1,5 @@
-/// Numbers in a row, which go to a scratch file when they become many.
+/// Numbers in a row, which go to a scratch file when they become many: a ``ScratchList`` for other modules, whose calls are of
+/// code that is made for these numbers.
 package final class NumberList {
     private let list: ScratchList<UInt32>
 

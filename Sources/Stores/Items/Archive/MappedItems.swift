@@ -80,7 +80,7 @@ struct MappedItems: Sendable {
                 numbers[index] = Int(row) < count ? reader.reference(Int(row), in: elements) : -1
             }
             fetch(numbers)
-            step(numbers) { (try? resolve($0)) ?? -1 }
+            step(numbers) { (try? itemNumber($0)) ?? -1 }
             step(numbers) { number in
                 guard let item = try? reader.container(at: number), item.kind == .dictionary,
                     matches(reader.keyReferences(of: item))
@@ -203,9 +203,16 @@ struct MappedItems: Sendable {
         return item
     }
 
+    /// The object of an item that an element of their array names.
+    @inline(__always)
+    private func itemNumber(_ element: Int) throws(PropertyListError) -> Int? {
+        guard let uid = try reader.uid(at: element) else { return nil }
+        return try objects.number(uid)
+    }
+
     private mutating func readItem(_ row: Int) throws(PropertyListError) -> BinaryPropertyListContainer {
-        guard row < count, let uid = try reader.uid(at: reader.reference(row, in: elements)),
-            let item = try reader.container(at: try objects.number(uid)), item.kind == .dictionary
+        guard row < count, let number = try itemNumber(reader.reference(row, in: elements)),
+            let item = try reader.container(at: number), item.kind == .dictionary
         else { throw .unusable("item \(row + 1) is none") }
         if !matches(reader.keyReferences(of: item)) { try learn(item) }
         return item
