@@ -92,8 +92,10 @@ public final class BinaryPropertyListWriter {
         leaves: Int
     ) {
         self.stream = stream
-        // What turns out to be small is written as a whole, in the form that it has in memory.
-        nextFlush = stream == nil ? .max : ObjectStream.held
+        // What turns out to be small is written as a whole, in the form that it has in memory. What will not be small is
+        // passed on at once, so that the disk need not wait for it.
+        let willBeLarge = objects * Self.leastBytes > ObjectStream.held
+        nextFlush = stream == nil ? .max : willBeLarge ? ObjectStream.piece : ObjectStream.held
         self.firstNumber = firstNumber
         self.sizes = sizes
         body = GrowableBuffer(capacity: bytes)
@@ -140,6 +142,8 @@ public final class BinaryPropertyListWriter {
 
     /// By how much the objects themselves take more memory than the table that finds equal leaves again.
     static let bodyToLeaves = 10
+    /// What an object of a large table usually takes at the least, its share of the references to it counted.
+    static let leastBytes = 28
     /// How many of the last UIDs have one object each.
     static let rememberedUIDs = 1 << 18
 

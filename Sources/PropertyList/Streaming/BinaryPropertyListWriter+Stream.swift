@@ -13,7 +13,9 @@ extension BinaryPropertyListWriter {
     @inline(never)
     private func passOn() {
         guard let stream else { return }
-        nextFlush = body.count + ObjectStream.piece
+        // The first time that bytes are dropped comes at the same place, whenever passing on begins.
+        let next = body.count + ObjectStream.piece
+        nextFlush = body.count < ObjectStream.held ? min(next, ObjectStream.held) : next
         places.takeRecords(to: stream.places)
         stream.write(body, upTo: body.count)
         guard body.count - body.origin > ObjectStream.held else { return }

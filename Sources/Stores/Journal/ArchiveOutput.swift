@@ -7,18 +7,18 @@ final class ArchiveOutput: PropertyListOutput {
     /// How many bytes make a piece: enough for a thread to be little beside them.
     private static let pieceLength = 1 << 20
 
-    private let file: OpenFile
+    private let path: String
     private let layer: any FileLayer
+    private let writer: PieceWriter
     /// The piece that is being made.
     private var piece: [UInt8] = []
-    private var writing: WorkerThread<WrittenPiece>?
-    private var checksum = RunningChecksum()
     /// What the file layer said, where the archiver knows only that something failed.
     private(set) var failure: FileError?
 
     init(_ file: OpenFile, _ layer: any FileLayer) {
-        self.file = file
+        path = file.path
         self.layer = layer
+        writer = PieceWriter(file, layer)
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) {
@@ -30,41 +30,24 @@ final class ArchiveOutput: PropertyListOutput {
     /// Waits until everything is written, and gives the checksum of it.
     func finish() throws(FileError) -> UInt64 {
         try passOn()
-        _ = try takeBack()
-        return checksum.value
+        writer.end()
+        return try writer.result()
     }
 
     /// Waits until nothing is being written; the file may be closed then.
     func wait() {
-        _ = writing?.join()
+        writer.end()
     }
 
-    /// Gives the piece to another thread when that has done the one before, whose memory takes the next.
     private func passOn() throws(FileError) {
-        var empty = try takeBack()
-        empty.reserveCapacity(2 * Self.pieceLength)
-        let (piece, before) = (self.piece, checksum)
-        self.piece = empty
-        writing = WorkerThread { [layer, file] in
-            var written = WrittenPiece(bytes: piece, checksum: before)
-            written.write(to: file, layer)
-            return written
-        }
-    }
-
-    private func takeBack() throws(FileError) -> [UInt8] {
-        guard var written = writing?.join() else { return [] }
-        writing = nil
-        if let failure = written.failure { throw failure }
-        checksum = written.checksum
-        var bytes: [UInt8] = []
-        swap(&bytes, &written.bytes)
-        bytes.removeAll(keepingCapacity: true)
-        return bytes
+        var made: [UInt8] = []
+        swap(&made, &piece)
+        piece = try writer.write(made)
+        piece.reserveCapacity(2 * Self.pieceLength)
     }
 
     func makeScratch() throws(PropertyListError) -> any PropertyListScratch {
-        try attempt { () throws(FileError) in try Scratch(self, beside: file.path) }
+        try attempt { () throws(FileError) in try Scratch(self, beside: path) }
     }
 
     private func attempt<Value>(_ body: () throws(FileError) -> Value) throws(PropertyListError) -> Value {
