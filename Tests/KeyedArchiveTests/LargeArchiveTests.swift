@@ -27,10 +27,11 @@ struct LargeArchiveTests {
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    private static func encode(_ archiver: KeyedArchiver, _ count: Int) throws {
+    private static func encode(_ archiver: KeyedArchiver, _ count: Int, at: (Int) -> Void = { _ in }) throws {
         let (name, serial, room) = (archiver.key("name"), archiver.key("serialNumber"), archiver.key("room"))
         let (date, value) = (archiver.key("dateCreated"), archiver.key("valueInDollars"))
         try archiver.encodeRecords(0..<count, of: Item.archivedClass) { (index, archiver) throws(ArchiveError) in
+            at(index)
             try archiver.encode(index % 10_000 == 9_999 ? "$null" : "name \(index)", forKey: name)
             try archiver.encode("serial \(index)", forKey: serial)
             try archiver.encode("room \(index % 7)", forKey: room)
@@ -53,6 +54,28 @@ struct LargeArchiveTests {
         try Self.expectAll(bytes)
         #expect(try BinaryPropertyListReader(bytes).topObject == 0)
         #expect(!ArchiveCheck(bytes).hasErrors)
+    }
+
+    @Test("what is expected to be large goes to its file from the first megabyte on")
+    func fromTheBeginning() throws {
+        final class Recorder: PropertyListOutput {
+            let scratch: PropertyListFile
+            var bytes: [UInt8] = []
+            init(_ scratch: PropertyListFile) { self.scratch = scratch }
+            func write(_ more: UnsafeRawBufferPointer) throws(PropertyListError) { bytes.append(contentsOf: more) }
+            func makeScratch() throws(PropertyListError) -> any PropertyListScratch { try scratch.makeScratch() }
+        }
+        let folder = try TemporaryDirectory()
+        let scratch = try PropertyListFile(replacing: "\(folder.path)/scratch")
+        let (expected, unexpected) = (Recorder(scratch), Recorder(scratch))
+        for (output, count) in [(expected, Self.count), (unexpected, 64)] {
+            let archiver = KeyedArchiver(writingTo: output, expectedObjects: count)
+            try Self.encode(archiver, Self.count) { index in
+                if index == 15_000 { #expect(output.bytes.isEmpty == (output === unexpected)) }
+            }
+            try archiver.finishWriting()
+            try Self.expectAll(output.bytes)
+        }
     }
 
     @Test("small ones are byte for byte what archiving to data gives", arguments: [0, 1, 20, 300, 20_000])

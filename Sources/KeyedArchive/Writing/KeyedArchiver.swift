@@ -106,7 +106,8 @@ public final class KeyedArchiver {
     /// - Parameters:
     ///   - output: takes the bytes, in order; binary only.
     ///   - requiresSecureCoding: refuse objects that do not promise it.
-    ///   - expectedObjects: how many objects to make room for at once, within that memory; more may come.
+    ///   - expectedObjects: how many objects to make room for at once, within that memory; more may come. With very many the
+    ///     file is begun before it is known to become large: should it not, its numbers are wider than they need be.
     public convenience init(
         writingTo output: any PropertyListOutput, requiresSecureCoding: Bool = false, expectedObjects: Int = 64
     ) {

@@ -20,7 +20,9 @@ final class PieceWriter: @unchecked Sendable {
     private var thread: WorkerThread<Void>?
     private var isInline = false
 
-    /// - Parameter file: is to stay open until `end` has returned.
+    /// - Parameters:
+    ///   - file: is to stay open until `end` has returned.
+    ///   - layer: what writes it.
     init(_ file: OpenFile, _ layer: any FileLayer) {
         self.file = file
         self.layer = layer
