@@ -12,7 +12,7 @@ final class EntryTable {
     /// Stands for an object that is queued.
     static let awaited = UInt32.max - 1
     /// How many of the last entries are held in memory when the others are not: at least half of them.
-    private static let heldCount = 1 << 18
+    private static let heldCount = 1 << 19
 
     /// The number of “$null”, which stands for nil.
     private(set) var nothing: UInt32 = 0
@@ -102,40 +102,27 @@ final class EntryTable {
         if index >= 0 { recent[index] = number } else { late[uid] = number }
     }
 
-    /// All entries, of which those that left without a number are to be resolved. The table is empty afterwards.
-    func numbers() -> NumberList {
-        let all = older ?? NumberList(nil)
-        all.append(contentsOf: UnsafeBufferPointer(start: recent, count: recentCount))
-        removeAll()
-        return all
-    }
-
-    /// The number of an entry that `numbers` gave; that of “$null” for one that was only spoken of.
-    func resolved(_ uid: Int, _ number: UInt32) -> UInt32 {
-        if number < Self.awaited { return number }
-        let known = late[UInt32(truncatingIfNeeded: uid)] ?? number
-        return known < Self.awaited ? known : nothing
-    }
-
-    /// Gives all entries, in order. The table is empty afterwards.
+    /// Gives all entries, in order; that of “$null” for one that was only spoken of. The table is empty afterwards.
     func forEachPiece(
         _ body: (UnsafeBufferPointer<UInt32>) throws(PropertyListError) -> Void
     ) throws(PropertyListError) {
-        if older == nil {
-            for index in 0..<recentCount where recent[index] >= Self.awaited { recent[index] = nothing }
-            try body(UnsafeBufferPointer(start: recent, count: recentCount))
-            return removeAll()
-        }
-        // An archive that was small after all.
-        let one = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
-        defer { one.deallocate() }
         var uid = 0
-        try numbers().forEachPiece { (piece) throws(PropertyListError) in
-            for number in piece {
-                one[0] = resolved(uid, number)
-                try body(UnsafeBufferPointer(start: one, count: 1))
-                uid += 1
-            }
+        try older?.forEachPiece { (piece) throws(PropertyListError) in
+            defer { uid += piece.count }
+            guard piece.contains(where: { $0 >= Self.awaited }) else { return try body(piece) }
+            let resolved = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: piece.count)
+            defer { resolved.deallocate() }
+            for (index, number) in piece.enumerated() { resolved[index] = resolve(uid + index, number) }
+            try body(UnsafeBufferPointer(resolved))
         }
+        for index in 0..<recentCount where recent[index] >= Self.awaited { recent[index] = nothing }
+        try body(UnsafeBufferPointer(start: recent, count: recentCount))
+        removeAll()
+    }
+
+    private func resolve(_ uid: Int, _ number: UInt32) -> UInt32 {
+        if number < Self.awaited { return number }
+        let known = late[UInt32(truncatingIfNeeded: uid)] ?? number
+        return known < Self.awaited ? known : nothing
     }
 }

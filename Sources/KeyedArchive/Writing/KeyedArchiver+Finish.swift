@@ -28,8 +28,8 @@ extension KeyedArchiver {
             let head = BinaryPropertyListWriter(firstNumber: UInt32(truncatingIfNeeded: table.objectCount))
             let (root, _) = addHead(to: head)
             head.setReference(7, in: root, to: head.firstNumber + UInt32(truncatingIfNeeded: head.objectCount))
-            try table.finish(before: head, objects: entries.numbers(), unresolvedFrom: Self.awaited) {
-                entries.resolved($0, $1)
+            try table.finish(before: head, objectCount: entries.count) { (body) throws(PropertyListError) in
+                try entries.forEachPiece(body)
             }
         }
     }

@@ -70,11 +70,19 @@ extension LuaType {
             }
             let key = String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
             guard let option = options.first(where: { $0.name == key }) else {
-                return "unknown option '\(key)'\(NearestNames.hint(for: key, among: options.map(\.name)))"
+                return "unknown option '\(key)'\(advice(on: key, among: options.map(\.name)))"
             }
             if let mismatch = option.type.mismatch(at: -1, on: L) { return "option '\(key)': \(mismatch)" }
             clua_settop(L, -2)
         }
+    }
+
+    /// The names that an option may have been meant to have; all of them when none is near.
+    private static func advice(on key: String, among names: [String]) -> String {
+        let hint = NearestNames.hint(for: key, among: names)
+        guard hint.isEmpty, !names.isEmpty else { return hint }
+        let list = names.map { "'\($0)'" }.joined(separator: ", ")
+        return names.count == 1 ? "; the only one is \(list)" : "; there are \(list)"
     }
 }
 

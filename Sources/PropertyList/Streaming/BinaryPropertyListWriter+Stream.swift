@@ -28,14 +28,14 @@ extension BinaryPropertyListWriter {
     ///
     /// - Parameters:
     ///   - head: a table whose first object is the root; its numbers follow on this table's, the root not counted.
-    ///   - objects: what the array behind the head holds, which has the number behind the head's last.
-    ///   - unresolved: elements of the list from this one on are no numbers of objects yet.
-    ///   - resolve: makes the number of an object of such an element and its index.
+    ///   - count: how many references the array behind the head holds, which has the number behind the head's last.
+    ///   - forEachPiece: gives them, in order.
     /// - Throws: what could not be written.
     package func finish(
-        before head: BinaryPropertyListWriter, objects: NumberList,
-        unresolvedFrom unresolved: ObjectNumber,
-        resolving resolve: (_ index: Int, _ number: ObjectNumber) -> ObjectNumber
+        before head: BinaryPropertyListWriter, objectCount count: Int,
+        objects forEachPiece: (
+            (UnsafeBufferPointer<ObjectNumber>) throws(PropertyListError) -> Void
+        ) throws(PropertyListError) -> Void
     ) throws(PropertyListError) {
         guard let stream else { throw .unwritable("this table is not written to a file") }
         let total = objectCount + head.objectCount + 1
@@ -50,16 +50,12 @@ extension BinaryPropertyListWriter {
         let headPlace = 8 + body.count
         let arrayPlace = headPlace + head.body.count
         try output.write(UnsafeRawBufferPointer(start: head.body.base, count: head.body.count))
-        let header = Self.arrayHeader(objects.count)
-        let tableOffset = arrayPlace + header.count + objects.count * 4
+        let header = Self.arrayHeader(count)
+        let tableOffset = arrayPlace + header.count + count * 4
         try output.writeAll(header)
-        var index = 0
         var references = NumberOutput(output, width: 4)
-        try objects.forEachPiece { (piece) throws(PropertyListError) in
-            for number in piece {
-                try references.append(Int(number < unresolved ? number : resolve(index, number)))
-                index += 1
-            }
+        try forEachPiece { (piece) throws(PropertyListError) in
+            for number in piece { try references.append(Int(number)) }
         }
         try references.finish()
         // The root, this table's objects, the rest of the head's, the array.
