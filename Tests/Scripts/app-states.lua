@@ -70,7 +70,7 @@ print(pcall(app.on, app, "didEnterBackgroun", print))
 print(pcall(app.on, app, "didEnterBackground"))
 -- expect: false	bad argument #2 'options' to 'app:on' (table of options or function expected, got no value)
 print(pcall(app.on, app, "didEnterBackground", { prio = 1 }, print))
--- expect: false	bad argument #2 'options' to 'app:on' (unknown option 'prio'; there are 'XX')
+-- expect: false	bad argument #2 'options' to 'app:on' (unknown option 'prio'; there are 'id', 'group', 'priority', 'once', 'budget', 'desc')
 print(pcall(app.on, app, "didEnterBackground", { priority = 101 }, print))
 -- expect: false	bad argument #2 'options' to 'app:on' (option 'priority': 0 to 100 expected, got 101)
 

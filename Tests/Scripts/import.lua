@@ -129,6 +129,8 @@ print(pcall(items.export, items, tmp .. "x.csv", { map = { nmae = "Title" } }))
 -- expect: false	no item has a field nmae: did you mean name?
 print(pcall(items.import, items, csv, { fromat = "csv" }))
 -- expect: false	bad argument #2 'options' to 'items:import' (unknown option 'fromat'; did you mean 'format'?)
+print(pcall(items.import, items, csv, { columns = {} }))
+-- expect: false	bad argument #2 'options' to 'items:import' (unknown option 'columns'; there are 'format', 'map', 'delimiter', 'progress')
 local none, missing = items:import(tmp .. "nothing.csv")
 print(none, missing.domain, missing.code)
 -- expect: nil	NSPOSIXErrorDomain	2
