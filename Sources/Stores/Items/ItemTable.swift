@@ -79,6 +79,14 @@ struct ItemTable: ~Copyable {
         textKeys.prefetch(row)
     }
 
+    /// Asks for what is looked at when a script asks for a field of an item.
+    @inline(__always)
+    func prefetchRead(_ row: UInt32, _ field: ItemField) {
+        states.prefetch(row)
+        if field == .itemKey { textKeys.prefetch(row) }
+        prefetch(row, field)
+    }
+
     /// Asks for a field of an item that is looked at soon.
     @inline(__always)
     func prefetch(_ row: UInt32, _ field: ItemField) {
