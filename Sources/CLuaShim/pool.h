@@ -53,10 +53,15 @@ void clua_pool_give(clua_pool *pool, void *block);
 static inline void *clua_pool_new(clua_pool *pool, size_t size) {
     if (!clua_pool_is_small(size)) return NULL;
     clua_slab *slab = pool->slabs[clua_pool_class(size)];
-    if (!slab || !slab->free || slab->used + 1 == slab->room) return NULL;
+    if (!slab || slab->used + 1 == slab->room) return NULL;
     void *block = slab->free;
-    memcpy(&slab->free, block, sizeof slab->free);
-    __builtin_prefetch(slab->free); /* the next one that is asked for */
+    if (block) {
+        memcpy(&slab->free, block, sizeof slab->free);
+        __builtin_prefetch(slab->free); /* the next one that is asked for */
+    } else {
+        block = slab->fresh;
+        slab->fresh += slab->size;
+    }
     slab->used++;
     return block;
 }

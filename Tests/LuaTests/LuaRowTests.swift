@@ -55,9 +55,10 @@ import Testing
         }
         let walk = state.makeFunction(LuaFunctionDeclaration("walk", [integer, integer])) { [departures] call in
             let (first, last) = (try call.integer(0), try call.integer(1))
-            return call.returns(iteratorOver: Int(last - first) + 1, since: departures.pointee, rows) {
-                UInt64(first) + UInt64($0)
-            }
+            let count = Int(last - first) + 1
+            guard let places = call.pushIterator(over: count, since: departures.pointee, rows) else { return 0 }
+            for place in 0..<count { places[place] = UInt64(first) + UInt64(place) }
+            return 1
         }
         let depart = state.makeFunction(LuaFunctionDeclaration("depart", [])) { [departures] call in
             departures.pointee += 1

@@ -59,23 +59,20 @@ extension LuaClass where T: AnyObject {
 }
 
 extension LuaCall {
-    /// Gives back an iterator, for `for`, over rows in their order: it gives their places from 1 and the rows, without those
-    /// that have gone until then.
+    /// Pushes an iterator, for `for`, over rows in their order, as a result: it gives their places from 1 and the rows,
+    /// without those that have gone until then.
     ///
     /// - Parameters:
     ///   - count: how many rows there are.
     ///   - departures: the class's word of departures as it was before the rows were looked for.
     ///   - cls: the class of rows.
-    ///   - row: the row at a place from 0.
-    /// - Returns: the number of results.
-    public func returns<T: AnyObject>(
-        iteratorOver count: Int, since departures: UInt64, _ cls: LuaClass<T>, row: (Int) -> UInt64
-    ) -> Int32 {
+    /// - Returns: where the rows are to be put.
+    public func pushIterator<T: AnyObject>(
+        over count: Int, since departures: UInt64, _ cls: LuaClass<T>
+    ) -> UnsafeMutablePointer<UInt64>? {
         cls.check(L)
         precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
-        guard let rows = clua_pushrowiterator(L, count, departures) else { return 0 }
-        for place in 0..<count { rows[place] = row(place) }
-        return 1
+        return clua_pushrowiterator(L, count, departures)
     }
 
     /// Gives back a row; nil when there is none.

@@ -18,6 +18,9 @@ public struct ItemReference: Hashable, Sendable {
         bits = UInt64(row) | UInt64(generation) << 32
     }
 
+    /// A reference that never was an item's: no store has so many rows.
+    static let ofNoItem = ItemReference(bits: UInt64(UInt32.max))
+
     @inline(__always)
     var row: UInt32 { UInt32(truncatingIfNeeded: bits) }
 

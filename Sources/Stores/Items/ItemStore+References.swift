@@ -120,15 +120,36 @@ extension ItemQuery {
         try rows().map(store.reference)
     }
 
-    /// Calls a body with the number of the items, and a way to the reference of each, in order.
+    /// Puts the bits of the items' references, in order, where there is room for them.
     ///
+    /// - Parameter room: the place for so many; nil when there is none. It may change the store: items that it removes are
+    ///   among the references, or in their place such as name no item.
     /// - Throws: as ``all()``.
-    public func withReferences<Result>(
-        _ body: (_ count: Int, _ reference: (Int) -> ItemReference) throws -> Result
-    ) throws -> Result {
+    public func copyReferences(to room: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
+        if let (index, ranks, isDescending) = partOfIndex() {
+            guard let target = room(ranks.count) else { return }
+            let (first, second) = (order.first?.field, order.second?.field)
+            var count = 0
+            index.forEach(ranks, descending: isDescending) { entry in
+                if count < Self.lookahead {
+                    if let first { store.table.prefetchRead(entry.row, first) }
+                    if let second { store.table.prefetchRead(entry.row, second) }
+                }
+                target[count] = store.reference(entry.row).bits
+                count += 1
+                return true
+            }
+            for place in count..<ranks.count { target[place] = ItemReference.ofNoItem.bits }
+            return
+        }
         let rows = try rows()
-        return try body(rows.count) { store.reference(rows[$0]) }
+        guard let target = room(rows.count) else { return }
+        for place in rows.indices { target[place] = store.reference(rows[place]).bits }
     }
+
+    /// How many items of an index are fetched from memory together. They lie apart, a short answer is looked at next, and
+    /// mostly at what it is sorted by.
+    private static let lookahead = 16
 
     /// The first item, nil when there is none. As ``first()``.
     public func firstReference() throws -> ItemReference? {

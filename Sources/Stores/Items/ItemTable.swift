@@ -79,6 +79,14 @@ struct ItemTable: ~Copyable {
         textKeys.prefetch(row)
     }
 
+    /// Asks for what is looked at when a script asks for a field of an item.
+    @inline(__always)
+    func prefetchRead(_ row: UInt32, _ field: ItemField) {
+        states.prefetch(row)
+        if field == .itemKey { textKeys.prefetch(row) }
+        prefetch(row, field)
+    }
+
     /// Asks for a field of an item that is looked at soon.
     @inline(__always)
     func prefetch(_ row: UInt32, _ field: ItemField) {
@@ -92,13 +100,24 @@ struct ItemTable: ~Copyable {
         }
     }
 
-    /// Asks for the bytes of a name or serial number whose cell has come, when it does not hold them itself.
+    /// Asks for the bytes of a name or serial number whose cell has come, when it does not hold them itself. Of a row that
+    /// may still be in the archive, only after asking `hasText`.
     @inline(__always)
     func prefetchText(_ row: UInt32, _ field: ItemField) {
         switch field {
-        case .name where names.isPresent(row): names.peek(row).prefetchText()
-        case .serialNumber where serials.isPresent(row): serials.peek(row).prefetchText()
+        case .name: names.peek(row).prefetchText()
+        case .serialNumber: serials.peek(row).prefetchText()
         default: break
+        }
+    }
+
+    /// Whether a name or serial number is here and not only in the archive.
+    @inline(__always)
+    func hasText(_ row: UInt32, _ field: ItemField) -> Bool {
+        switch field {
+        case .name: names.isPresent(row)
+        case .serialNumber: serials.isPresent(row)
+        default: false
         }
     }
 

@@ -9,12 +9,12 @@ enum ItemAccess {
     /// Those at some ranks of an ordered index; `isExact` when nothing else is asked of them.
     case index(OrderedIndex, [Range<Int>], isExact: Bool)
 
-    /// The index's field for people; nil for a scan.
-    func indexName(_ store: ItemStore) -> String? {
+    /// The index's field; nil for a scan.
+    var indexField: ItemField? {
         switch self {
         case .scan: nil
-        case .keys: "itemKey"
-        case .index(let index, _, _): store.name(of: index.field)
+        case .keys: .itemKey
+        case .index(let index, _, _): index.field
         }
     }
 }

@@ -102,7 +102,8 @@ struct ItemFilter {
         for place in rows.indices {
             if let field, place + Self.lookahead < rows.count {
                 store.table.prefetch(rows[place + Self.lookahead], field)
-                store.table.prefetchText(rows[place + Self.lookahead / 2], field)
+                let next = rows[place + Self.lookahead / 2]
+                if store.table.hasText(next, field) { store.table.prefetchText(next, field) }
             }
             let row = rows[place]
             rows[kept] = row

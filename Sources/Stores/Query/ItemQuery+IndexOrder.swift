@@ -1,7 +1,7 @@
 extension ItemQuery {
-    /// The answer of a query without conditions whose order is an index's own: so many entries of it, as they stand. Nil
-    /// for any other query.
-    func rowsOfIndex(_ statistics: inout ItemQueryStatistics) -> [UInt32]? {
+    /// The ranks of an index that are the answer, as they stand, of a query without conditions whose order is the index's
+    /// own; nil for any other query.
+    func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
         guard !hasConditions, let key = order.first,
             let index = store.indexes.first(where: { $0.field == key.field }),
             key.field == .itemKey
@@ -11,14 +11,20 @@ extension ItemQuery {
         let skipped = Swift.min(offsetCount, index.count)
         let wanted = Swift.min(limitCount ?? .max, index.count - skipped)
         let first = key.isDescending ? index.count - skipped - wanted : skipped
+        return (index, first..<first + wanted, key.isDescending)
+    }
+
+    /// The answer of such a query.
+    func rowsOfIndex(_ statistics: inout ItemQueryStatistics) -> [UInt32]? {
+        guard let (index, ranks, isDescending) = partOfIndex() else { return nil }
         var rows: [UInt32] = []
-        rows.reserveCapacity(wanted)
-        index.forEach(first..<first + wanted, descending: key.isDescending) { entry in
+        rows.reserveCapacity(ranks.count)
+        index.forEach(ranks, descending: isDescending) { entry in
             rows.append(entry.row)
             return true
         }
-        statistics.index = store.name(of: key.field)
-        statistics.examined = skipped + wanted
+        statistics.index = index.field
+        statistics.examined = Swift.min(offsetCount, index.count) + ranks.count
         statistics.isInIndexOrder = true
         return rows
     }
@@ -57,7 +63,7 @@ extension ItemQuery {
         }
         if case .scan = access, !tests.isEmpty { walk.budget = Swift.max(1024, store.count / 8) }
         guard let rows = walk.rows(ranks) else { return nil }
-        statistics.index = store.name(of: key.field)
+        statistics.index = key.field
         statistics.examined = walk.examined
         statistics.isInIndexOrder = true
         return Array(rows.dropFirst(offsetCount).prefix(limitCount ?? .max))
@@ -156,7 +162,7 @@ private struct IndexWalk {
 
 /// What answering a query took.
 struct ItemQueryStatistics {
-    var index: String?
+    var index: ItemField?
     var examined = 0
     var isInIndexOrder = false
     /// Whether the question is how, so that an index is built for it.

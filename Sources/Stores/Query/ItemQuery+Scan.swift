@@ -48,7 +48,7 @@ extension ItemQuery {
         _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, changes: Bool,
         _ body: (UInt32) throws -> Bool
     ) throws {
-        statistics.index = access.indexName(store)
+        statistics.index = access.indexField
         var toSkip = offsetCount
         var left = limitCount ?? .max
         if left == 0 { return }

@@ -35,7 +35,7 @@ extension ItemQuery {
         var whole = self
         (whole.limitCount, whole.offsetCount, whole.order) = (nil, 0, ItemSortOrder())
         return ItemQueryPlan(
-            index: statistics.index, examined: statistics.examined,
+            index: statistics.index.map(store.name), examined: statistics.examined,
             matched: limitCount == nil && offsetCount == 0 ? answer.count : try whole.count(),
             sortFields: order.keys.map { ($0.isDescending ? "-" : "") + store.name(of: $0.field) },
             isInIndexOrder: statistics.isInIndexOrder,

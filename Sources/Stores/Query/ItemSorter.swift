@@ -114,6 +114,7 @@ struct ItemSorter {
         for index in entries.indices {
             if index + Self.lookahead < entries.count {
                 store.table.prefetch(entries[index + Self.lookahead].row, field)
+                // It is here, since its beginning was read: to ask would keep the compiler from a loop for each field.
                 store.table.prefetchText(entries[index + Self.lookahead / 2].row, field)
             }
             let cell = store.table.cell(entries[index].row, field)

@@ -40,6 +40,57 @@ struct ItemReferenceTests {
         #expect(walked == store.allReferences)
     }
 
+    private func copied(
+        _ query: ItemQuery, while change: @escaping () -> Void = {}
+    ) throws -> [ItemReference] {
+        var room = UnsafeMutableBufferPointer<UInt64>(start: nil, count: 0)
+        defer { room.deallocate() }
+        try query.copyReferences { count in
+            room = .allocate(capacity: count)
+            // A place that is left as it was would name an item of the store.
+            room.initialize(repeating: store.allReferences.last?.bits ?? 0)
+            change()
+            return room.baseAddress
+        }
+        return room.map { ItemReference(bits: $0) }
+    }
+
+    /// In the order of an index, of another field, and of the store.
+    @Test(arguments: [true, false], ["valueInDollars", "name", "itemKey", ""])
+    func copiedReferencesAreTheAnswer(isDescending: Bool, field: String) throws {
+        try store.createIndex("valueInDollars")
+        for value in 0..<60 {
+            try store.createItem(ItemFields(name: "\(value * 7 % 60)", valueInDollars: Int64(value % 9)))
+        }
+        try store[3]?.remove()
+        var query = store.query()
+        if !field.isEmpty {
+            query = try query.sorted(field, descending: isDescending).sorted("itemKey", descending: isDescending)
+        }
+        for query in [query, query.limit(20), query.offset(50), query.offset(57).limit(9), query.limit(0)] {
+            #expect(try copied(query) == query.references())
+        }
+    }
+
+    /// To make room may let Lua's collector run, and with it a script's finalizers.
+    @Test func copyingReferencesBearsItemsThatGoMeanwhile() throws {
+        try store.createIndex("valueInDollars")
+        for value in 0..<30 { try store.createItem(ItemFields(valueInDollars: Int64(value))) }
+        let before = store.allReferences
+        let query = try store.query().sorted("valueInDollars").sorted("itemKey")
+        #expect(try copied(query) == before)
+        let found = try copied(query) { [store] in
+            for _ in 0..<10 { try? store[5]?.remove() }
+        }
+        #expect(found.count == 30)
+        #expect(found.filter { !store.isRemoved($0) } == store.allReferences)
+        let backwards = try copied(
+            try store.query().sorted("valueInDollars", descending: true).sorted("itemKey", descending: true)
+        ) { [store] in while store.count > 0 { try? store[0]?.remove() } }
+        #expect(backwards.count == 20)
+        #expect(backwards.allSatisfy { store.isRemoved($0) })
+    }
+
     @Test func aReferenceNeverNamesAnotherItem() throws {
         (store.history.commits, store.history.bytes) = (0, 0)
         let old = store.reference(to: try store.createItem(ItemFields(name: "old")))

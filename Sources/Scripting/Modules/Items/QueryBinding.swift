@@ -124,9 +124,8 @@ enum QueryBinding {
         ) { value, call in
             // Read before the query runs: its own functions may remove what it has found.
             let departures = value.query.store.departures.pointee
-            return try value.query.withReferences { count, reference in
-                call.returns(iteratorOver: count, since: departures, item) { reference($0).bits }
-            }
+            try value.query.copyReferences { count in call.pushIterator(over: count, since: departures, item) }
+            return 1
         }
         cls.method(
             "explain", returns: [.string], "How the answer is found: the index, and how many items were looked at.",
