@@ -79,38 +79,6 @@ struct ItemTable: ~Copyable {
         textKeys.prefetch(row)
     }
 
-    /// Asks for a field of an item that is looked at soon.
-    @inline(__always)
-    func prefetch(_ row: UInt32, _ field: ItemField) {
-        switch field {
-        case .name: names.prefetch(row)
-        case .serialNumber: serials.prefetch(row)
-        case .valueInDollars: values.prefetch(row)
-        case .dateCreated: dates.prefetch(row)
-        case .itemKey: keys.prefetch(row)
-        default: custom.prefetch(row)
-        }
-    }
-
-    /// Asks for the bytes of a name or serial number whose cell has come, when it does not hold them itself.
-    @inline(__always)
-    func prefetchText(_ row: UInt32, _ field: ItemField) {
-        switch field {
-        case .name where names.isPresent(row): names.peek(row).prefetchText()
-        case .serialNumber where serials.isPresent(row): serials.peek(row).prefetchText()
-        default: break
-        }
-    }
-
-    /// Reads the names or serial numbers of some rows, as far as they are still in the archive, together.
-    func bringInTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField) {
-        switch field {
-        case .name: names.bringInTexts(rows)
-        case .serialNumber: serials.bringInTexts(rows)
-        default: break
-        }
-    }
-
     /// A row in state `draft` with the fields given, and whether it is one that the columns did not have.
     @inline(__always)
     mutating func makeRow(
@@ -285,15 +253,6 @@ struct ItemTable: ~Copyable {
     private mutating func note(_ cell: Cell, in field: Int) {
         while customKinds.count <= field { customKinds.append(0) }
         if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
-    }
-
-    /// Has a field of numbers or dates here for all items, for who is going to look at nearly all of them.
-    func bringIn(_ field: ItemField) {
-        switch field {
-        case .valueInDollars: values.bringIn()
-        case .dateCreated: dates.bringIn()
-        default: break
-        }
     }
 
     /// What a custom field holds wherever it holds anything.
