@@ -121,6 +121,15 @@ struct MappedColumnTests {
         #expect(try scanned[5]?.name == "changed before the scan")
     }
 
+    @Test func groupsOfMappedItems() throws {
+        let store = try folder.open(mapped: true)
+        try store[7]?.setName("Other 7")
+        let groups = try store.query().groupBy("name.firstWord")
+        #expect(groups.map(\.key) == [.string("Item"), .string("Other")])
+        #expect(groups.map(\.count) == [16_499, 1])
+        #expect(try store[16_499]?.name == "Item 16499" && store[7]?.name == "Other 7")
+    }
+
     @Test func aReferenceToAStoreThatIsGoneIsEmpty() throws {
         var store: ItemStore? = try folder.open(mapped: true)
         let reference = store?.zeroingReference
