@@ -113,37 +113,36 @@ struct ItemFilter {
             return keep(rows, ahead: .valueInDollars) { range.contains(store.table.values[$0]) }
         case .values(let test):
             return keep(rows, ahead: .valueInDollars) { test.holds(store.table.values[$0]) }
-        case .texts(.name, .contains(let needle), _, let isFirstScan):
-            return keepTexts(rows, .name, isFirstScan) { needle.isContained(in: Cell.text(at: $0)) }
-        case .texts(let field, let test, let whenAbsent, let isFirstScan):
-            return keepTexts(rows, field, isFirstScan) {
-                $0.pointee.isAbsent ? whenAbsent : test.holds(Cell.text(at: $0))
+        case .texts(let field, let test, let whenAbsent, isFirstScan: true):
+            return keep(rows, lookingAt: field) { $0.pointee.isAbsent ? whenAbsent : test.holds(Cell.text(at: $0)) }
+        case .texts(.name, .contains(let needle), _, _):
+            store.table.bringInTexts(rows, .name)
+            return keep(rows, ahead: .name) {
+                needle.isContained(in: Cell.text(at: store.table.names.pointer($0)))
+            }
+        case .texts(let field, let test, let whenAbsent, _):
+            store.table.bringInTexts(rows, field)
+            return keep(rows, ahead: field) {
+                let pointer = field == .name ? store.table.names.pointer($0) : store.table.serials.pointer($0)
+                return pointer.pointee.isAbsent ? whenAbsent : test.holds(Cell.text(at: pointer))
             }
         case .rows(let condition):
             return keep(rows, ahead: nil, condition)
         }
     }
 
-    @inline(__always)
-    private func keepTexts(
-        _ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField, _ isFirstScan: Bool,
-        _ holds: (UnsafePointer<Cell>) -> Bool
+    private func keep(
+        _ rows: UnsafeMutableBufferPointer<UInt32>, lookingAt field: ItemField, _ holds: (UnsafePointer<Cell>) -> Bool
     ) -> Int {
-        if isFirstScan {
-            return withUnsafeTemporaryAllocation(of: Cell.self, capacity: rows.count) { cells in
-                guard let cells = cells.baseAddress else { return 0 }
-                store.table.look(at: rows, field, cells)
-                var kept = 0
-                for place in rows.indices {
-                    rows[kept] = rows[place]
-                    if holds(cells + place) { kept += 1 }
-                }
-                return kept
+        withUnsafeTemporaryAllocation(of: Cell.self, capacity: rows.count) { cells in
+            guard let cells = cells.baseAddress else { return 0 }
+            store.table.look(at: rows, field, cells)
+            var kept = 0
+            for place in rows.indices {
+                rows[kept] = rows[place]
+                if holds(cells + place) { kept += 1 }
             }
-        }
-        store.table.bringInTexts(rows, field)
-        return keep(rows, ahead: field) {
-            holds(field == .name ? store.table.names.pointer($0) : store.table.serials.pointer($0))
+            return kept
         }
     }
 
