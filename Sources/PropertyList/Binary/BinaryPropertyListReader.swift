@@ -120,7 +120,7 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         if number >= 0, let offset = try? offset(of: number) { cubby_prefetch(base + offset) }
     }
 
-    /// An unsigned number of 1 to 8 bytes. The caller has checked the bounds.
+    /// An unsigned number of 1 to 8 bytes, none of them among the first eight of the file. The caller has checked the bounds.
     @inline(__always)
     func bigEndian(at offset: Int, size: Int) -> UInt64 {
         switch size {
@@ -129,11 +129,9 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         case 4: return UInt64(UInt32(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
         case 8: return UInt64(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         default:
-            var value: UInt64 = 0
-            for index in 0..<size {
-                value = value << 8 | UInt64(base.load(fromByteOffset: offset + index, as: UInt8.self))
-            }
-            return value
+            // With bytes before it, which are always there.
+            let word = base.loadUnaligned(fromByteOffset: offset + size - 8, as: UInt64.self)
+            return UInt64(bigEndian: word) & (1 << UInt64(size * 8) - 1)
         }
     }
 

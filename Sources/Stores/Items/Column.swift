@@ -209,6 +209,18 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 }
 
 extension Column where Element == Cell {
+    /// Whether the column's texts are gone through for the first time, many of them in the archive.
+    func isFirstScan() -> Bool {
+        mappedCount > 0 && faults?.isFirstScan() ?? false
+    }
+
+    /// Gives the cells of some rows, which are good as long as the column's are. What is still in the archive stays there:
+    /// a scan that comes once would leave a page of memory behind for every few rows that it looks at.
+    func look(at rows: UnsafeMutableBufferPointer<UInt32>, _ cells: UnsafeMutablePointer<Cell>) {
+        if let faults { return faults.look(at: rows, in: memory, cells) }
+        for (place, row) in rows.enumerated() { cells[place] = memory[Int(row)] }
+    }
+
     /// Reads what of some rows is still in the archive, and is going to be asked for, together.
     func bringInTexts(_ rows: UnsafeMutableBufferPointer<UInt32>) {
         if mappedCount > 0, let faults, faults.missing > 0 { faults.loadTexts(rows, to: memory) }

@@ -79,57 +79,6 @@ struct ItemTable: ~Copyable {
         textKeys.prefetch(row)
     }
 
-    /// Asks for what is looked at when a script asks for a field of an item.
-    @inline(__always)
-    func prefetchRead(_ row: UInt32, _ field: ItemField) {
-        states.prefetch(row)
-        if field == .itemKey { textKeys.prefetch(row) }
-        prefetch(row, field)
-    }
-
-    /// Asks for a field of an item that is looked at soon.
-    @inline(__always)
-    func prefetch(_ row: UInt32, _ field: ItemField) {
-        switch field {
-        case .name: names.prefetch(row)
-        case .serialNumber: serials.prefetch(row)
-        case .valueInDollars: values.prefetch(row)
-        case .dateCreated: dates.prefetch(row)
-        case .itemKey: keys.prefetch(row)
-        default: custom.prefetch(row)
-        }
-    }
-
-    /// Asks for the bytes of a name or serial number whose cell has come, when it does not hold them itself. Of a row that
-    /// may still be in the archive, only after asking `hasText`.
-    @inline(__always)
-    func prefetchText(_ row: UInt32, _ field: ItemField) {
-        switch field {
-        case .name: names.peek(row).prefetchText()
-        case .serialNumber: serials.peek(row).prefetchText()
-        default: break
-        }
-    }
-
-    /// Whether a name or serial number is here and not only in the archive.
-    @inline(__always)
-    func hasText(_ row: UInt32, _ field: ItemField) -> Bool {
-        switch field {
-        case .name: names.isPresent(row)
-        case .serialNumber: serials.isPresent(row)
-        default: false
-        }
-    }
-
-    /// Reads the names or serial numbers of some rows, as far as they are still in the archive, together.
-    func bringInTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField) {
-        switch field {
-        case .name: names.bringInTexts(rows)
-        case .serialNumber: serials.bringInTexts(rows)
-        default: break
-        }
-    }
-
     /// A row in state `draft` with the fields given, and whether it is one that the columns did not have.
     @inline(__always)
     mutating func makeRow(
@@ -304,15 +253,6 @@ struct ItemTable: ~Copyable {
     private mutating func note(_ cell: Cell, in field: Int) {
         while customKinds.count <= field { customKinds.append(0) }
         if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
-    }
-
-    /// Has a field of numbers or dates here for all items, for who is going to look at nearly all of them.
-    func bringIn(_ field: ItemField) {
-        switch field {
-        case .valueInDollars: values.bringIn()
-        case .dateCreated: dates.bringIn()
-        default: break
-        }
     }
 
     /// What a custom field holds wherever it holds anything.

@@ -8,6 +8,7 @@ final class RowFaults {
     private let wordCount: Int
     /// The rows that are still only in the archive.
     private(set) var missing: Int
+    private var wasScanned = false
 
     init(_ count: Int, _ column: MappedColumn, _ source: RowSource) {
         self.count = count
@@ -42,38 +43,83 @@ final class RowFaults {
     /// A bit a row, for a snapshot to keep.
     var presentRows: [UInt64] { Array(UnsafeBufferPointer(start: words, count: wordCount)) }
 
-    /// Reads all elements that are not here yet.
+    /// Reads all elements of a column of numbers that are not here yet.
     func loadAll(to elements: UnsafeMutableRawPointer, stride: Int) {
         for word in 0..<wordCount where missing > 0 {
             let rows = word * 64..<min(word * 64 + 64, count)
-            if words[word] == 0, source.load(column, rows, to: elements + rows.lowerBound * stride) {
-                words[word] = .max >> UInt64(64 - rows.count)
-                missing -= rows.count
+            let absent = ~words[word] & .max >> UInt64(64 - rows.count)
+            if absent == 0 { continue }
+            if source.load(column, absent, from: rows.lowerBound, to: elements + rows.lowerBound * stride) {
+                words[word] |= absent
+                missing -= absent.nonzeroBitCount
                 continue
             }
             for row in rows where !isPresent(UInt32(row)) { load(UInt32(row), to: elements + row * stride) }
         }
     }
 
-    /// Reads what of some rows is not here yet, in a column of texts; a row may be left, to be read by itself. Neighbours
-    /// are: what lies side by side the processor fetches ahead without being told.
-    func loadTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, to elements: UnsafeMutablePointer<Cell>) {
-        guard let first = rows.first, let last = rows.last, last > first, Int(last - first) > rows.count * 4 else {
-            return
+    // MARK: Texts
+
+    /// Whether nobody has gone through the texts yet, as somebody does now.
+    func isFirstScan() -> Bool {
+        defer { wasScanned = true }
+        return !wasScanned && missing > 0
+    }
+
+    /// The texts of some rows; those that are not here are looked at in the archive and not kept, where they can be read
+    /// together.
+    func look(
+        at rows: UnsafeMutableBufferPointer<UInt32>, in elements: UnsafeMutablePointer<Cell>,
+        _ cells: UnsafeMutablePointer<Cell>
+    ) {
+        withAbsent(rows) { absent in
+            source.texts(column, UnsafeBufferPointer(absent), into: cells)
+            // From the last to the first, so that none is moved onto one that has not been moved.
+            var left = absent.count
+            for place in rows.indices.reversed() {
+                let row = rows[place]
+                if left > 0, absent[left - 1] == row {
+                    left -= 1
+                    if cells[left] != .archived {
+                        cells[place] = cells[left]
+                        continue
+                    }
+                    if !isPresent(row) { load(row, to: elements + Int(row)) }
+                }
+                cells[place] = elements[Int(row)]
+            }
         }
+    }
+
+    /// Reads what of some rows is not here yet; a text may be left, to be read by itself.
+    func loadTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, to elements: UnsafeMutablePointer<Cell>) {
+        withAbsent(rows) { absent in
+            if absent.count < 2 { return }
+            withUnsafeTemporaryAllocation(of: Cell.self, capacity: absent.count) { cells in
+                guard let start = cells.baseAddress else { return }
+                source.texts(column, UnsafeBufferPointer(absent), into: start)
+                for (place, row) in absent.enumerated() where cells[place] != .archived {
+                    elements[Int(row)] = cells[place]
+                    markPresent(row)
+                }
+            }
+        }
+    }
+
+    private func withAbsent(
+        _ rows: UnsafeMutableBufferPointer<UInt32>, _ body: (UnsafeMutableBufferPointer<UInt32>) -> Void
+    ) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows.count) { absent in
             var number = 0
             for row in rows where row < count && !isPresent(row) {
                 absent[number] = row
                 number += 1
             }
-            guard number > 1 else { return }
-            source.loadTexts(column, UnsafeBufferPointer(rebasing: absent[..<number])) { row, cell in
-                elements[Int(row)] = cell
-                markPresent(row)
-            }
+            body(UnsafeMutableBufferPointer(rebasing: absent[..<number]))
         }
     }
+
+    // MARK: One row
 
     /// Reads a row's element from the archive.
     @inline(never)

@@ -89,6 +89,7 @@ struct PredicateNeedle: Sendable {
     // MARK: Searching
 
     /// Whether the text contains this one. An empty needle is in every text.
+    @inline(__always)
     func isContained(in text: Bytes) -> Bool {
         if length == 0 { return true }
         if let place = place(in: text, from: 0) {

@@ -17,8 +17,10 @@ struct FirstWordGroups {
     private var keys: [PropertyListValue?] = []
     private var words: [Word] = []
     private var sizes: [UInt32] = []
-    /// The rows in order, in the upper half the number of each one's group.
-    private var rows: [UInt64] = []
+    /// The rows in order, holes between them; nil when each is at its own position.
+    private var rows: [UInt32]? = []
+    /// The number of each row's group; anything for a hole.
+    private var numbers: [UInt32] = []
     /// From a word's hash on, the number of a group and 1; 0 where there is none.
     private var slots = [UInt32](repeating: 0, count: 256)
     private var other: Int?
@@ -29,47 +31,81 @@ struct FirstWordGroups {
 
     /// Adds all of a store's items, in order.
     mutating func addAll() {
-        rows.reserveCapacity(store.count)
-        let count = rows.capacity * MemoryLayout<UInt64>.stride
-        rows.withUnsafeBytes { LargeMemory.advise(UnsafeRawBufferPointer(start: $0.baseAddress, count: count)) }
-        for row in store.order.slots where row != ItemOrder.hole { add(row) }
+        let rows = store.order.snapshot
+        self.rows = rows
+        let count = rows?.count ?? store.count
+        numbers = [UInt32](unsafeUninitializedCapacity: count) { buffer, filled in
+            LargeMemory.advise(UnsafeRawBufferPointer(buffer))
+            FirstWordCache.using { cache in
+                if let rows {
+                    for (place, row) in rows.enumerated() where row != ItemOrder.hole {
+                        buffer[place] = number(of: row, &cache)
+                    }
+                } else {
+                    for place in 0..<count { buffer[place] = number(of: UInt32(truncatingIfNeeded: place), &cache) }
+                }
+                cache.counts { number, count in sizes[number] += count }
+            }
+            filled = count
+        }
     }
 
-    @inline(__always)
     mutating func add(_ row: UInt32) {
-        let number: Int
-        if field == .name {
-            number = find(Cell.text(at: store.table.names.pointer(row)))
-        } else if field == .itemKey {
-            number = store.table.withKey(row) { find($0) }
-        } else {
-            let cell = store.table.cell(row, field)
-            number = cell.isText ? cell.withText { find($0) } : withoutWord()
-        }
-        rows.append(UInt64(row) | UInt64(number) << 32)
+        let number = number(of: row)
+        rows?.append(row)
+        numbers.append(UInt32(number))
         sizes[number] += 1
+    }
+
+    /// Finds a row's group, and counts it, in the cache or here.
+    @inline(__always)
+    private mutating func number(of row: UInt32, _ cache: inout FirstWordCache) -> UInt32 {
+        guard field == .name, let key = FirstWordCache.Key(Cell.text(at: store.table.names.pointer(row))) else {
+            let number = number(of: row)
+            sizes[number] += 1
+            return UInt32(number)
+        }
+        if let number = cache.number(key) { return number }
+        let number = number(of: row)
+        if let (old, count) = cache.replace(key, UInt32(number)) { sizes[old] += count }
+        return UInt32(number)
+    }
+
+    @inline(never)
+    private mutating func number(of row: UInt32) -> Int {
+        if field == .name { return find(Cell.text(at: store.table.names.pointer(row))) }
+        if field == .itemKey { return store.table.withKey(row) { find($0) } }
+        let cell = store.table.cell(row, field)
+        return cell.isText ? cell.withText { find($0) } : withoutWord()
     }
 
     /// The groups, in the order of their first rows; their rows are parts of one array.
     func groups() -> [ItemGroup] {
-        var places: [Int] = []
+        var ends: [Int] = []
         var end = 0
         for size in sizes {
-            places.append(end)
+            ends.append(end)
             end += Int(size)
         }
-        let sorted = [UInt32](unsafeUninitializedCapacity: rows.count) { buffer, count in
+        let sorted = [UInt32](unsafeUninitializedCapacity: end) { buffer, count in
             LargeMemory.advise(UnsafeRawBufferPointer(buffer))
-            for entry in rows {
-                let number = Int(entry >> 32)
-                buffer[places[number]] = UInt32(truncatingIfNeeded: entry)
-                places[number] += 1
+            // Each place moves on to its group's end.
+            ends.withUnsafeMutableBufferPointer { places in
+                func place(_ row: UInt32, _ number: UInt32) {
+                    let place = places[Int(number)]
+                    buffer[place] = row
+                    places[Int(number)] = place + 1
+                }
+                guard let rows else {
+                    for (row, number) in numbers.enumerated() { place(UInt32(truncatingIfNeeded: row), number) }
+                    return
+                }
+                for (row, number) in zip(rows, numbers) where row != ItemOrder.hole { place(row, number) }
             }
-            count = rows.count
+            count = end
         }
-        // Each place has moved to its group's end.
         return keys.indices.map { number in
-            let rows = sorted[places[number] - Int(sizes[number])..<places[number]]
+            let rows = sorted[ends[number] - Int(sizes[number])..<ends[number]]
             return ItemGroup(store: store, key: keys[number], rows: rows)
         }
     }

@@ -5,7 +5,7 @@
 struct ItemFilter {
     private enum Pass {
         case values(PredicateIntegerTest)
-        case texts(ItemField, PredicateTextTest, whenAbsent: Bool)
+        case texts(ItemField, PredicateTextTest, whenAbsent: Bool, isFirstScan: Bool)
         case rows((UInt32) -> Bool)
     }
 
@@ -32,7 +32,8 @@ struct ItemFilter {
         if let (name, test) = part.fieldTest, let field = store.fields.existing(name) {
             if field == .valueInDollars, let integer = test.integer { return .values(integer) }
             if field == .name || field == .serialNumber, let text = test.text {
-                return .texts(field, text, whenAbsent: test.whenAbsent)
+                return .texts(
+                    field, text, whenAbsent: test.whenAbsent, isFirstScan: store.table.isFirstScan(field))
             }
         }
         return .rows(part.condition)
@@ -42,32 +43,66 @@ struct ItemFilter {
     /// the store meanwhile.
     ///
     /// - Returns: how many rows were looked at; holes of the store's order do not count.
-    func forEach(
-        of candidates: some RandomAccessCollection<UInt32>, _ body: (UInt32) throws -> Bool
+    func forEach(of rows: [UInt32], _ body: (UInt32) throws -> Bool) rethrows -> Int {
+        try forEach(rows.count, body) { range, chunk in
+            var count = 0
+            for row in rows[range] where row != ItemOrder.hole {
+                chunk[count] = row
+                count += 1
+            }
+            return count
+        }
+    }
+
+    // The same for rows that follow each other.
+    func forEach(of rows: Range<UInt32>, _ body: (UInt32) throws -> Bool) rethrows -> Int {
+        try forEach(rows.count, body) { range, chunk in
+            let first = rows.lowerBound + UInt32(range.lowerBound)
+            for place in 0..<range.count { chunk[place] = first &+ UInt32(truncatingIfNeeded: place) }
+            return range.count
+        }
+    }
+
+    // `fill` writes those of some rows that there are, and says how many they are.
+    @inline(__always)
+    private func forEach(
+        _ rowCount: Int, _ body: (UInt32) throws -> Bool,
+        _ fill: (Range<Int>, UnsafeMutableBufferPointer<UInt32>) -> Int
     ) rethrows -> Int {
-        // Most items of a mapped archive are still in it, and the first pass asks for all of theirs.
-        if case .values? = passes.first, candidates.count > store.count / 2 { store.table.bringIn(.valueInDollars) }
+        // The first pass asks for all numbers of what is then most of the items.
+        let values = rowCount > store.count / 2 ? firstRange.map { ($0, store.table.allValues) } : nil
         var examined = 0
         try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.chunk) { chunk in
-            var next = candidates.startIndex
-            while next != candidates.endIndex {
-                let end =
-                    candidates.index(next, offsetBy: Self.chunk, limitedBy: candidates.endIndex)
-                    ?? candidates.endIndex
-                var count = 0
-                for row in candidates[next..<end] where row != ItemOrder.hole {
-                    chunk[count] = row
-                    count += 1
-                }
+            for start in stride(from: 0, to: rowCount, by: Self.chunk) {
+                var count = fill(start..<min(start + Self.chunk, rowCount), chunk)
                 examined += count
-                next = end
-                for pass in passes where count > 0 {
+                if let (range, values) = values { count = Self.keep(chunk[..<count], range, values) }
+                for pass in values == nil ? passes[...] : passes.dropFirst() where count > 0 {
                     count = keep(pass, UnsafeMutableBufferPointer(rebasing: chunk[..<count]))
                 }
                 for row in chunk[..<count] where try !body(row) { return }
             }
         }
         return examined
+    }
+
+    /// The range of values that the first pass lets through, when it is one of that kind.
+    private var firstRange: ClosedRange<Int64>? {
+        if case .values(.inside(let range))? = passes.first { range } else { nil }
+    }
+
+    /// Brings the rows whose values are in a range to the front; how many they are.
+    @inline(__always)
+    private static func keep(
+        _ rows: Slice<UnsafeMutableBufferPointer<UInt32>>, _ range: ClosedRange<Int64>, _ values: UnsafePointer<Int64>
+    ) -> Int {
+        let rows = UnsafeMutableBufferPointer(rebasing: rows)
+        var kept = 0
+        for row in rows {
+            rows[kept] = row
+            kept &+= range.contains(values[Int(row)]) ? 1 : 0
+        }
+        return kept
     }
 
     /// Brings the rows that satisfy one pass to the front; how many they are.
@@ -78,12 +113,14 @@ struct ItemFilter {
             return keep(rows, ahead: .valueInDollars) { range.contains(store.table.values[$0]) }
         case .values(let test):
             return keep(rows, ahead: .valueInDollars) { test.holds(store.table.values[$0]) }
-        case .texts(.name, .contains(let needle), _):
+        case .texts(let field, let test, let whenAbsent, isFirstScan: true):
+            return keep(rows, lookingAt: field) { $0.pointee.isAbsent ? whenAbsent : test.holds(Cell.text(at: $0)) }
+        case .texts(.name, .contains(let needle), _, _):
             store.table.bringInTexts(rows, .name)
             return keep(rows, ahead: .name) {
                 needle.isContained(in: Cell.text(at: store.table.names.pointer($0)))
             }
-        case .texts(let field, let test, let whenAbsent):
+        case .texts(let field, let test, let whenAbsent, _):
             store.table.bringInTexts(rows, field)
             return keep(rows, ahead: field) {
                 let pointer = field == .name ? store.table.names.pointer($0) : store.table.serials.pointer($0)
@@ -91,6 +128,21 @@ struct ItemFilter {
             }
         case .rows(let condition):
             return keep(rows, ahead: nil, condition)
+        }
+    }
+
+    private func keep(
+        _ rows: UnsafeMutableBufferPointer<UInt32>, lookingAt field: ItemField, _ holds: (UnsafePointer<Cell>) -> Bool
+    ) -> Int {
+        withUnsafeTemporaryAllocation(of: Cell.self, capacity: rows.count) { cells in
+            guard let cells = cells.baseAddress else { return 0 }
+            store.table.look(at: rows, field, cells)
+            var kept = 0
+            for place in rows.indices {
+                rows[kept] = rows[place]
+                if holds(cells + place) { kept += 1 }
+            }
+            return kept
         }
     }
 

@@ -28,11 +28,21 @@ struct MappedNumbersTests {
                 var copy = [Int64](repeating: 7, count: 64)
                 try copy.withUnsafeMutableBytes { copy in
                     let start = try #require(copy.baseAddress)
-                    #expect(damaged.copy(1024..<1088, to: start))
-                    #expect(!damaged.copy(512..<576, to: start))
-                    #expect(!damaged.copy(1280..<1344, to: start))
+                    #expect(damaged.copy(1 << 63 | 1 << 5, from: 1024, to: start))
+                    #expect(!damaged.copy(.max, from: 512, to: start))
+                    #expect(!damaged.copy(.max, from: 1280, to: start))
                 }
-                #expect(copy == Array(Self.numbers[1024..<1088]))
+                var expected = [Int64](repeating: 7, count: 64)
+                (expected[5], expected[63]) = (Self.numbers[1029], Self.numbers[1087])
+                #expect(copy == expected)
+                try copy.withUnsafeMutableBytes { copy in
+                    let start = try #require(copy.baseAddress)
+                    #expect(damaged.copy(.max, from: 1024, to: start))
+                    #expect(damaged.copy(.max >> 42, from: 1280, to: start))
+                }
+                expected = Array(Self.numbers[1024..<1088])
+                expected.replaceSubrange(0..<22, with: Self.numbers[1280...])
+                #expect(copy == expected)
             }
         }
     }

@@ -142,8 +142,18 @@ struct ItemQueryTests {
             try store.createItem(
                 ItemFields(
                     name: "w\(random.number(words))" + (number % 3 == 0 ? "" : " and more"),
+                    valueInDollars: Int64(number * 7919 % 1000),
                     custom: number % 5 == 0 ? [:] : ["room": number % 2 == 0 ? .string("ä b") : .integer(3)]))
         }
+        try compareGroups(store)
+        // Behind holes, and in another order than that of the rows.
+        for position in stride(from: 1990, to: 0, by: -17) { try store[position]?.remove() }
+        try compareGroups(store)
+        try store.moveItem(from: 3, to: 1200)
+        try compareGroups(store)
+    }
+
+    private func compareGroups(_ store: ItemStore) throws {
         for field in ["name", "room"] {
             let fast = try store.query().groupBy(field + ".firstWord")
             let slow = try store.query().groupBy { item -> PropertyListValue? in
@@ -152,6 +162,10 @@ struct ItemQueryTests {
             }
             #expect(fast.map(\.key) == slow.map(\.key))
             #expect(fast.map(\.items) == slow.map(\.items))
+            for (group, other) in zip(fast, slow) {
+                let values = try other.items.map { try $0.valueInDollars }
+                #expect(try group.sum("valueInDollars") == .integer(values.reduce(0, +)))
+            }
         }
     }
 

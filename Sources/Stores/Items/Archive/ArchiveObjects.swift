@@ -3,7 +3,7 @@ import PropertyList
 /// The `$objects` of a keyed archive, and Foundation's classes in it as property-list values.
 struct ArchiveObjects {
     private let reader: BinaryPropertyListReader
-    private var table: BinaryPropertyListContainer?
+    private(set) var table: BinaryPropertyListContainer?
     /// The number of the object that stands for nil.
     private(set) var nullNumber = -1
     private var lineages: [UInt32: [String]] = [:]

@@ -19,6 +19,8 @@ struct MappedItems: Sendable {
     private let customNumbers: [String: UInt32]
 
     private struct Shape {
+        /// The object that has it; -1 before one was read.
+        var number = -1
         var keys: [UInt8] = []
         /// Where each field of the domain stands among the keys; -1 for nowhere.
         var places: (name: Int, serial: Int, value: Int, date: Int, key: Int) = (-1, -1, -1, -1, -1)
@@ -65,46 +67,31 @@ struct MappedItems: Sendable {
         return field == .name && cell.isAbsent ? Cell(.shortText) : cell
     }
 
-    /// Reads the texts of some rows together. Those that cannot be read in this way, since their item is unlike its
-    /// neighbours or damaged, are left to ``text(_:_:_:)``.
+    /// Reads the texts of some rows together, where they lie: nothing is kept.
     ///
-    /// From an item to its text it is eight reads, each of which says where the next one is: here each is begun for all
-    /// rows before the next, so that the processor waits for memory once and not once a row.
-    func texts(
-        _ rows: UnsafeBufferPointer<UInt32>, _ field: ItemField, _ values: FaultedValues, _ body: (UInt32, Cell) -> Void
+    /// A cell is ``Cell/archived`` when its text cannot be read in this way, since an item is unlike its neighbours, a text
+    /// is beyond ASCII, or something is damaged; it is left to ``text(_:_:_:)``.
+    mutating func texts(
+        _ rows: UnsafeBufferPointer<UInt32>, _ field: ItemField, into cells: UnsafeMutablePointer<Cell>
     ) {
+        if shape.number < 0, let first = rows.first { _ = try? item(Int(first)) }
         let place = field == .name ? shape.places.name : shape.places.serial
-        guard place >= 0 else { return }
-        withUnsafeTemporaryAllocation(of: Int.self, capacity: rows.count) { numbers in
-            for (index, row) in rows.enumerated() {
-                numbers[index] = Int(row) < count ? reader.reference(Int(row), in: elements) : -1
-            }
-            fetch(numbers)
-            step(numbers) { (try? itemNumber($0)) ?? -1 }
-            step(numbers) { number in
-                guard let item = try? reader.container(at: number), item.kind == .dictionary,
-                    matches(reader.keyReferences(of: item))
-                else { return -1 }
-                return reader.valueReference(place, in: item)
-            }
-            step(numbers) { (try? resolve($0)) ?? -1 }
-            for (index, row) in rows.enumerated() where numbers[index] >= 0 {
-                guard let cell = try? text(at: numbers[index], values) else { continue }
-                body(row, field == .name && cell.isAbsent ? Cell(.shortText) : cell)
+        guard let table = objects.table,
+            let beginning = BinaryPropertyListReader.KnownBeginning(ofDictionary: shape.number, slot: place, in: reader)
+        else { return cells.initialize(repeating: .archived, count: rows.count) }
+        let nullText = (try? reader.asciiString(at: objects.nullNumber))?.baseAddress
+        withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: rows.count) { texts in
+            reader.findTexts(of: rows, in: elements, through: table, beginning: beginning, into: texts)
+            for (index, text) in texts.enumerated() {
+                if text.baseAddress == nil {
+                    cells[index] = .archived
+                } else if text.baseAddress == nullText {
+                    cells[index] = field == .name ? Cell(.shortText) : .absent
+                } else {
+                    cells[index] = Self.cell(text)
+                }
             }
         }
-    }
-
-    @inline(__always)
-    private func step(_ numbers: UnsafeMutableBufferPointer<Int>, _ next: (Int) -> Int) {
-        for index in numbers.indices where numbers[index] >= 0 { numbers[index] = next(numbers[index]) }
-        fetch(numbers)
-    }
-
-    @inline(__always)
-    private func fetch(_ numbers: UnsafeMutableBufferPointer<Int>) {
-        for number in numbers { reader.prefetchOffset(of: number) }
-        for number in numbers { reader.prefetchObject(number) }
     }
 
     mutating func value(_ row: Int) throws(PropertyListError) -> Int64 {
@@ -214,7 +201,7 @@ struct MappedItems: Sendable {
         guard row < count, let number = try itemNumber(reader.reference(row, in: elements)),
             let item = try reader.container(at: number), item.kind == .dictionary
         else { throw .unusable("item \(row + 1) is none") }
-        if !matches(reader.keyReferences(of: item)) { try learn(item) }
+        if !matches(reader.keyReferences(of: item)) { try learn(item, number) }
         return item
     }
 
@@ -241,8 +228,9 @@ struct MappedItems: Sendable {
         return true
     }
 
-    private mutating func learn(_ item: BinaryPropertyListContainer) throws(PropertyListError) {
+    private mutating func learn(_ item: BinaryPropertyListContainer, _ number: Int) throws(PropertyListError) {
         var fresh = Shape()
+        fresh.number = number
         for place in 0..<item.count {
             let key = try reader.string(at: reader.reference(place, in: item)) ?? ""
             switch key {

@@ -51,14 +51,29 @@ final class MappedNumbers {
         return Int64(bitPattern: numbers.littleEndian(UInt64.self, at: row * 8))
     }
 
-    /// Copies the numbers of some rows of one page.
+    /// Copies numbers of some rows of 64.
     ///
+    /// - Parameters:
+    ///   - wanted: which rows, a bit a row.
+    ///   - first: the first bit's row, a multiple of 64.
+    ///   - target: the place of the first one; others' places are left as they are.
     /// - Returns: false when the page is damaged.
-    func copy(_ rows: Range<Int>, to target: UnsafeMutableRawPointer) -> Bool {
-        assert(rows.lowerBound / Self.numbersInPage == (rows.upperBound - 1) / Self.numbersInPage)
-        guard rows.upperBound <= count, isWhole(page: rows.lowerBound / Self.numbersInPage) else { return false }
+    func copy(_ wanted: UInt64, from first: Int, to target: UnsafeMutableRawPointer) -> Bool {
+        assert(first % 64 == 0)
+        guard first + 64 - wanted.leadingZeroBitCount <= count, isWhole(page: first / Self.numbersInPage) else {
+            return false
+        }
         let target = target.assumingMemoryBound(to: UInt64.self)
-        for row in rows { target[row - rows.lowerBound] = numbers.littleEndian(UInt64.self, at: row * 8) }
+        if wanted == .max {
+            for index in 0..<64 { target[index] = numbers.littleEndian(UInt64.self, at: (first + index) * 8) }
+            return true
+        }
+        var left = wanted
+        while left != 0 {
+            let index = left.trailingZeroBitCount
+            target[index] = numbers.littleEndian(UInt64.self, at: (first + index) * 8)
+            left &= left &- 1
+        }
         return true
     }
 

@@ -51,20 +51,25 @@ final class RowSource {
         }
     }
 
-    /// Reads one element of a column for each of some rows, 64 of them at most from a multiple of 64 on, if that is less work
-    /// than row by row.
+    /// Reads elements of a column of numbers for some rows of 64, if that is less work than row by row.
     ///
+    /// - Parameters:
+    ///   - column: what of them it has.
+    ///   - absent: which rows, a bit a row.
+    ///   - first: the first bit's row, a multiple of 64.
+    ///   - elements: the place of the first one.
     /// - Returns: whether it did.
-    func load(_ column: MappedColumn, _ rows: Range<Int>, to elements: UnsafeMutableRawPointer) -> Bool {
-        column == .valueInDollars && numbers?.copy(rows, to: elements) ?? false
+    func load(_ column: MappedColumn, _ absent: UInt64, from first: Int, to elements: UnsafeMutableRawPointer) -> Bool {
+        column == .valueInDollars && numbers?.copy(absent, from: first, to: elements) ?? false
     }
 
-    /// Reads the elements of some rows of a column of texts together, as many as can be read in that way.
-    func loadTexts(_ column: MappedColumn, _ rows: UnsafeBufferPointer<UInt32>, _ body: (UInt32, Cell) -> Void) {
+    /// Reads the elements of some rows of a column of texts together, and leaves those that cannot be read in this way
+    /// ``Cell/archived``; nothing is kept or reported.
+    func texts(_ column: MappedColumn, _ rows: UnsafeBufferPointer<UInt32>, into cells: UnsafeMutablePointer<Cell>) {
         switch column {
-        case .name: items.texts(rows, .name, values, body)
-        case .serialNumber: items.texts(rows, .serialNumber, values, body)
-        default: break
+        case .name: items.texts(rows, .name, into: cells)
+        case .serialNumber: items.texts(rows, .serialNumber, into: cells)
+        default: cells.initialize(repeating: .archived, count: rows.count)
         }
     }
 

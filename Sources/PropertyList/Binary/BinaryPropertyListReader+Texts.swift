@@ -1,0 +1,182 @@
+import CPlatform
+import Glibc
+
+extension BinaryPropertyListReader {
+    /// How a kind of dictionary begins: its size and its keys, byte by byte; and where the one value is that is wanted.
+    package struct KnownBeginning {
+        fileprivate let bytes: UnsafeRawBufferPointer
+        /// With the values.
+        fileprivate let byteCount: Int
+        fileprivate let valueOffset: Int
+
+        /// That of one of the reader's dictionaries; nil for another object and when it has no such value.
+        package init?(ofDictionary number: Int, slot: Int, in reader: BinaryPropertyListReader) {
+            guard let container = try? reader.container(at: number), container.kind == .dictionary,
+                let offset = try? reader.offset(of: number), slot >= 0, slot < container.count
+            else { return nil }
+            let keys = reader.keyReferences(of: container)
+            bytes = UnsafeRawBufferPointer(
+                start: reader.base + offset, count: container.references - offset + keys.count)
+            byteCount = bytes.count + keys.count
+            valueOffset = bytes.count + slot * reader.referenceSize
+        }
+    }
+
+    /// Finds a text of each of many dictionaries of a keyed archive, where it lies.
+    ///
+    /// - Parameters:
+    ///   - indexes: which elements.
+    ///   - elements: an array of references to dictionaries.
+    ///   - table: the array that UIDs are indexes into.
+    ///   - beginning: of the dictionaries.
+    ///   - texts: gets the bytes of each, which live as long as `storage`. One without an address is left to the caller: a
+    ///     dictionary has other keys, a value is no plain ASCII text, or something is wrong.
+    package func findTexts(
+        of indexes: UnsafeBufferPointer<UInt32>, in elements: BinaryPropertyListContainer,
+        through table: BinaryPropertyListContainer, beginning: KnownBeginning,
+        into texts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>
+    ) {
+        precondition(texts.count >= indexes.count, "room for each text")
+        TextFinder(self, elements, table, beginning).find(indexes, texts)
+    }
+}
+
+/// From an element of an array to a text of the dictionary that it refers to it is nine reads, each of which says where the
+/// next one is. Here each is begun for all elements before the next, so that the processor waits for memory once and not
+/// once an element.
+///
+/// Places and numbers are those of the reader; -1 is that of an element that is given up.
+private struct TextFinder {
+    private let reader: BinaryPropertyListReader
+    private let elements: BinaryPropertyListContainer
+    private let table: BinaryPropertyListContainer
+    private let beginning: BinaryPropertyListReader.KnownBeginning
+    private let base: UnsafeRawPointer
+    private let tableOffset: Int
+    private let objectCount: Int
+    private let offsetSize: Int
+    private let referenceSize: Int
+
+    init(
+        _ reader: BinaryPropertyListReader, _ elements: BinaryPropertyListContainer,
+        _ table: BinaryPropertyListContainer, _ beginning: BinaryPropertyListReader.KnownBeginning
+    ) {
+        (self.reader, self.elements, self.table, self.beginning) = (reader, elements, table, beginning)
+        (base, tableOffset, objectCount) = (reader.base, reader.tableOffset, reader.objectCount)
+        (offsetSize, referenceSize) = (reader.offsetSize, reader.referenceSize)
+    }
+
+    func find(
+        _ indexes: UnsafeBufferPointer<UInt32>, _ texts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>
+    ) {
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: indexes.count) { steps in
+            for (place, index) in indexes.enumerated() {
+                steps[place] =
+                    Int(index) < elements.count
+                    ? entry(reference(elements.references &+ Int(index) &* referenceSize)) : -1
+            }
+            advance(steps) { object($0) }
+            advance(steps) { tablePlace($0) }
+            advance(steps) { entry(reference($0)) }
+            advance(steps) { entry in
+                let place = object(entry)
+                // The keys are in one line of the processor's memory, the values mostly in the next.
+                cubby_prefetch(base + place + 48)
+                return place
+            }
+            advance(steps) { entry(value(ofDictionaryAt: $0)) }
+            advance(steps) { object($0) }
+            advance(steps) { target($0) }
+            for place in 0..<indexes.count { texts[place] = text(at: steps[place]) }
+        }
+    }
+
+    /// Takes each element that is not given up a step further.
+    @inline(__always)
+    private func advance(_ steps: UnsafeMutableBufferPointer<Int>, _ next: (Int) -> Int) {
+        for index in steps.indices where steps[index] >= 0 { steps[index] = next(steps[index]) }
+    }
+
+    @inline(__always)
+    private func fetched(_ place: Int) -> Int {
+        cubby_prefetch(base + place)
+        return place
+    }
+
+    /// An unsigned number of 1 to 8 bytes. Those before it in the file are there, too.
+    @inline(__always)
+    private func number(_ place: Int, size: Int) -> Int {
+        let word = base.loadUnaligned(fromByteOffset: place &+ size &- 8, as: UInt64.self)
+        return Int(truncatingIfNeeded: UInt64(bigEndian: word) & (.max &>> UInt64(truncatingIfNeeded: 64 &- size &* 8)))
+    }
+
+    @inline(__always)
+    private func reference(_ place: Int) -> Int { number(place, size: referenceSize) }
+
+    /// Where the offset of an object is.
+    @inline(__always)
+    private func entry(_ number: Int) -> Int {
+        number >= 0 && number < objectCount ? fetched(tableOffset &+ number &* offsetSize) : -1
+    }
+
+    /// Where an object begins.
+    @inline(__always)
+    private func object(_ entry: Int) -> Int {
+        let offset = entry < 0 ? -1 : number(entry, size: offsetSize)
+        return offset >= 8 && offset < tableOffset ? fetched(offset) : -1
+    }
+
+    /// Where the number of the object is that a UID names.
+    @inline(__always)
+    private func tablePlace(_ place: Int) -> Int {
+        let marker = base.load(fromByteOffset: place, as: UInt8.self)
+        let size = Int(marker & 0x0F) &+ 1
+        guard marker & 0xF0 == 0x80, size <= 4, size < tableOffset &- place else { return -1 }
+        let index = number(place &+ 1, size: size)
+        return index < table.count ? fetched(table.references &+ index &* referenceSize) : -1
+    }
+
+    /// The number of the wanted value.
+    @inline(__always)
+    private func value(ofDictionaryAt place: Int) -> Int {
+        guard let known = beginning.bytes.baseAddress, beginning.byteCount <= tableOffset &- place,
+            memcmp(known, base + place, beginning.bytes.count) == 0
+        else { return -1 }
+        return reference(place &+ beginning.valueOffset)
+    }
+
+    /// Where the object is that is at a place, or that the UID there names. The numbers of an item's objects lie together,
+    /// so that they are here by now.
+    @inline(__always)
+    private func target(_ place: Int) -> Int {
+        if base.load(fromByteOffset: place, as: UInt8.self) & 0xF0 != 0x80 { return place }
+        let place = tablePlace(place)
+        return place < 0 ? -1 : object(entry(reference(place)))
+    }
+
+    @inline(__always)
+    private func text(at place: Int) -> UnsafeRawBufferPointer {
+        if place >= 0 {
+            let marker = base.load(fromByteOffset: place, as: UInt8.self)
+            var found = (count: Int(marker & 0x0F), start: place &+ 1)
+            if marker & 0xF0 == 0x50, found.count < 15 || longCount(place, &found),
+                found.count <= tableOffset &- found.start
+            {
+                let bytes = UnsafeRawBufferPointer(start: base + found.start, count: found.count)
+                if BinaryPropertyListReader.isASCII(bytes) { return bytes }
+            }
+        }
+        return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
+    @inline(__always)
+    private func longCount(_ place: Int, _ found: inout (count: Int, start: Int)) -> Bool {
+        if base.load(fromByteOffset: place &+ 1, as: UInt8.self) == 0x10 {
+            found = (Int(base.load(fromByteOffset: place &+ 2, as: UInt8.self)), place &+ 3)
+            return true
+        }
+        guard let payload = try? reader.payload(at: place, unit: 1) else { return false }
+        found = payload
+        return true
+    }
+}

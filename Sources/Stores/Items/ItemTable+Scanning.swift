@@ -1,0 +1,84 @@
+/// What a scan asks for before it looks: many items' elements at once, in memory or in the archive.
+extension ItemTable {
+    /// Where the numbers of all items are, row by row, until the table is changed: who is going to look at nearly all of
+    /// them has those of a mapped archive brought in at once.
+    var allValues: UnsafePointer<Int64> { UnsafePointer(values.base) }
+
+    /// Has a field of numbers or dates here for all items, for who is going to look at nearly all of them.
+    func bringIn(_ field: ItemField) {
+        switch field {
+        case .valueInDollars: values.bringIn()
+        case .dateCreated: dates.bringIn()
+        default: break
+        }
+    }
+
+    /// Asks for a field of an item that is looked at soon.
+    @inline(__always)
+    func prefetch(_ row: UInt32, _ field: ItemField) {
+        switch field {
+        case .name: names.prefetch(row)
+        case .serialNumber: serials.prefetch(row)
+        case .valueInDollars: values.prefetch(row)
+        case .dateCreated: dates.prefetch(row)
+        case .itemKey: keys.prefetch(row)
+        default: custom.prefetch(row)
+        }
+    }
+
+    /// Asks for what is looked at when a script asks for a field of an item.
+    @inline(__always)
+    func prefetchRead(_ row: UInt32, _ field: ItemField) {
+        states.prefetch(row)
+        if field == .itemKey { textKeys.prefetch(row) }
+        prefetch(row, field)
+    }
+
+    /// Asks for the bytes of a name or serial number whose cell has come, when it does not hold them itself. Of a row that
+    /// may still be in the archive, only after asking `hasText`.
+    @inline(__always)
+    func prefetchText(_ row: UInt32, _ field: ItemField) {
+        switch field {
+        case .name: names.peek(row).prefetchText()
+        case .serialNumber: serials.peek(row).prefetchText()
+        default: break
+        }
+    }
+
+    /// Whether a name or serial number is here and not only in the archive.
+    @inline(__always)
+    func hasText(_ row: UInt32, _ field: ItemField) -> Bool {
+        switch field {
+        case .name: names.isPresent(row)
+        case .serialNumber: serials.isPresent(row)
+        default: false
+        }
+    }
+
+    /// Whether the names or serial numbers are gone through for the first time since they were mapped.
+    func isFirstScan(_ field: ItemField) -> Bool {
+        switch field {
+        case .name: names.isFirstScan()
+        case .serialNumber: serials.isFirstScan()
+        default: false
+        }
+    }
+
+    /// The names or serial numbers of some rows, which stay in the archive when they are there.
+    func look(at rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField, _ cells: UnsafeMutablePointer<Cell>) {
+        switch field {
+        case .name: names.look(at: rows, cells)
+        case .serialNumber: serials.look(at: rows, cells)
+        default: preconditionFailure("a field of texts")
+        }
+    }
+
+    /// Reads the names or serial numbers of some rows, as far as they are still in the archive, together.
+    func bringInTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField) {
+        switch field {
+        case .name: names.bringInTexts(rows)
+        case .serialNumber: serials.bringInTexts(rows)
+        default: break
+        }
+    }
+}
