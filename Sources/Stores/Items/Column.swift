@@ -209,9 +209,11 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 }
 
 extension Column where Element == Cell {
-    /// Whether the column's texts are gone through for the first time, many of them in the archive.
-    func isFirstScan() -> Bool {
-        mappedCount > 0 && faults?.isFirstScan() ?? false
+    /// Notes that somebody goes through the texts.
+    ///
+    /// - Returns: whether it is for the first time, and some are in the archive.
+    func beginScan() -> Bool {
+        mappedCount > 0 && faults?.beginScan() ?? false
     }
 
     /// Gives the cells of some rows, which are good as long as the column's are. What is still in the archive stays there:

@@ -55,11 +55,13 @@ extension ItemTable {
         }
     }
 
-    /// Whether the names or serial numbers are gone through for the first time since they were mapped.
-    func isFirstScan(_ field: ItemField) -> Bool {
+    /// Notes that somebody goes through the names or serial numbers.
+    ///
+    /// - Returns: whether it is for the first time since they were mapped.
+    func beginScan(of field: ItemField) -> Bool {
         switch field {
-        case .name: names.isFirstScan()
-        case .serialNumber: serials.isFirstScan()
+        case .name: names.beginScan()
+        case .serialNumber: serials.beginScan()
         default: false
         }
     }

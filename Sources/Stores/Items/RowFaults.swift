@@ -60,8 +60,10 @@ final class RowFaults {
 
     // MARK: Texts
 
-    /// Whether nobody has gone through the texts yet, as somebody does now.
-    func isFirstScan() -> Bool {
+    /// Notes that somebody goes through the texts.
+    ///
+    /// - Returns: whether it is for the first time, and some are in the archive.
+    func beginScan() -> Bool {
         defer { wasScanned = true }
         return !wasScanned && missing > 0
     }

@@ -33,7 +33,7 @@ struct ItemFilter {
             if field == .valueInDollars, let integer = test.integer { return .values(integer) }
             if field == .name || field == .serialNumber, let text = test.text {
                 return .texts(
-                    field, text, whenAbsent: test.whenAbsent, isFirstScan: store.table.isFirstScan(field))
+                    field, text, whenAbsent: test.whenAbsent, isFirstScan: store.table.beginScan(of: field))
             }
         }
         return .rows(part.condition)
