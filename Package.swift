@@ -36,6 +36,8 @@ let package = Package(
         .systemLibrary(
             name: "CVips", path: "Sources/CImaging/vips", pkgConfig: "glib-2.0", providers: [.apt(["libvips-dev"])]),
         .target(name: "CImaging", dependencies: ["CVips"], exclude: ["vips"]),
+        // Descriptors beneath a folder, atomic replacement, the file layer that a test can fail.
+        .target(name: "Files", dependencies: ["CPlatform"]),
 
         // Formats and languages: these stand alone.
         .target(name: "PropertyList", dependencies: ["CPlatform"]),
@@ -46,11 +48,11 @@ let package = Package(
         // What an application has.
         .target(
             name: "Application",
-            dependencies: ["CPlatform", "PropertyList", .product(name: "Logging", package: "swift-log")]),
+            dependencies: ["Files", "CPlatform", "PropertyList", .product(name: "Logging", package: "swift-log")]),
         .target(
             name: "Stores",
             dependencies: [
-                "Application", "KeyedArchive", "PropertyList", "CImaging", "CPlatform",
+                "Application", "Files", "KeyedArchive", "PropertyList", "CImaging", "CPlatform",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ]),
@@ -59,42 +61,49 @@ let package = Package(
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "CPlatform",
+                "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "Files", "CPlatform",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
-            name: "REPL", dependencies: ["Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList"]),
+            name: "REPL",
+            dependencies: ["Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList", "Files"]),
         .target(
             name: "Cubby",
-            dependencies: ["Scripting", "REPL", "Stores", "Application", "KeyedArchive", "PropertyList", "Lua"]),
+            dependencies: [
+                "Scripting", "REPL", "Stores", "Application", "KeyedArchive", "PropertyList", "Lua", "Files",
+            ]),
         .executableTarget(
             name: "CubbyCommand",
             dependencies: [
-                "Cubby", "LineEditor", "CPlatform",
+                "Cubby", "LineEditor", "Files", "CPlatform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
         // Tests, one target a module.
         .target(
-            name: "TestSupport", dependencies: ["Application", "CPlatform", "LineEditor", "PropertyList"],
+            name: "TestSupport", dependencies: ["Files", "CPlatform", "LineEditor", "PropertyList"],
             path: "Tests/TestSupport"),
         .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .target(name: "FuzzExercise", dependencies: ["KeyedArchive", "PropertyList"], path: "Tests/Fuzz/Sources"),
+        .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"]),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(
             name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "FuzzExercise", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
-        .testTarget(name: "ApplicationTests", dependencies: ["Application", "TestSupport"]),
+        .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),
         .testTarget(
-            name: "StoresTests", dependencies: ["Stores", "Application", "KeyedArchive", "PropertyList", "TestSupport"]),
+            name: "StoresTests",
+            dependencies: ["Stores", "Application", "KeyedArchive", "PropertyList", "Files", "TestSupport"]),
         .testTarget(
             name: "ScriptingTests",
-            dependencies: ["Scripting", "Application", "Stores", "KeyedArchive", "PropertyList", "Lua", "TestSupport"]),
+            dependencies: [
+                "Scripting", "Application", "Stores", "KeyedArchive", "PropertyList", "Lua", "Files", "TestSupport",
+            ]),
         .testTarget(
             name: "REPLTests",
-            dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "TestSupport"]),
+            dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "Files", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import Application
 import ArgumentParser
+import Files
 
 /// `cubby backup OUT`: everything but Caches and tmp, as the device's backup does.
 struct BackupCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import Application
 import ArgumentParser
+import Files
 import Glibc
 import Lua
 

@@ -1,5 +1,5 @@
-import Application
 import ArgumentParser
+import Files
 import Glibc
 
 /// `cubby gallery [PREDICATE] DIR`: the items as a page.

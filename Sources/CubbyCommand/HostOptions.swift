@@ -1,5 +1,6 @@
 public import Application
 public import ArgumentParser
+import Files
 public import Logging
 import Scripting
 public import Stores

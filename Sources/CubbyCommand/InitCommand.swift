@@ -1,5 +1,5 @@
-import Application
 import ArgumentParser
+import Files
 import Scripting
 
 /// `cubby init`: editor settings beside a user's scripts.

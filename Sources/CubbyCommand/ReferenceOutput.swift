@@ -1,5 +1,6 @@
 import Application
 import ArgumentParser
+import Files
 import Scripting
 
 /// What `cubby api` and `cubby init` share: what the system refuses ends them with the status of input and output.

@@ -1,4 +1,4 @@
-public import Application
+public import Files
 import Glibc
 import Synchronization
 

@@ -1,3 +1,5 @@
+public import Files
+
 /// The application's read-only resources.
 public struct Bundle: Sendable, Hashable {
     /// The folder, absolute.

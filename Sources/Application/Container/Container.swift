@@ -1,3 +1,4 @@
+public import Files
 import Glibc
 
 /// The folders that belong to one application: everything it keeps is below one root.

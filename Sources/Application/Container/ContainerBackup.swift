@@ -1,3 +1,4 @@
+public import Files
 import Glibc
 
 /// Copies of a container by the device's rules: what the user made and set is in them, what can be made again is not.

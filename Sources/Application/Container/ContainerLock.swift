@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Makes this process the only owner of a container, until `release()` or its end, however it ends.

@@ -1,3 +1,5 @@
+public import Files
+
 /// Why a container could not be taken.
 public enum ContainerLockError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Another process owns it; nil when that process has not written its name yet.

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// The process that owns a container, as it wrote itself into the lock file.

@@ -1,3 +1,4 @@
+public import Files
 public import PropertyList
 
 /// Settings that outlive the run, as Cocoa's user defaults: what was set, over what was registered.

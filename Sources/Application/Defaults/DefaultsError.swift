@@ -1,3 +1,4 @@
+public import Files
 public import PropertyList
 
 /// Why defaults could not be read or written.

@@ -1,3 +1,4 @@
+public import Files
 import Glibc
 
 /// Waits for descriptors, timers and what other threads post, and calls their handlers, all on one thread.

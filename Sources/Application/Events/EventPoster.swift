@@ -1,4 +1,5 @@
 import CPlatform
+import Files
 import Glibc
 import Synchronization
 

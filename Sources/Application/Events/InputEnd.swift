@@ -1,3 +1,4 @@
+public import Files
 import Glibc
 
 /// What it means that a read gave nothing.

@@ -1,4 +1,5 @@
 import CPlatform
+import Files
 import Glibc
 
 /// Work on many things, a few at a time: by as many threads as there are processors, handed on in order.

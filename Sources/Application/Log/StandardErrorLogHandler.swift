@@ -1,4 +1,5 @@
 import CPlatform
+import Files
 import Glibc
 public import Logging
 

@@ -1,3 +1,4 @@
+public import Files
 public import PropertyList
 
 /// What an application keeps to come back as it was left: which item was shown, how far it had scrolled. No data of the

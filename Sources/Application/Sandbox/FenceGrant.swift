@@ -1,4 +1,5 @@
 import CPlatform
+import Files
 import Glibc
 
 /// A folder, or one file, that a fence lets in. Keeps its folder open, so that what is opened later is beneath the very

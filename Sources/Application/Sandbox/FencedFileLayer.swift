@@ -1,4 +1,5 @@
 import CPlatform
+public import Files
 import Glibc
 
 /// The file system behind a fence: every path is checked, and reached beneath the folder that was granted.

@@ -1,4 +1,5 @@
 import CPlatform
+import Files
 import Glibc
 
 /// The second fence of the sandbox: the kernel's own, for the whole process and its children, never to be taken back.

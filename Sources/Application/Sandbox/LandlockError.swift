@@ -1,3 +1,5 @@
+public import Files
+
 /// Why the kernel's fence does not stand.
 public enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kernel has no Landlock, or it was turned off at boot.
@@ -16,7 +18,7 @@ public enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
         case .threads(let count):
             "the sandbox must be closed before other threads begin; there are \(count)"
         case .path(let error): "the sandbox cannot let a path in: \(error.message)"
-        case .refused(let step, let code): "the kernel refused \(step): \(ErrorText.describe(code))"
+        case .refused(let step, let code): "the kernel refused \(step): \(SystemErrorText.describe(code))"
         }
     }
 

@@ -1,4 +1,5 @@
 import CPlatform
+public import Files
 import Glibc
 import Synchronization
 

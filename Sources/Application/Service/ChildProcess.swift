@@ -1,4 +1,5 @@
 import CPlatform
+public import Files
 import Glibc
 
 /// A program that this process started, with every signal at its default: a blocked mask would be inherited.

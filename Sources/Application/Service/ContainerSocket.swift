@@ -1,4 +1,5 @@
 import CPlatform
+public import Files
 import Glibc
 
 /// The socket in a container by which `cubby attach` reaches the host that runs there.

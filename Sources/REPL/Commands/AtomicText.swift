@@ -1,4 +1,4 @@
-import Application
+import Files
 
 /// Writes a text file in one step: the old one is there until the new one is whole.
 enum AtomicText {

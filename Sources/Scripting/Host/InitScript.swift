@@ -1,4 +1,5 @@
 import Application
+import Files
 import Lua
 
 /// What `init.lua` registered, so that a newer version can take its place.

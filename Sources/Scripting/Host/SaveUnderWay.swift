@@ -1,4 +1,5 @@
 import Application
+import Files
 import Stores
 
 /// A save whose archive another thread writes.

@@ -1,4 +1,5 @@
 import Application
+import Files
 import Logging
 import Lua
 import Stores

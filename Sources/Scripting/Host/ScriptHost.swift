@@ -1,4 +1,5 @@
 public import Application
+import Files
 public import Logging
 public import Lua
 import PropertyList

@@ -1,4 +1,5 @@
 import Application
+import Files
 
 /// Where LuaRocks and the system keep modules for Lua 5.4.
 enum LuaTrees {

@@ -1,4 +1,5 @@
 import Application
+import Files
 import Lua
 
 /// Reading a global that nothing assigned is an error with the nearest names; in what is typed at a prompt it is a

@@ -1,4 +1,5 @@
 import Application
+import Files
 import Glibc
 public import Lua
 

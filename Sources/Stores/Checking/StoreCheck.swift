@@ -1,4 +1,5 @@
 public import Application
+public import Files
 public import Logging
 import PropertyList
 

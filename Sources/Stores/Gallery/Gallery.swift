@@ -1,4 +1,5 @@
-public import Application
+import Application
+public import Files
 import FoundationEssentials
 import PropertyList
 

@@ -1,4 +1,4 @@
-import Application
+import Files
 
 /// A picture of a gallery: the files that are made of the one in the store; on any thread.
 struct GalleryPicture: Sendable {

@@ -1,4 +1,4 @@
-public import Application
+public import Files
 import PropertyList
 
 /// A picture: the bytes of a file, decoded when its pixels are first needed, or pixels that were made.

@@ -1,4 +1,4 @@
-public import Application
+public import Files
 
 /// Why a picture could not be read, made, found or kept.
 public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {

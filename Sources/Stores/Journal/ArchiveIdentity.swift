@@ -1,4 +1,4 @@
-import Application
+import Files
 
 /// Which archive a journal follows: its size and a checksum of its contents.
 ///

@@ -1,4 +1,4 @@
-import Application
+import Files
 import PropertyList
 
 /// A large archive on its way into its file, piece by piece: while another thread writes a piece and sets the disk going,

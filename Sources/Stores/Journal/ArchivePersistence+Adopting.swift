@@ -1,4 +1,4 @@
-import Application
+import Files
 import PropertyList
 
 extension ArchivePersistence {

@@ -1,4 +1,4 @@
-public import Application
+public import Files
 
 /// Keeps a store in a folder: `items.archive`, the saved document, and `items.journal`, each commit since.
 ///

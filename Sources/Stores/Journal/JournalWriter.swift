@@ -1,4 +1,4 @@
-import Application
+import Files
 
 /// The journal's file: records go to its end, each in one write, whole or not at all.
 final class JournalWriter {

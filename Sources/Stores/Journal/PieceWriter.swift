@@ -1,4 +1,5 @@
 import Application
+import Files
 import Glibc
 
 /// A thread that writes the pieces of a file one after the other, and sets the disk going, while the next is made.

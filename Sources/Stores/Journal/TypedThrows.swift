@@ -1,4 +1,4 @@
-import Application
+import Files
 
 /// Runs calls of the file layer, and gives their failure as a store's.
 func attempt<Value>(_ body: () throws(FileError) -> Value) throws(StoreError) -> Value {

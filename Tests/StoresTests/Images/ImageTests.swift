@@ -1,4 +1,4 @@
-import Application
+import Files
 import Foundation
 import Stores
 import TestSupport

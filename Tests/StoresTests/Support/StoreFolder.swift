@@ -1,5 +1,6 @@
-import Application
+import Files
 import Foundation
+
 @testable import Stores
 
 /// A Documents folder for one test, removed with the value.

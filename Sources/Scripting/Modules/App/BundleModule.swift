@@ -1,4 +1,5 @@
 import Application
+import Files
 import Lua
 
 /// `bundle`: resources that are read and never written: the user's own folder first, then the host's.

@@ -1,4 +1,5 @@
 import Application
+import Files
 import KeyedArchive
 import Lua
 import PropertyList

@@ -1,4 +1,4 @@
-import Application
+import Files
 
 /// Which keys can be the names of pictures' files.
 enum ImageKey {

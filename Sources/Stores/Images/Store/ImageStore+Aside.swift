@@ -1,4 +1,4 @@
-import Application
+import Files
 import Logging
 
 /// Pictures that are out of the store and may come back: those of items whose removal can be undone. They are among the

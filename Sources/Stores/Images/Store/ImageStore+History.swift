@@ -1,4 +1,4 @@
-import Application
+import Files
 import Logging
 
 /// Pictures that another has replaced, or that were deleted, and that an undo brings back. They are among the caches as

@@ -1,4 +1,4 @@
-import Application
+import Files
 import Logging
 
 /// Pictures that are set or deleted while the item store is in a transaction: they take their places when it is

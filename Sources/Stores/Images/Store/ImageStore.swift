@@ -1,5 +1,5 @@
-public import Application
 import CPlatform
+public import Files
 public import Logging
 
 /// The pictures of an application: each a JPEG file under its key in the documents folder, with a cache before them.

@@ -1,4 +1,4 @@
-import Application
+import Files
 
 /// Where a picture of the store is, for work on many of them: on any thread, past the cache, which it would turn over.
 struct PictureFile: Sendable {

@@ -1,4 +1,4 @@
-import Application
+import Files
 
 /// A thumbnail's file and the picture's that it is made from; on any thread.
 struct ThumbnailFile: Sendable {

@@ -1,9 +1,9 @@
 import CPlatform
 
 /// The system's words for an error number.
-enum ErrorText {
+package enum SystemErrorText {
     /// Returns the text for `code`, such as "No space left on device".
-    static func describe(_ code: Int32) -> String {
+    package static func describe(_ code: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 160) { buffer in
             guard let base = buffer.baseAddress else { return "error \(code)" }
             cubby_error_text(code, base, buffer.count)

@@ -1,11 +1,11 @@
 import Glibc
 
 /// Reads a folder's names.
-enum DirectoryEntries {
+package enum DirectoryEntries {
     /// The names in an open folder, without "." and "..", in byte order; those that are not UTF-8 are left out.
     ///
     /// Takes the descriptor over and closes it.
-    static func names(descriptor: Int32, path: String) throws(FileError) -> [String] {
+    package static func names(descriptor: Int32, path: String) throws(FileError) -> [String] {
         guard let stream = fdopendir(descriptor) else {
             let code = errno
             close(descriptor)

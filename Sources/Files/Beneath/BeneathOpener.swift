@@ -5,16 +5,18 @@ import Glibc
 ///
 /// `openat2` lets the kernel check it in one step, and links that stay inside may be followed. Where the kernel has no
 /// `openat2` (before 5.6, and in some containers), the path is walked component by component and every link is refused.
-struct BeneathOpener: Sendable {
-    enum Method: String, Sendable {
+package struct BeneathOpener: Sendable {
+    package enum Method: String, Sendable {
         case openat2
         case walk = "component walk"
     }
 
-    let method: Method
+    package let method: Method
+
+    package init(method: Method) { self.method = method }
 
     /// Finds out what the kernel has.
-    static let system = BeneathOpener(method: probe())
+    package static let system = BeneathOpener(method: probe())
 
     private static func probe() -> Method {
         let descriptor = cubby_openat2(AT_FDCWD, ".", cubby_open_path | O_CLOEXEC, 0, UInt64(CUBBY_RESOLVE_BENEATH))
@@ -27,7 +29,7 @@ struct BeneathOpener: Sendable {
     }
 
     /// Opens a relative path; returns a descriptor or a negative error number.
-    func open(_ root: Int32, _ path: String, flags: Int32, permissions: UInt32 = 0) -> Int32 {
+    package func open(_ root: Int32, _ path: String, flags: Int32, permissions: UInt32 = 0) -> Int32 {
         let flags = flags | O_CLOEXEC
         switch method {
         case .openat2:

@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// What is known of a file without reading it.
 public struct FileStatus: Sendable, Hashable {
@@ -20,7 +20,7 @@ public struct FileStatus: Sendable, Hashable {
     public var device: UInt64
     public var inode: UInt64
 
-    init(_ raw: stat) {
+    package init(_ raw: stat) {
         kind =
             switch raw.st_mode & S_IFMT {
             case S_IFREG: .regular

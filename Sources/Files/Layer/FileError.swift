@@ -38,7 +38,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.operation = operation
         self.path = path
         self.code = code
-        self.reason = reason ?? ErrorText.describe(code)
+        self.reason = reason ?? SystemErrorText.describe(code)
     }
 
     public var message: String {

@@ -1,6 +1,0 @@
-import TestSupport
-
-extension TemporaryDirectory {
-    /// The names in a folder, none when it cannot be read.
-    func names(_ folder: String = "") -> [String] { (try? contents(of: folder)) ?? [] }
-}
