@@ -1,6 +1,6 @@
 -- The archiving tasks of the books: an object and an object that holds others, kept between runs.
 --
---   cubby run examples/foo-bar.lua        the first time, and again
+--   cubby --container /tmp/foo-bar run examples/foo-bar.lua        the first time, and again
 --
 -- What each run logs is below, behind "expect:" (the first) and "expect again:".
 
@@ -31,10 +31,13 @@ function Bar:copy() return Bar{ foos = archiver.copy(self.foos) } end     -- the
 
 local function NSLog(format, ...) print(format:format(...)) end
 
--- The bytes of a file; none for an empty one, which is a first run as well.
-local function contents(path)
+-- The objects of a file that an earlier run wrote; nil when the file is absent or empty: a first run.
+local function saved(path)
   local bytes = fs.exists(path) and fs.read(path)
-  return bytes and #bytes > 0 and bytes or nil
+  if not bytes or #bytes == 0 then return nil end
+  local unarchiver = assert(archiver.reader(bytes))
+  if not unarchiver:containsValue("myfoo") then error(path .. " is a file of your own: run this in an empty container", 0) end
+  return unarchiver
 end
 
 -- Task 1: one object under a key.
@@ -45,27 +48,25 @@ local pathToFoo2 = app.container.documents .. "/foo2.archive"
 local theFoo, theFoo2, theBar
 
 local function task1()
-  local data = contents(pathToFoo)
-  if not data then
+  local unarchiver = saved(pathToFoo)
+  if not unarchiver then
     NSLog("first run: no name or age")             -- expect: first run: no name or age
     theFoo = Foo{ name = "James", age = 40 }
     return
   end
-  local unarchiver = assert(archiver.reader(data))
   theFoo = unarchiver:decodeObject("myfoo")
   unarchiver:finishDecoding()
   NSLog("nth run - name: %s age: %i", theFoo.name, theFoo.age) -- expect again: nth run - name: James age: 40
 end
 
 local function task2()
-  local data = contents(pathToFoo2)
-  if not data then
+  local unarchiver = saved(pathToFoo2)
+  if not unarchiver then
     NSLog("first run: no name or age")             -- expect: first run: no name or age
     theFoo2 = Foo{ name = "James", age = 40 }
     theBar = Bar.new()
     return
   end
-  local unarchiver = assert(archiver.reader(data))
   theFoo2 = unarchiver:decodeObject("myfoo")
   theBar = unarchiver:decodeObject("mybar")
   unarchiver:finishDecoding()
@@ -89,14 +90,14 @@ local function save(objects, path, failure)
   if not fs.write(path, archiver:finishEncoding()) then NSLog(failure) end
 end
 
+log.info(pathToFoo)
+task1()
+task2()
+copying()
+
 app.delegate = {
   applicationWillTerminate = function()
     save({ myfoo = theFoo }, pathToFoo, "writing failed.... ")
     save({ myfoo = theFoo2, mybar = theBar }, pathToFoo2, "writing failed....")
   end,
 }
-
-log.info(pathToFoo)
-task1()
-task2()
-copying()

@@ -1,6 +1,6 @@
 -- A museum's objects: imported once, kept, and asked about.
 --
---   cubby run examples/museum.lua CSV [IMAGES]
+--   cubby --container /tmp/museum run examples/museum.lua CSV [IMAGES]
 --
 -- CSV has the columns title, accession_number and date_acquired, and any others, which become custom fields.
 -- Each picture in the folder IMAGES is attached to an item.

@@ -1,10 +1,11 @@
 -- Hooks around the moment at which the application goes to the background and saves.
 --
---   cubby run examples/save-hooks.lua
+--   cubby --container /tmp/save-hooks run examples/save-hooks.lua
 --
--- Put the hooks into Library/Scripts/init.lua of your container, and they are there at every launch.
+-- It removes the item and the folder that it made, and nothing else. Put the hooks into Library/Scripts/init.lua of your container, and they are there at every launch.
 
-local backups = app.container.documents .. "/Backups"
+local backups = app.container.documents .. "/Backups by hook"
+local hadBackups = fs.exists(backups)
 
 app:group("backup", function(on)
   -- Before the host saves: the last chance to put things in order.
@@ -46,5 +47,7 @@ for _, hook in ipairs(app:hooks{ group = "backup" }) do print(hook.event, hook.s
 -- Leave nothing behind: without the hooks, or the way out would back up once more.
 app:off{ group = "backup" }
 items:removeItem(bear)
-for _, name in ipairs(fs.list(backups)) do fs.remove(backups .. "/" .. name) end
-fs.remove(backups)
+if not hadBackups then
+  for _, name in ipairs(fs.list(backups)) do fs.remove(backups .. "/" .. name) end
+  fs.remove(backups)
+end

@@ -43,7 +43,55 @@ struct ExampleTests {
         #expect(lines.contains("didSave\t1\t0"))
         #expect(output.stderr.contains("Saved all of the Items"))
         #expect(output.stderr.contains("saved 1 items, and a backup of 1"))
-        #expect(!FileManager.default.fileExists(atPath: "\(program.container)/Documents/Backups"))
+        #expect(!FileManager.default.fileExists(atPath: "\(program.container)/Documents/Backups by hook"))
+    }
+
+    @Test(
+        "an example leaves what a container holds as it is",
+        arguments: [
+            ("household.lua", nil), ("save-hooks.lua", nil), ("foo-bar.lua", "a file of your own"), ("seed.lua", nil),
+            ("museum.lua", nil),
+        ] as [(String, String?)])
+    func harmless(name: String, refusal: String?) throws {
+        let made = try program(
+            "-e",
+            """
+            local lamp = items:createItem{ name = "Reading Lamp", valueInDollars = 7, room = "Study", date_acquired = "" }
+            items:createItem{ name = "Fluffy Bear", valueInDollars = 78, department = "Toys" }
+            lamp.image = image.open((...) .. "/pictures/lamp.png")
+            local documents = app.container.documents
+            assert(fs.makeDirectory(documents .. "/Backups by hook"))
+            for _, name in ipairs{ "inventory.csv", "foo.archive", "foo2.archive", "Backups by hook/old.json" } do
+              assert(fs.write(documents .. "/" .. name, archiver.archivedData{ "mine" }))
+            end
+            """, "\(Project.root)/examples/data")
+        #expect(made.status == .exited(0), "\(made.stderr)")
+        let before = try contents()
+        for _ in 1...2 {
+            let output = try example(name, folder: "\(Project.root)/examples/data")
+            #expect(output.status == .exited(refusal == nil ? 0 : 1), "\(output.stderr)")
+            #expect(output.stderr.contains(refusal ?? ""))
+            #expect(try contents() == before)
+        }
+    }
+
+    /// What a person has in the container: the items, the pictures, and the other files.
+    private func contents() throws -> String {
+        let output = try program(
+            "--read-only", "--no-init", "-e",
+            """
+            for _, item in items:each() do print(item, item.room, item.department, item.image and item.image.width) end
+            local documents = app.container.documents
+            for _, folder in ipairs{ "", "/Backups by hook" } do
+              for _, name in ipairs(fs.list(documents .. folder)) do
+                local path = documents .. folder .. "/" .. name
+                local bytes = not name:find("^items%.") and not name:find("%d%.json$") and fs.read(path)
+                if bytes then print(folder, name, data(bytes):base64()) end
+              end
+            end
+            """)
+        #expect(output.status == .exited(0), "\(output.stderr)")
+        return output.stdout
     }
 
     @Test("seed.lua fills an empty store from the bundle on the first run, and on no other")
