@@ -52,6 +52,7 @@ int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *n
 }
 
 static int narrow_load(lua_State *L) {
+    clua_check_stack(L);
     int top = lua_gettop(L);
     if (top < 3) lua_settop(L, top = 3);
     const char *mode = luaL_optstring(L, 3, "bt");
@@ -97,6 +98,7 @@ static int all_results(lua_State *L, int status, lua_KContext context) {
 }
 
 static int narrow_xpcall(lua_State *L) {
+    clua_check_stack(L);
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_pushvalue(L, 2);
     lua_pushcclosure(L, guarded_handler, 1);
@@ -117,10 +119,9 @@ static int resume(lua_State *L, lua_State *co, int arguments) {
         return -1;
     }
     lua_xmove(L, co, arguments);
-    host->current = co;
+    clua_switch(host, co);
     int status = clua_abort_coroutine(co, lua_resume(co, L, arguments, &results));
-    host->current = L;
-    if (host->abortDepth || atomic_load_explicit(&host->pending, memory_order_relaxed)) clua_arm(host);
+    clua_switch(host, L);
     if (status == LUA_OK || status == LUA_YIELD) {
         if (!lua_checkstack(L, results + 1)) {
             lua_pop(co, results);
@@ -200,10 +201,9 @@ static int co_close(lua_State *L) {
     lua_settop(L, 1);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
-    host->current = co;
+    clua_switch(host, co);
     int status = lua_pcall(L, 1, LUA_MULTRET, 0);
-    host->current = L;
-    if (host->abortDepth || atomic_load_explicit(&host->pending, memory_order_relaxed)) clua_arm(host);
+    clua_switch(host, L);
     return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
@@ -221,6 +221,7 @@ static int may_write(lua_State *L, size_t bytes) {
 }
 
 static int counted_print(lua_State *L) {
+    clua_check_stack(L);
     int count = lua_gettop(L);
     size_t total = (size_t)count; /* the separators, the line's end */
     for (int i = 1; i <= count; i++) {
@@ -244,6 +245,7 @@ static int counted_print(lua_State *L) {
 
 /* io.write and file:write: upvalue 1 is Lua's own, 2 whether the file is the first argument. */
 static int counted_write(lua_State *L) {
+    clua_check_stack(L);
     int isMethod = lua_toboolean(L, lua_upvalueindex(2)), counts = 1;
     int top = lua_gettop(L);
     if (isMethod) {

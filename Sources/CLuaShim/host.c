@@ -1,5 +1,4 @@
 /* The state, its counting allocator, and the list of objects to be released. */
-#define _GNU_SOURCE /* pthread_getattr_np */
 #include "host.h"
 
 #include <stdio.h>
@@ -85,33 +84,13 @@ static int new_ref_table(lua_State *L, const char *mode) {
     return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-/* A quarter of the thread's stack stays free, 256 KB to 2 MB. */
-static void limit_stack(clua_host *host) {
-    char *here = __builtin_frame_address(0), *low = here - (1 << 20);
-    pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        void *address;
-        size_t size;
-        if (pthread_attr_getstack(&attributes, &address, &size) == 0 && (char *)address < here) low = address;
-        pthread_attr_destroy(&attributes);
-    }
-    size_t room = (size_t)(here - low);
-    if (room > (size_t)64 << 20) low = here - (room = (size_t)64 << 20); /* `ulimit -s unlimited` */
-    size_t reserve = room / 4;
-    if (reserve > 2 << 20) reserve = 2 << 20;
-    if (reserve < 256 << 10) reserve = room / 2 < 256 << 10 ? room / 2 : 256 << 10;
-    host->stackLimit = low + reserve;
-    host->stackFloor = low + reserve / 2;
-}
-
 clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit) {
     clua_host *host = calloc(1, sizeof *host);
     if (!host) return NULL;
     host->callbacks = *callbacks;
     host->owner = owner;
     host->limit = limit;
-    host->thread = pthread_self();
-    limit_stack(host);
+    clua_adopt(host);
     lua_State *L = lua_newstate(allocate, host);
     if (!L) {
         free(host);
@@ -127,12 +106,11 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     host->traced = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushboolean(L, 0);
     host->abortion = luaL_ref(L, LUA_REGISTRYINDEX);
-    clua_interrupt_init(host);
     return host;
 }
 
 void clua_close(clua_host *host) {
-    clua_interrupt_close(host);
+    clua_close_timer(host);
     lua_close(host->main); /* every handle's __gc runs now */
     clua_close_releases(host);
     clua_pool_close(&host->pool);
@@ -150,12 +128,11 @@ lua_State *clua_current(clua_host *host) { return host->current; }
 lua_State *clua_main(clua_host *host) { return host->main; }
 clua_host *clua_host_of(lua_State *L) { return host_of(L); }
 void *clua_owner(lua_State *L) { return host_of(L)->owner; }
-int clua_on_owner_thread(const clua_host *host) { return pthread_equal(host->thread, pthread_self()) != 0; }
 size_t clua_used(const clua_host *host) { return host->used; }
 size_t clua_peak(const clua_host *host) { return host->peak; }
 size_t clua_limit(const clua_host *host) { return host->limit; }
 void clua_set_limit(clua_host *host, size_t bytes) { host->limit = bytes; }
-int clua_depth(const clua_host *host) { return host->depth; }
+int clua_depth(const clua_host *host) { return depth_of(host); }
 size_t clua_live_objects(const clua_host *host) { return host->live; }
 void clua_collect(clua_host *host) { lua_gc(host->main, LUA_GCCOLLECT); }
 
@@ -182,25 +159,4 @@ int clua_count_output(clua_host *host, size_t bytes) {
     if (host->outputRaised) return CLUA_OUTPUT_DROPPED;
     host->outputRaised = 1;
     return CLUA_OUTPUT_RAISES;
-}
-
-clua_entry clua_enter(clua_host *host, lua_State *L) {
-    clua_entry entry = {host->enforce, host->current};
-    host->enforce = 1;
-    host->current = L;
-    host->depth++;
-    /* What came while the host was outside of the VM (it does not wait for another signal). The handler on this thread arms
-     * from depth 1 on, so the depth has to be in memory before this looks: else a signal between the two is met by neither. */
-    atomic_signal_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&host->pending, memory_order_relaxed)) clua_arm(host);
-    return entry;
-}
-
-void clua_leave(clua_host *host, clua_entry entry) {
-    host->enforce = entry.enforce;
-    if (host->abortDepth == host->depth) host->abortDepth = 0; /* unwound: the error is Swift's now */
-    host->depth--;
-    host->current = entry.current;
-    /* Further out, the same abortion goes on. */
-    if (host->abortDepth) clua_arm(host);
 }

@@ -20,12 +20,22 @@ typedef struct {
     int slot;
 } clua_place;
 
+/* How far C's stack may grow down. The room below is the reserve. */
+typedef struct {
+    char *limit;   /* calls of Swift, and of what takes much of the stack */
+    char *entry;   /* calls from Swift back into Lua */
+    char *floor;   /* interrupts */
+} clua_stack;
+
 struct clua_host {
     clua_callbacks callbacks;
     void *owner;
     lua_State *main;
     lua_State *current; /* the coroutine that runs now: where an interrupt has to be armed */
-    pthread_t thread;
+
+    /* Who uses the state: the number of the thread, and the kernel's id of it, for other threads' signals. */
+    atomic_ulong thread;
+    atomic_int threadId;
 
     /* Memory. `enforce` is on exactly while the innermost boundary is the VM or a C-level protected call. */
     clua_pool pool;
@@ -36,10 +46,12 @@ struct clua_host {
 
     /* Interrupts. */
     atomic_int pending;
-    int depth;      /* protected entries now active */
-    int abortDepth; /* while depth >= this, the hook raises again; 0: not aborting */
+    atomic_int depth; /* protected entries now active; written by the thread that runs them */
+    int abortDepth;   /* while depth >= this, the hook raises again; 0: not aborting */
+    int64_t deadline; /* in nanoseconds of the monotonic clock; 0: none */
     timer_t timer;
     int hasTimer;
+    unsigned long timerThread; /* the number of the thread that the timer signals */
 
     /* Objects that handles keep, and those whose handles were collected, see releases.c. */
     uintptr_t *held;
@@ -59,8 +71,7 @@ struct clua_host {
     size_t output, outputLimit;
     int outputRaised;
 
-    char *stackLimit; /* C's stack grows down to here at most, with room left for whoever must clean up */
-    char *stackFloor; /* and an interrupt is served down to here */
+    clua_stack stack; /* of the thread that uses the state */
 
     clua_class *classes, *rows;
     int handles;   /* reference: weak table, slot -> handle */
@@ -71,23 +82,72 @@ struct clua_host {
 
 static inline clua_host *host_of(lua_State *L) { return *(clua_host **)lua_getextraspace(L); }
 
-/* Entering the VM from Swift, and leaving it. */
+/* Consecutive entries of one host on a thread. States nest when a binding of one runs code of another, and the same state may
+ * come twice. The stretches of a thread are a list, the innermost first; each stands on the stack of its first entry. */
+typedef struct clua_stretch {
+    clua_host *host;
+    int base;       /* the host's depth before the first entry */
+    int outerDepth; /* the outer stretch's host's depth at that time */
+    struct clua_stretch *outer;
+} clua_stretch;
+
+/* What the shim knows of a thread (thread.c). */
+typedef struct {
+    unsigned long number; /* never used for a second thread, unlike pthread_self(); 0: nothing is known yet */
+    int id;               /* the kernel's */
+    clua_stack stack;
+    clua_stretch *innermost; /* what runs now: the signal handler reads it */
+} clua_thread;
+/* The model makes an access from the signal handler safe, also when the shim is in a shared library. */
+extern _Thread_local clua_thread clua_self __attribute__((tls_model("initial-exec")));
+
+/* Entering the VM from Swift, and leaving it (entry.c). */
 typedef struct {
     int enforce;
     lua_State *current;
+    int begins; /* it is the first of its stretch */
+    clua_stretch stretch;
 } clua_entry;
-clua_entry clua_enter(clua_host *host, lua_State *L);
-void clua_leave(clua_host *host, clua_entry entry);
+void clua_enter(clua_host *host, lua_State *L, clua_entry *entry);
+void clua_leave(clua_host *host, const clua_entry *entry);
+
+static inline int depth_of(const clua_host *host) {
+    return atomic_load_explicit(&((clua_host *)host)->depth, memory_order_relaxed);
+}
+
+static inline int pending_of(const clua_host *host) {
+    return atomic_load_explicit(&((clua_host *)host)->pending, memory_order_relaxed);
+}
 
 /* Whether the frames that now run are being stopped. */
-static inline int clua_unwinds(const clua_host *host) { return host->abortDepth && host->depth >= host->abortDepth; }
+static inline int clua_unwinds(const clua_host *host) { return host->abortDepth && depth_of(host) >= host->abortDepth; }
+
+/* Pending beside the reasons: something is to be looked at, here or in a host further out. */
+#define CLUA_LOOK 0x100
 
 void clua_arm(clua_host *host);
+/* The coroutine that runs is another one now. */
+static inline void clua_switch(clua_host *host, lua_State *L) {
+    host->current = L;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (host->abortDepth || pending_of(host)) clua_arm(host);
+}
+
+/* Learns what a thread needs (thread.c); and makes the calling thread the user of the state. */
+void clua_begin_thread(void);
+void clua_adopt(clua_host *host);
+/* The signal that makes a thread look (signal.c). */
+int clua_signal_number(void);
+void clua_send_signal(int threadId);
+void *clua_signal_value(void);
 /* What came of a resumption: a coroutine that yielded because it is being stopped ends, with the error on its stack. */
 int clua_abort_coroutine(lua_State *co, int status);
 void clua_serve(lua_State *L);
-void clua_interrupt_init(clua_host *host);
-void clua_interrupt_close(clua_host *host);
+/* Whether the host's deadline has passed, to the clock's coarse resolution. */
+int clua_is_overdue(const clua_host *host);
+/* Has the deadline's signals sent to the calling thread. */
+void clua_bind_timer(clua_host *host);
+void clua_close_timer(clua_host *host);
 int clua_trampoline(lua_State *L);
 int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *name);
 void clua_bound_strings(lua_State *L);
@@ -100,7 +160,7 @@ int clua_format_plainly(lua_State *L);
  * and may run Lua code; the stack is as before. */
 static inline void clua_poll(lua_State *L) {
     clua_host *host = host_of(L);
-    if (atomic_load_explicit(&host->pending, memory_order_relaxed) || host->abortDepth) clua_serve(L);
+    if (pending_of(host) || host->abortDepth) clua_serve(L);
 }
 
 /* The same, for loops of short steps: it looks only once in some thousand of them. */
@@ -117,10 +177,11 @@ static inline void clua_spend(clua_budget *budget, lua_State *L, size_t cost) {
     }
 }
 
-/* Lua counts its own C calls (200 at most), but not how much Swift's frames between them take, nor those of coroutines that
- * close one another. So whatever leads from Lua back into C looks at the stack itself. */
+/* Lua counts its own C calls (200 at most), but not how much of the stack they take, nor those of coroutines that close one
+ * another. So each function of the shim that a script calls and that calls Swift, or may call Lua, compares the stack itself.
+ * What Lua's own functions and the VM take for 200 calls of metamethods is less than the reserve. */
 static inline void clua_check_stack(lua_State *L) {
-    if ((char *)__builtin_frame_address(0) < host_of(L)->stackLimit) luaL_error(L, "C stack overflow");
+    if ((char *)__builtin_frame_address(0) < host_of(L)->stack.limit) luaL_error(L, "C stack overflow");
 }
 
 /* Notes an object that a new handle keeps, and gives its place; and moves it to the releases, in __gc. */

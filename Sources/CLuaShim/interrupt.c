@@ -3,25 +3,33 @@
  * A permanent count hook halves the VM's speed at any count. So a signal sent to the Lua thread installs the hook when it
  * is needed, as lua.c's own laction does (lua_sethook may be called from a signal handler on the thread that runs the
  * state). Once a reason demands an end, the hook stays at a count of one and raises again in every frame, so no pcall of
- * the script can swallow it. */
-#include <errno.h>
+ * the script can swallow it.
+ *
+ * Where states nest, the hook of the innermost one's code asks those further out as well: their code goes on only after it. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "host.h"
 #include "sanitizer.h"
 
-#define INTERRUPT_SIGNAL SIGURG /* ignored by default: harmless when it arrives late */
+static int64_t now(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
 
-static _Thread_local clua_host *running; /* the host of this thread, for the handler */
+int clua_is_overdue(const clua_host *host) { return host->deadline && now(CLOCK_MONOTONIC_COARSE) >= host->deadline; }
 
-/* Asks the host what to do about what is pending; 1: to stop, by the error that is kept as the abortion. */
-static int must_stop(lua_State *L) {
-    clua_host *host = host_of(L);
-    if (host->abortDepth) return clua_unwinds(host);
-    int reasons = atomic_exchange(&host->pending, 0);
+/* Takes the error on top of the stack as the one that is raised again and again. */
+static void keep_abortion(clua_host *host, lua_State *L) {
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->abortion); /* the slot is there: nothing is allocated */
+}
+
+/* Asks a host what to do about what is pending for it; 1: to stop, by the error that is kept as the abortion. */
+static int ask(clua_host *host, lua_State *L) {
+    if (host->abortDepth || !lua_checkstack(L, LUA_MINSTACK)) return 0;
+    int reasons = atomic_fetch_and(&host->pending, CLUA_LOOK) & ~CLUA_LOOK;
+    if (host->deadline && now(CLOCK_MONOTONIC) >= host->deadline) reasons |= CLUA_INTERRUPT_DEADLINE;
     if (!reasons) return 0;
     int enforce = host->enforce;
     lua_State *current = host->current;
@@ -30,10 +38,39 @@ static int must_stop(lua_State *L) {
     int status = host->callbacks.interrupt(host->owner, L, reasons);
     host->enforce = enforce;
     host->current = current;
-    if (status < 0) lua_rawseti(L, LUA_REGISTRYINDEX, host->abortion);
+    if (status < 0) keep_abortion(host, L);
     lua_settop(L, top);
     if (status < 0 && host->abortDepth) clua_arm(host);
     return status < 0;
+}
+
+/* Asks the hosts further out than a stretch, the outermost first; the one that stops what runs in it, or NULL. */
+static clua_host *stopping(const clua_stretch *stretch, const clua_host *innermost) {
+    if (!stretch->outer) return NULL;
+    clua_host *by = stopping(stretch->outer, innermost), *host = stretch->outer->host;
+    if (by) return by;
+    if (host != innermost) ask(host, host->current);
+    return host->abortDepth && stretch->outerDepth >= host->abortDepth ? host : NULL;
+}
+
+/* Whether the code that runs is to be stopped, by its own host or by one further out. */
+static int must_stop(lua_State *L) {
+    clua_host *host = host_of(L);
+    if (host->abortDepth) return clua_unwinds(host);
+    if (!pending_of(host)) return 0;
+    const clua_stretch *stretch = clua_self.innermost;
+    atomic_fetch_and(&host->pending, ~CLUA_LOOK);
+    clua_host *by = stretch->outer ? stopping(stretch, host) : NULL;
+    if (!by) return ask(host, L);
+    int enforce = host->enforce, top = lua_gettop(L);
+    host->enforce = 0;
+    host->callbacks.stop(host->owner, by->owner, L);
+    host->enforce = enforce;
+    keep_abortion(host, L);
+    lua_settop(L, top);
+    host->abortDepth = stretch->base + 1;
+    clua_arm(host);
+    return 1;
 }
 
 static int raise_abortion(lua_State *L) {
@@ -43,7 +80,7 @@ static int raise_abortion(lua_State *L) {
 
 /* Without room for the host's frames the answer waits for the next look. */
 void clua_serve(lua_State *L) {
-    if ((char *)__builtin_frame_address(0) < host_of(L)->stackLimit || !lua_checkstack(L, LUA_MINSTACK)) return;
+    if ((char *)__builtin_frame_address(0) < host_of(L)->stack.limit || !lua_checkstack(L, LUA_MINSTACK)) return;
     if (must_stop(L)) raise_abortion(L);
 }
 
@@ -53,7 +90,7 @@ static void hook(lua_State *L, lua_Debug *ar) {
     clua_host *host = host_of(L);
     /* Lua gives a hook room on its own stack. On C's, what recurses without end can live here: the half of the reserve is for
      * that. Lower still it waits for the next instruction, as the stack can only get shorter. */
-    if ((char *)__builtin_frame_address(0) < host->stackFloor) return;
+    if ((char *)__builtin_frame_address(0) < host->stack.floor) return;
     /* While a chunk is being stopped, the hook stays. */
     if (!clua_unwinds(host)) lua_sethook(L, NULL, 0, 0);
     if (!must_stop(L)) return;
@@ -75,67 +112,53 @@ CLUA_UNSANITIZED void clua_arm(clua_host *host) {
     lua_sethook(host->current, hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
-CLUA_UNSANITIZED static void on_signal(int number, siginfo_t *info, void *context) {
-    (void)number;
-    (void)context;
-    clua_host *host = running;
-    if (!host) return;
-    if (info->si_code == SI_TIMER) atomic_fetch_or(&host->pending, CLUA_INTERRUPT_DEADLINE);
-    if (host->depth > 0 && atomic_load(&host->pending)) clua_arm(host);
-}
-
-void clua_interrupt_init(clua_host *host) {
-    running = host;
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    clua_sigaction(INTERRUPT_SIGNAL, &action);
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, INTERRUPT_SIGNAL);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-}
-
-void clua_interrupt_close(clua_host *host) {
-    if (host->hasTimer) timer_delete(host->timer);
-    if (running == host) running = NULL;
-}
-
 void clua_interrupt(clua_host *host, int reasons) {
-    atomic_fetch_or(&host->pending, reasons);
-    pthread_kill(host->thread, INTERRUPT_SIGNAL);
+    int before = atomic_fetch_or(&host->pending, reasons);
+    /* What was pending has been signalled. */
+    if ((before & reasons) != reasons) clua_send_signal(atomic_load(&host->threadId));
 }
 
-int clua_pending(const clua_host *host) { return atomic_load(&((clua_host *)host)->pending); }
-void clua_clear_pending(clua_host *host, int reasons) { atomic_fetch_and(&host->pending, ~reasons); }
 void clua_abort_above(clua_host *host, int depth) { host->abortDepth = depth > 0 ? depth : 1; }
-int clua_is_aborting(const clua_host *host) { return host->abortDepth != 0; }
 
-void clua_set_deadline(clua_host *host, double seconds) {
-    if (!host->hasTimer) {
-        if (seconds <= 0) return;
+/* ---- Deadlines ---- */
+
+void clua_close_timer(clua_host *host) {
+    if (host->hasTimer) timer_delete(host->timer);
+    host->hasTimer = 0;
+}
+
+static void start_timer(clua_host *host) {
+    struct itimerspec when;
+    memset(&when, 0, sizeof when);
+    when.it_value.tv_sec = (time_t)(host->deadline / 1000000000);
+    when.it_value.tv_nsec = (long)(host->deadline % 1000000000);
+    /* Again every 10 ms while there is a deadline: code that was in a C function at the first tick is met at a later one. */
+    if (host->deadline) when.it_interval.tv_nsec = 10 * 1000 * 1000;
+    timer_settime(host->timer, TIMER_ABSTIME, &when, NULL);
+}
+
+void clua_bind_timer(clua_host *host) {
+    if (!host->hasTimer || host->timerThread != clua_self.number) {
+        clua_close_timer(host);
         struct sigevent event;
         memset(&event, 0, sizeof event);
         event.sigev_notify = SIGEV_THREAD_ID;
-        event.sigev_signo = INTERRUPT_SIGNAL;
+        event.sigev_signo = clua_signal_number();
+        event.sigev_value.sival_ptr = clua_signal_value();
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
-        event.sigev_notify_thread_id = (int)syscall(SYS_gettid);
+        event.sigev_notify_thread_id = clua_self.id;
         if (timer_create(CLOCK_MONOTONIC, &event, &host->timer) != 0) return;
         host->hasTimer = 1;
+        host->timerThread = clua_self.number;
     }
-    struct itimerspec when;
-    memset(&when, 0, sizeof when);
-    if (seconds > 0) {
-        if (seconds > 1e9) seconds = 1e9;
-        when.it_value.tv_sec = (time_t)seconds;
-        when.it_value.tv_nsec = (long)((seconds - (double)when.it_value.tv_sec) * 1e9);
-        if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0) when.it_value.tv_nsec = 1;
-        /* Again every 10 ms: code that was in a C function at the first tick is met at a later one. */
-        when.it_interval.tv_nsec = 10 * 1000 * 1000;
-    }
-    timer_settime(host->timer, 0, &when, NULL);
-    if (seconds <= 0) clua_clear_pending(host, CLUA_INTERRUPT_DEADLINE);
+    start_timer(host);
+}
+
+void clua_set_deadline(clua_host *host, double seconds) {
+    int64_t deadline = 0;
+    if (seconds > 0) deadline = now(CLOCK_MONOTONIC) + (int64_t)((seconds < 1e9 ? seconds : 1e9) * 1e9);
+    host->deadline = deadline;
+    if (deadline || host->hasTimer) clua_bind_timer(host);
 }

@@ -43,22 +43,34 @@ void clua_forget_traceback(lua_State *L) {
 int clua_was_out_of_memory(int status) { return status == LUA_ERRMEM; }
 int clua_was_syntax_error(int status) { return status == LUA_ERRSYNTAX; }
 
+/* Whether C's stack goes down to a limit already; then the error takes the place of the topmost values. */
+static int overflows(lua_State *L, const char *limit, int values) {
+    if ((char *)__builtin_frame_address(0) >= limit) return 0;
+    lua_pop(L, values);
+    lua_pushliteral(L, "C stack overflow");
+    return 1;
+}
+
 int clua_load(lua_State *L, const char *bytes, size_t length, const char *name) {
     clua_host *host = host_of(L);
-    clua_entry entry = clua_enter(host, L);
+    if (overflows(L, host->stack.limit, 0)) return LUA_ERRRUN; /* the parser recurses as well */
+    clua_entry entry;
+    clua_enter(host, L, &entry);
     int status = clua_load_text(L, bytes, length, name); /* never bytecode: it can corrupt the VM */
-    clua_leave(host, entry);
+    clua_leave(host, &entry);
     return status;
 }
 
 int clua_pcall(lua_State *L, int arguments, int results) {
     clua_host *host = host_of(L);
+    if (overflows(L, host->stack.entry, arguments + 1)) return LUA_ERRRUN;
     int base = lua_gettop(L) - arguments;
     lua_pushcfunction(L, handler);
     lua_insert(L, base);
-    clua_entry entry = clua_enter(host, L);
+    clua_entry entry;
+    clua_enter(host, L, &entry);
     int status = lua_pcall(L, arguments, results, base);
-    clua_leave(host, entry);
+    clua_leave(host, &entry);
     lua_remove(L, base);
     return status;
 }
@@ -77,7 +89,9 @@ static void trace(lua_State *co) {
 
 int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
     clua_host *host = host_of(co);
-    clua_entry entry = clua_enter(host, co);
+    if (overflows(co, host->stack.entry, arguments)) return LUA_ERRRUN;
+    clua_entry entry;
+    clua_enter(host, co, &entry);
     int status = lua_resume(co, from, arguments, results);
     if (status != LUA_OK && (status != LUA_YIELD || clua_unwinds(host))) {
         host->enforce = entry.enforce; /* no protected call stands here */
@@ -88,7 +102,7 @@ int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
     }
     if (status == LUA_OK || status == LUA_YIELD) status = clua_abort_coroutine(co, status);
     else status = lua_resetthread(co); /* its pending variables are closed while it can still be stopped */
-    clua_leave(host, entry);
+    clua_leave(host, &entry);
     if (status == LUA_OK) return 0;
     if (status == LUA_YIELD) return 1;
     return status;
@@ -96,9 +110,10 @@ int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
 
 void clua_resetthread(lua_State *co) {
     clua_host *host = host_of(co);
-    clua_entry entry = clua_enter(host, co);
+    clua_entry entry;
+    clua_enter(host, co, &entry);
     lua_resetthread(co); /* closes pending variables, protected by itself */
-    clua_leave(host, entry);
+    clua_leave(host, &entry);
     lua_settop(co, 0);
 }
 

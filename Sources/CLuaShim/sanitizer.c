@@ -9,7 +9,9 @@
  * installed as it is. It touches what its own thread owns, an atomic, and lua_sethook, whose library is not instrumented. */
 extern int __sigaction(int number, const struct sigaction *action, struct sigaction *former);
 
-int clua_sigaction(int number, const struct sigaction *action) { return __sigaction(number, action, NULL); }
+int clua_sigaction(int number, const struct sigaction *action, struct sigaction *former) {
+    return __sigaction(number, action, former);
+}
 
 /* Debian builds Lua with the fortified longjmp, which is the one that the sanitizer does not wrap. Unseen, each error would
  * leave the frames that it crossed on the sanitizer's shadow stack, which is copied at every allocation, and is not

@@ -14,10 +14,12 @@
 #if CLUA_THREAD_SANITIZER
 /* For what a signal handler runs: it may come in the middle of the sanitizer's own work, and must not call into it. */
 #define CLUA_UNSANITIZED __attribute__((disable_sanitizer_instrumentation, noinline))
-int clua_sigaction(int number, const struct sigaction *action);
+int clua_sigaction(int number, const struct sigaction *action, struct sigaction *former);
 #else
 #define CLUA_UNSANITIZED
-static inline int clua_sigaction(int number, const struct sigaction *action) { return sigaction(number, action, NULL); }
+static inline int clua_sigaction(int number, const struct sigaction *action, struct sigaction *former) {
+    return sigaction(number, action, former);
+}
 #endif
 
 #endif

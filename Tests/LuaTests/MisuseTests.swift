@@ -61,16 +61,29 @@ struct MisuseTests {
         #expect(message(result).contains("the class Counter was declared to another LuaState"))
     }
 
-    @Test("another thread")
+    @Test("another thread, while code runs")
     func otherThread() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let fixture = try Fixture()
-            nonisolated(unsafe) let state = fixture.state
-            let thread = Thread { _ = state.makeTable() }
-            thread.start()
-            while !thread.isFinished { await Task.yield() }
+            fixture.declare("elsewhere") { _ in
+                nonisolated(unsafe) let state = fixture.state
+                let thread = Thread { _ = state.makeTable() }
+                thread.start()
+                while !thread.isFinished { sched_yield() }
+            }
+            try fixture.run("elsewhere()")
         }
-        #expect(message(result).contains("used on the thread that made it"))
+        #expect(message(result).contains("code of this LuaState runs on another thread"))
+    }
+
+    @Test("closing a state from its own code")
+    func closedWithin() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let fixture = try Fixture()
+            fixture.declare("close") { _ in fixture.state.close() }
+            try fixture.run("close()")
+        }
+        #expect(message(result).contains("a LuaState cannot be closed while its code runs"))
     }
 
     @Test("what needs no state still works: dropping values, interrupting, closing twice")

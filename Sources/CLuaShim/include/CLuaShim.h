@@ -39,6 +39,8 @@ typedef struct {
     int (*get)(void *accessor, void *object, lua_State *L);
     int (*set)(void *accessor, void *object, lua_State *L);
     int (*interrupt)(void *owner, lua_State *L, int reasons); /* 0: go on; CLUA_RAISE: the error is on the stack */
+    /* Pushes the error by which `by`, the owner of a state further out, stops what runs within it. */
+    void (*stop)(void *owner, void *by, lua_State *L);
     void (*release)(void *object);
 } clua_callbacks;
 
@@ -50,7 +52,8 @@ lua_State *clua_main(clua_host *host);
 lua_State *clua_current(clua_host *host);
 clua_host *clua_host_of(lua_State *L);
 void *clua_owner(lua_State *L);
-int clua_on_owner_thread(const clua_host *host);
+/* To be called before a use of the state: 1 when this thread may use it, 0 while its code runs on another one. */
+int clua_use(clua_host *host);
 size_t clua_used(const clua_host *host);
 size_t clua_peak(const clua_host *host);
 size_t clua_limit(const clua_host *host);
@@ -76,15 +79,13 @@ size_t clua_output_limit(const clua_host *host);
 void clua_reset_output(clua_host *host);
 
 /* ---- Interrupts (interrupt.c) ---- */
-/* Any thread: marks the reasons and makes the VM look at its next instruction. */
+/* Any thread: marks the reasons and makes the VM look at its next instruction. A CANCEL is for the code that runs now: when
+ * none does it is forgotten as the next code begins. The other reasons wait. */
 void clua_interrupt(clua_host *host, int reasons);
 /* Seconds from now at which the running code is interrupted with DEADLINE; 0 or less turns it off. */
 void clua_set_deadline(clua_host *host, double seconds);
 /* After `interrupt` asked to raise, every frame above this depth of protected calls raises again until it is unwound. */
 void clua_abort_above(clua_host *host, int depth);
-int clua_is_aborting(const clua_host *host);
-int clua_pending(const clua_host *host);
-void clua_clear_pending(clua_host *host, int reasons);
 
 /* ---- Stack, plain (stack.c) ---- */
 int clua_gettop(lua_State *L);

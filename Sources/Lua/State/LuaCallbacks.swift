@@ -36,8 +36,15 @@ let luaCallbacks = clua_callbacks(
         case .goOn: return 0
         case .stop(let error, let depth):
             clua_abort_above(state.host, Int32(clamping: depth))
+            state.stopError = error
             return state.raise(error, on: L)
         }
+    },
+    stop: { owner, by, L in
+        guard let owner, let by, let L else { return }
+        let outer = Unmanaged<LuaState>.fromOpaque(by).takeUnretainedValue()
+        let error = outer.stopError ?? LuaError(.cancelled, "interrupted")
+        _ = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue().raise(error, on: L)
     },
     release: { object in
         guard let object else { return }

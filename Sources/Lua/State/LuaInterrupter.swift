@@ -10,7 +10,7 @@ public final class LuaInterrupter: Sendable {
 
         /// The host has events to look at; the chunk goes on afterwards.
         public static let events = Reason(rawValue: CLUA_INTERRUPT_EVENTS)
-        /// The chunk is to be stopped.
+        /// The code that runs now is to be stopped. Requested while none runs, it does not affect what runs later.
         public static let cancel = Reason(rawValue: CLUA_INTERRUPT_CANCEL)
         /// The chunk's time is up.
         public static let deadline = Reason(rawValue: CLUA_INTERRUPT_DEADLINE)

@@ -1,6 +1,10 @@
 internal import CLuaShim
 
-/// A Lua state: one world of globals and values, owned by the thread that made it.
+/// A Lua state: one world of globals and values, used by one thread at a time.
+///
+/// The thread may change while no code of the state runs: an actor can own one. Two uses at the same time are for the
+/// caller's isolation to prevent, which the compiler checks, as a state is not `Sendable`. A use while code runs on another
+/// thread traps.
 ///
 /// Why no error of Lua's can cross a Swift frame: everything that may raise runs in `CLuaShim`, inside a protected call;
 /// what Swift calls directly cannot raise, or only for want of memory, which the allocator never refuses to Swift (it
@@ -17,16 +21,21 @@ public final class LuaState {
     let host: OpaquePointer
     let releases = LuaReference.ReleaseList()
     private var isClosed = false
+    /// The error that last stopped running code: it stops the code of states within as well.
+    var stopError: LuaError?
     /// Functions, accessors and classes that live as long as the state: the shim holds them by address.
     private var retained: [AnyObject] = []
     private(set) var errorClass: LuaClass<LuaErrorObject>?
     /// The error that was last raised as a string, so that it comes back to Swift as itself.
     var raisedAsText: (message: String, error: any Error)?
 
-    /// Stops or pauses the running chunk, from any thread.
+    /// Stops or pauses the running code, from any thread.
     public let interrupter: LuaInterrupter
 
-    /// What to do when the running chunk was interrupted. It runs inside the chunk, between two instructions.
+    /// What to do when the running code was interrupted. It runs between two instructions.
+    ///
+    /// When a function of this state evaluates code in another state, it runs between two instructions of that one; if it
+    /// answers `stop`, the code of both ends with the error.
     public var interruptHandler: (LuaInterrupter.Reason) -> InterruptDecision = { _ in .goOn }
 
     /// What was declared to this state, for help, completion and the reference.
@@ -59,11 +68,15 @@ public final class LuaState {
 
     /// Ends the state: its values are gone, the objects that only it held are released. Idempotent.
     ///
-    /// The last reference that goes ends it, too. A function declared to it that keeps the state, or a class, module or
-    /// value of it, is such a reference, so a state with functions of that kind has to be closed.
+    /// The last reference that goes ends it, too, on the thread where that happens: there the objects are released. A
+    /// function declared to it that keeps the state, or a class, module or value of it, is such a reference, so a state with
+    /// functions of that kind has to be closed.
+    ///
+    /// - Precondition: no code of it runs, on any thread.
     public func close() {
         guard !isClosed else { return }
-        precondition(clua_on_owner_thread(host) != 0, "a LuaState is closed on the thread that made it")
+        checkUse()
+        precondition(clua_depth(host) == 0, "a LuaState cannot be closed while its code runs")
         isClosed = true
         interrupter.invalidate()
         clua_close(host)
@@ -71,6 +84,7 @@ public final class LuaState {
         retained = []
         errorClass = nil
         raisedAsText = nil
+        stopError = nil
         interruptHandler = { _ in .goOn }
     }
 
@@ -94,11 +108,11 @@ public final class LuaState {
         return clua_current(host)
     }
 
-    /// Traps where going on would be undefined behaviour: the state is closed, or another thread owns it.
+    /// Traps where going on would be undefined behaviour: the state is closed, or its code runs on another thread.
     @inline(__always)
     func checkUse() {
         precondition(!isClosed, "the LuaState is closed: its values cannot be used any more")
-        precondition(clua_on_owner_thread(host) != 0, "a LuaState and its values are used on the thread that made it")
+        precondition(clua_use(host) != 0, "code of this LuaState runs on another thread: one at a time may use it")
     }
 
     /// The current stack, with room; what was dropped elsewhere is given back first.
@@ -268,7 +282,8 @@ public final class LuaState {
         return clua_live_objects(host)
     }
 
-    /// Seconds from now after which the running code is interrupted with `.deadline`; nil turns that off.
+    /// Seconds from now after which the running code is interrupted with `.deadline`, again every 10 ms until it is turned
+    /// off with nil.
     public func setDeadline(_ seconds: Double?) {
         checkUse()
         clua_set_deadline(host, max(seconds ?? 0, 0))
@@ -311,12 +326,6 @@ public final class LuaState {
     package func failAllocation(_ n: Int, count: Int = 0) -> Int {
         checkUse()
         return Int(clua_fail_allocation(host, UInt(n), UInt(count)))
-    }
-
-    /// Reasons that came while nothing ran are dropped.
-    public func forgetInterrupts(_ reasons: LuaInterrupter.Reason) {
-        checkUse()
-        clua_clear_pending(host, reasons.rawValue)
     }
 }
 

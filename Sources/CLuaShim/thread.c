@@ -1,0 +1,65 @@
+/* Threads: which one uses a state, and how far its stack may grow. */
+#define _GNU_SOURCE /* pthread_getattr_np */
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host.h"
+
+_Thread_local clua_thread clua_self;
+
+/* The lowest address of the calling thread's stack. */
+static char *stack_end(char *here) {
+    pthread_attr_t attributes;
+    void *address = NULL;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        if (pthread_attr_getstack(&attributes, &address, &size) != 0) address = NULL;
+        pthread_attr_destroy(&attributes);
+    }
+    if (address && (char *)address < here) return address;
+    /* The main thread without /proc. Arguments and environment stand above, of unknown size. */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > 8 << 20) limit.rlim_cur = 8 << 20;
+    return here - limit.rlim_cur / 4 * 3;
+}
+
+/* A quarter of the thread's stack is the reserve, 256 KB to 2 MB, and half of a stack that is too small for that. */
+static clua_stack limits_of_stack(void) {
+    char *here = __builtin_frame_address(0), *low = stack_end(here);
+    size_t room = (size_t)(here - low);
+    if (room > (size_t)64 << 20) low = here - (room = (size_t)64 << 20); /* `ulimit -s unlimited` */
+    size_t reserve = room / 4;
+    if (reserve > 2 << 20) reserve = 2 << 20;
+    if (reserve < 256 << 10) reserve = room / 2 < 256 << 10 ? room / 2 : 256 << 10;
+    return (clua_stack){.limit = low + reserve, .entry = low + reserve / 4 * 3, .floor = low + reserve / 2};
+}
+
+void clua_begin_thread(void) {
+    static atomic_ulong count;
+    clua_self.stack = limits_of_stack();
+    clua_self.id = (int)syscall(SYS_gettid);
+    /* A thread of a pool may begin with all signals blocked. */
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, clua_signal_number());
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    clua_self.number = atomic_fetch_add(&count, 1) + 1;
+}
+
+void clua_adopt(clua_host *host) {
+    if (!clua_self.number) clua_begin_thread();
+    host->stack = clua_self.stack;
+    /* An interrupt marks its reason first and reads the id then, an entry comes after this: one of both sees the other. */
+    atomic_store(&host->threadId, clua_self.id);
+    atomic_thread_fence(memory_order_seq_cst);
+    atomic_store_explicit(&host->thread, clua_self.number, memory_order_relaxed);
+    if (host->deadline && host->timerThread != clua_self.number) clua_bind_timer(host);
+}
+
+int clua_use(clua_host *host) {
+    if (atomic_load_explicit(&host->thread, memory_order_relaxed) == clua_self.number) return 1;
+    if (depth_of(host)) return 0;
+    clua_adopt(host);
+    return 1;
+}
