@@ -89,6 +89,7 @@ static int format_pieces(lua_State *L) {
 }
 
 static int string_format(lua_State *L) {
+    clua_check_stack(L);
     if (clua_format_plainly(L)) return 1;
     size_t total = 0;
     for (int i = lua_gettop(L); i >= 1 && total < SHORT; i--)

@@ -39,6 +39,7 @@ static inline void *receiver(lua_State *L, const clua_class *cls, uint64_t *payl
 }
 
 static int method_trampoline(lua_State *L) {
+    clua_check_stack(L);
     clua_host *host = host_of(L);
     if (host->releaseCount > 256) clua_drain_releases(host);
     uint64_t payload;

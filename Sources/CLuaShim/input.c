@@ -17,6 +17,7 @@ static int read_on(lua_State *L, int status, lua_KContext reads) {
 }
 
 static int wait_and_read(lua_State *L, int waits) {
+    clua_check_stack(L);
     lua_KContext reads = (lua_KContext)lua_tocfunction(L, lua_upvalueindex(2));
     if (waits) {
         luaL_checkstack(L, 1, NULL);
@@ -46,6 +47,7 @@ static int next_line_on(lua_State *L, int status, lua_KContext context) {
 }
 
 static int next_line(lua_State *L) {
+    clua_check_stack(L);
     lua_settop(L, 0);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_callk(L, 0, 0, 0, next_line_on);

@@ -39,6 +39,7 @@ void clua_set_row_metatable(lua_State *L, clua_class *cls) {
 }
 
 static int describe_row(lua_State *L) {
+    clua_check_stack(L);
     uint64_t payload;
     if (to_row(L, 1, &payload)) {
         lua_pushvalue(L, lua_upvalueindex(1));

@@ -189,6 +189,7 @@ static int add_replacement(clua_match *match, luaL_Buffer *result, const char *a
 }
 
 static int string_gsub(lua_State *L) {
+    clua_check_stack(L);
     size_t length, size;
     const char *text = luaL_checklstring(L, 1, &length);
     const char *bytes = luaL_checklstring(L, 2, &size);

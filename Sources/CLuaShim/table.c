@@ -32,6 +32,7 @@ static inline void copy(lua_State *L, clua_budget *budget, int source, lua_Integ
 }
 
 static int table_insert(lua_State *L) {
+    clua_check_stack(L);
     clua_budget budget = {0};
     lua_Integer end = (lua_Integer)((lua_Unsigned)length(L, 1, READS | WRITES) + 1), position = end;
     switch (lua_gettop(L)) {
@@ -48,6 +49,7 @@ static int table_insert(lua_State *L) {
 }
 
 static int table_remove(lua_State *L) {
+    clua_check_stack(L);
     clua_budget budget = {0};
     lua_Integer size = length(L, 1, READS | WRITES);
     lua_Integer position = luaL_optinteger(L, 2, size);
@@ -61,6 +63,7 @@ static int table_remove(lua_State *L) {
 }
 
 static int table_move(lua_State *L) {
+    clua_check_stack(L);
     clua_budget budget = {0};
     lua_Integer first = luaL_checkinteger(L, 2), last = luaL_checkinteger(L, 3), to = luaL_checkinteger(L, 4);
     int target = lua_isnoneornil(L, 5) ? 1 : 5;
@@ -88,6 +91,7 @@ static void add_element(lua_State *L, luaL_Buffer *result, lua_Integer index) {
 }
 
 static int table_concat(lua_State *L) {
+    clua_check_stack(L);
     clua_budget budget = {0};
     size_t size;
     lua_Integer last = length(L, 1, READS);
@@ -213,6 +217,7 @@ static void sort_part(sorter *s, lua_Integer low, lua_Integer high, int isUneven
 }
 
 static int table_sort(lua_State *L) {
+    clua_check_stack(L);
     lua_Integer size = length(L, 1, READS | WRITES);
     if (size < 2) return 0;
     luaL_argcheck(L, size < INT_MAX, 1, "array too big");
