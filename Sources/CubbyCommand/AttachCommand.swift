@@ -24,9 +24,8 @@ struct AttachCommand: ParsableCommand {
             let reason =
                 holder.map { "\($0.text) has it, but takes no attachments" }
                 ?? "no process runs \(container.displayPath)"
-            throw CommandFailure.exit(
-                .inputOutput,
-                error.code == ENOENT || error.code == ECONNREFUSED ? "cannot attach: \(reason)" : error.message)
+            guard error.code == ENOENT || error.code == ECONNREFUSED else { throw CommandFailure.exit(error) }
+            throw CommandFailure.exit(.inputOutput, "cannot attach: \(reason)")
         }
         let loop = try EventLoop()
         let client = try AttachClient(descriptor, loop: loop)

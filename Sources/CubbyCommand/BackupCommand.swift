@@ -43,7 +43,7 @@ struct BackupCommand: ParsableCommand {
             for path in report.skipped { print("passed over \(path): neither a file nor a folder") }
             print("backed up \(report.files) files, \(report.bytes) bytes, to \(out)")
         } catch {
-            throw CommandFailure.exit(.inputOutput, error.message)
+            throw CommandFailure.exit(error)
         }
     }
 }
@@ -94,9 +94,10 @@ struct RestoreCommand: ParsableCommand {
             guard replace, layer.exists(aside) else { return FolderRemover.remove(aside, using: layer) }
             print("what was there is in \(DisplayPath.abbreviate(aside))")
         } catch let error as ContainerLockError {
+            if case .file(let error) = error { throw CommandFailure.exit(error) }
             throw CommandFailure.exit(.containerInUse, error.message)
         } catch let error as FileError {
-            throw CommandFailure.exit(.inputOutput, error.message)
+            throw CommandFailure.exit(error)
         }
     }
 

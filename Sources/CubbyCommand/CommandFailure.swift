@@ -1,5 +1,6 @@
 import Application
 import ArgumentParser
+import Files
 
 /// How commands end when they cannot do their work: a line on standard error, and the status of the contract.
 enum CommandFailure {
@@ -14,6 +15,11 @@ enum CommandFailure {
     static func exit(_ status: Status, _ message: String) -> ExitCode {
         StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
         return ExitCode(status.rawValue)
+    }
+
+    /// A file's error: bad data when something else is where a file or a folder of the container's has to be.
+    static func exit(_ error: FileError) -> ExitCode {
+        exit(error.isMisplaced ? .badData : .inputOutput, error.message)
     }
 }
 

@@ -131,12 +131,14 @@ struct ScriptSession {
         do {
             return try ScriptHost(options)
         } catch let error as ContainerLockError {
+            if case .file(let error) = error { throw CommandFailure.exit(error) }
             throw exit(Status.containerInUse, error.message)
         } catch let error as LandlockError {
             throw exit(Status.unavailable, "--require-sandbox: \(error.message)")
         } catch let error as FileError {
-            throw exit(Status.inputOutput, error.message)
+            throw CommandFailure.exit(error)
         } catch let error as StoreError {
+            if let error = error.cause as? FileError, error.isMisplaced { throw CommandFailure.exit(error) }
             throw exit(error.code == .inputOutput ? Status.inputOutput : Status.badData, error.message)
         }
     }

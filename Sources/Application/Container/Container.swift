@@ -67,28 +67,60 @@ public struct Container: Sendable, Hashable {
         return home.map { Container(path: PathText.join($0, ".local/share/" + name)) }
     }
 
+    /// Opens the container for the host's own work in it, and makes what folders are missing, closed to other users (`0700`).
+    ///
+    /// The root's own path may lead through links. Beneath it there are none in the places of the container's folders and
+    /// files: whoever lays one there would have the host read, write and remove what is the user's elsewhere.
+    ///
+    /// - Returns: the file system beneath the root, which follows no link.
+    /// - Throws: `FileError`, `isMisplaced` when something else is where a folder or a file of the container's has to be.
+    public func open() throws(FileError) -> BeneathFileLayer {
+        try PosixFileLayer().makeDirectories(path, permissions: 0o700)
+        let layer = try BeneathFileLayer(path)
+        for folder in folders.dropFirst() where try !layer.contains(folder, .directory) {
+            try layer.makeDirectories(folder, permissions: 0o700)
+        }
+        try checkLayout(in: layer)
+        return layer
+    }
+
+    /// The same for a container that has to be there: nothing is made.
+    ///
+    /// - Returns: the file system beneath the root, which follows no link.
+    /// - Throws: `FileError`, as of `open()`.
+    public func openExisting() throws(FileError) -> BeneathFileLayer {
+        let layer = try BeneathFileLayer(path)
+        for folder in folders.dropFirst() { _ = try layer.contains(folder, .directory) }
+        try checkLayout(in: layer)
+        return layer
+    }
+
+    private func checkLayout(in layer: BeneathFileLayer) throws(FileError) {
+        for folder in ContainerLayout.optionalFolders {
+            _ = try layer.contains(PathText.join(path, folder), .directory)
+        }
+        for file in ContainerLayout.files { _ = try layer.contains(PathText.join(path, file), .regular) }
+    }
+
     /// Makes the folders that are missing, closed to other users (`0700`).
     ///
-    /// - Parameter layer: the file system.
-    /// - Throws: `FileError`, also when something other than a folder is in the way.
-    public func create(using layer: any FileLayer = PosixFileLayer()) throws(FileError) {
-        for folder in folders { try layer.makeDirectories(folder, permissions: 0o700) }
-    }
+    /// - Throws: `FileError`, as of `open()`.
+    public func create() throws(FileError) { _ = try open() }
 
     /// Empties `tmp`. What cannot be removed stays; links are removed, not followed.
     ///
-    /// - Parameter layer: the file system.
+    /// - Parameter layer: the file system, of `open()`.
     /// - Throws: `FileError` when `tmp` itself cannot be read.
-    public func emptyTemporaryFolder(using layer: any FileLayer = PosixFileLayer()) throws(FileError) {
+    public func emptyTemporaryFolder(using layer: any FileLayer) throws(FileError) {
         for name in try layer.list(tmp) { FolderRemover.remove(PathText.join(tmp, name), using: layer) }
     }
 
     /// Removes what interrupted writes left behind. Call it at launch with the lock held.
     ///
-    /// - Parameter layer: the file system.
+    /// - Parameter layer: the file system, of `open()`.
     /// - Returns: the paths that were removed.
     @discardableResult
-    public func removeLeftovers(using layer: any FileLayer = PosixFileLayer()) -> [String] {
+    public func removeLeftovers(using layer: any FileLayer) -> [String] {
         folders.flatMap { folder in
             ((try? AtomicFile.removeLeftovers(in: folder, using: layer)) ?? []).map { PathText.join(folder, $0) }
         }

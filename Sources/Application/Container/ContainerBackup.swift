@@ -25,24 +25,25 @@ public enum ContainerBackup {
     /// - Parameters:
     ///   - container: which one.
     ///   - folder: made by this, together with the folders above it.
-    ///   - layer: the file system.
+    ///   - layer: the file system of the new folder.
     /// - Returns: what was copied.
     /// - Throws: `FileError`; the new folder may then be there in part.
     public static func write(
         _ container: Container, to folder: String, using layer: any FileLayer = PosixFileLayer()
     ) throws(FileError) -> Report {
         var report = Report()
+        let source = try container.openExisting()
         let archive = PathText.join(container.documents, "items.archive")
         for attempt in 1...5 {
             report = Report()
-            let before = try layer.status(archive)
+            let before = try source.status(archive)
             try layer.makeDirectories(folder, permissions: 0o700)
-            for part in parts where layer.exists(PathText.join(container.path, part)) {
+            for part in parts where source.exists(PathText.join(container.path, part)) {
                 try copy(
-                    PathText.join(container.path, part), to: PathText.join(folder, part), except: [container.caches],
-                    &report, layer)
+                    PathText.join(container.path, part), source, to: PathText.join(folder, part), layer,
+                    except: [container.caches], &report)
             }
-            let after = try layer.status(archive)
+            let after = try source.status(archive)
             if before?.inode == after?.inode, before?.modified == after?.modified { return report }
             if attempt == 5 { throw FileError(.read, archive, code: EBUSY, reason: "it is saved again and again") }
             FolderRemover.remove(folder, using: layer)
@@ -97,7 +98,8 @@ public enum ContainerBackup {
         try layer.makeDirectories(staging, permissions: 0o700)
         let caches = PathText.join(folder, "Library/Caches")
         for part in parts {
-            try copy(PathText.join(folder, part), to: PathText.join(staging, part), except: [caches], &report, layer)
+            try copy(
+                PathText.join(folder, part), layer, to: PathText.join(staging, part), layer, except: [caches], &report)
         }
         try layer.syncDirectory(staging)
         for part in parts {
@@ -109,45 +111,47 @@ public enum ContainerBackup {
             try layer.rename(PathText.join(staging, part), to: place)
         }
         try layer.syncDirectory(container.path)
-        try container.create(using: layer)
+        try container.create()
         return report
     }
 
+    /// What others than the user may do with a file is not kept: a copy may come to lie where they can reach it.
     private static func copy(
-        _ source: String, to target: String, except: Set<String>, _ report: inout Report, _ layer: any FileLayer
+        _ source: String, _ sourceLayer: any FileLayer, to target: String, _ layer: any FileLayer,
+        except: Set<String>, _ report: inout Report
     ) throws(FileError) {
         var pending = [(source, target)]
         while let (from, to) = pending.popLast() {
             // Gone since its folder was listed.
-            guard let status = try layer.status(from) else { continue }
+            guard let status = try sourceLayer.status(from) else { continue }
             switch status.kind {
             case .directory:
                 if except.contains(from) { continue }
                 try layer.makeDirectories(to, permissions: 0o700)
-                for name in try layer.list(from) where !TemporaryName.matches(name) {
+                for name in try sourceLayer.list(from) where !TemporaryName.matches(name) {
                     pending.append((PathText.join(from, name), PathText.join(to, name)))
                 }
             case .regular:
-                report.bytes += try copyFile(from, to: to, status, layer)
+                report.bytes += try copyFile(from, sourceLayer, to: to, layer, status)
                 report.files += 1
-            case .symbolicLink, .other: report.skipped.append(from)
+            case .symbolicLink, .socket, .other: report.skipped.append(from)
             }
         }
     }
 
     private static func copyFile(
-        _ from: String, to: String, _ status: FileStatus, _ layer: any FileLayer
+        _ from: String, _ source: any FileLayer, to: String, _ layer: any FileLayer, _ status: FileStatus
     ) throws(FileError) -> Int {
-        let file = try layer.open(from, .read)
-        defer { layer.close(file) }
-        let writer = try AtomicFileWriter(to, using: layer, permissions: status.permissions & 0o777)
+        let file = try source.open(from, .read)
+        defer { source.close(file) }
+        let writer = try AtomicFileWriter(to, using: layer, permissions: status.permissions & 0o700)
         var piece = [UInt8](repeating: 0, count: 1 << 20)
         while true {
             var count = 0
             var failure: FileError?
             piece.withUnsafeMutableBytes { buffer in
                 do throws(FileError) {
-                    count = try layer.read(file, into: buffer)
+                    count = try source.read(file, into: buffer)
                     if count > 0 { try writer.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
                 } catch {
                     failure = error

@@ -25,12 +25,15 @@ public final class ContainerLock {
     ///   - processName: what others are told.
     /// - Throws: `ContainerLockError.inUse` naming the holder, or `.file`.
     public init(_ container: Container, processName: String = ProcessName.current) throws(ContainerLockError) {
+        let layer: BeneathFileLayer
+        do throws(FileError) { layer = try BeneathFileLayer(container.path) } catch { throw .file(error) }
         path = container.lockFile
         isDisordered = false
         holder = LockHolder(
             processIdentifier: getpid(), processName: processName, since: Int64(time(nil)))
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .file(FileError(.lock, path, code: errno)) }
+        let file: OpenFile
+        do throws(FileError) { file = try layer.open(path, .update, permissions: 0o600) } catch { throw .file(error) }
+        descriptor = file.descriptor
         var looks = Self.looksAtTheEnd
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
@@ -48,8 +51,6 @@ public final class ContainerLock {
         holdsLock = true
         do throws(FileError) {
             // Who gives a container up in order empties the file.
-            let file = OpenFile(descriptor: descriptor, path: path)
-            let layer = PosixFileLayer()
             isDisordered = try layer.status(file).size > 0
             // In one write over the old line, so that who asks meanwhile reads one or the other.
             let line = Array(holder.line.utf8)
@@ -83,8 +84,9 @@ public final class ContainerLock {
     /// - Parameter container: which one.
     /// - Returns: nil when nobody does, or nothing can be read.
     public static func holder(of container: Container) -> LockHolder? {
-        let descriptor = open(container.lockFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
+        guard let layer = try? BeneathFileLayer(container.path),
+            let descriptor = try? layer.open(container.lockFile, .read).descriptor
+        else { return nil }
         defer { close(descriptor) }
         // A shared lock is refused while the owner lives, and gone again with the descriptor.
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }

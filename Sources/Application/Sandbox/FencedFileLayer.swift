@@ -5,9 +5,8 @@ import Glibc
 /// The file system behind a fence: every path is checked, and reached beneath the folder that was granted.
 ///
 /// Only regular files and folders are opened: a pipe or a device would block the host.
-public struct FencedFileLayer: FileLayer {
+public struct FencedFileLayer: PathLayer {
     let fence: PathFence
-    private let real = PosixFileLayer()
 
     init(fence: PathFence) { self.fence = fence }
 
@@ -18,10 +17,11 @@ public struct FencedFileLayer: FileLayer {
             place, path, flags: access.flags | O_NONBLOCK | O_NOCTTY, permissions: permissions, .open)
         do throws(FileError) {
             let file = OpenFile(descriptor: descriptor, path: path)
-            switch try real.status(file).kind {
+            switch try status(file).kind {
             case .regular: break
             case .directory: throw FileError(.open, path, code: EISDIR)
-            case .symbolicLink, .other: throw FileError(.open, path, code: EACCES, reason: "it is no regular file")
+            case .symbolicLink, .socket, .other:
+                throw FileError(.open, path, code: EACCES, reason: "it is no regular file")
             }
             try fence.checkNotClosed(descriptor, path)
             guard fcntl(descriptor, F_SETFL, access.flags & O_APPEND) == 0 else {
@@ -33,46 +33,6 @@ public struct FencedFileLayer: FileLayer {
             throw error
         }
     }
-
-    public func close(_ file: OpenFile) { real.close(file) }
-
-    public func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-        try real.read(file, into: buffer)
-    }
-
-    public func read(
-        _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
-    ) throws(FileError) -> Int {
-        try real.read(file, at: offset, into: buffer)
-    }
-
-    public func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError) {
-        try real.writeAll(bytes, to: file)
-    }
-
-    public func writeAll(
-        _ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int
-    ) throws(FileError) {
-        try real.writeAll(bytes, to: file, at: offset)
-    }
-
-    public func sync(_ file: OpenFile) throws(FileError) { try real.sync(file) }
-
-    public func syncData(_ file: OpenFile) throws(FileError) { try real.syncData(file) }
-
-    public func beginSync(_ file: OpenFile) { real.beginSync(file) }
-
-    public func discard(_ file: OpenFile) { real.discard(file) }
-
-    public func truncate(_ file: OpenFile, to size: Int) throws(FileError) { try real.truncate(file, to: size) }
-
-    public func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
-        try real.setPermissions(file, to: permissions)
-    }
-
-    public func status(_ file: OpenFile) throws(FileError) -> FileStatus { try real.status(file) }
-
-    public func map(_ file: OpenFile) throws(FileError) -> MappedFile { try real.map(file) }
 
     public func rename(_ source: String, to target: String) throws(FileError) {
         let from = try fence.place(source, .readWrite, .rename)
@@ -114,8 +74,8 @@ public struct FencedFileLayer: FileLayer {
         let place = try fence.place(path, .readWrite, .sync)
         let descriptor = try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, .sync)
         let file = OpenFile(descriptor: descriptor, path: path)
-        defer { real.close(file) }
-        try real.sync(file)
+        defer { close(file) }
+        try sync(file)
     }
 
     public func status(_ path: String) throws(FileError) -> FileStatus? {

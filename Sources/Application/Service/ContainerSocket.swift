@@ -9,6 +9,7 @@ import Glibc
 public final class ContainerSocket {
     public let path: String
     public let descriptor: Int32
+    private let layer: BeneathFileLayer
 
     /// Listens. What an earlier host left in its place is removed: call it with the container's lock held.
     ///
@@ -16,8 +17,10 @@ public final class ContainerSocket {
     /// - Throws: `FileError`.
     public init(listeningIn container: Container) throws(FileError) {
         path = container.socketFile
+        layer = try BeneathFileLayer(container.path)
+        let isThere = try layer.contains(path, .socket)
         descriptor = try Self.makeSocket(path)
-        unlink(path)
+        if isThere { try? layer.remove(path) }
         let before = umask(0o177)
         let result = Self.address(in: container) { address in address.pass { bind(descriptor, $0, $1) } }
         let code = errno
@@ -30,7 +33,7 @@ public final class ContainerSocket {
 
     deinit {
         close(descriptor)
-        unlink(path)
+        try? layer.remove(path)
     }
 
     /// Takes the next who waits.
@@ -53,6 +56,9 @@ public final class ContainerSocket {
     /// - Throws: `FileError`; with `ENOENT` or `ECONNREFUSED` when no host listens there.
     public static func connect(to container: Container) throws(FileError) -> Int32 {
         let path = container.socketFile
+        guard try BeneathFileLayer(container.path).contains(path, .socket) else {
+            throw FileError(.open, path, code: ENOENT)
+        }
         let descriptor = try makeSocket(path)
         let result = address(in: container) { address in address.pass { Glibc.connect(descriptor, $0, $1) } }
         guard result == 0 else {

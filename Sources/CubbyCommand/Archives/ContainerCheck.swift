@@ -26,7 +26,10 @@ struct ContainerCheck {
         if let repair, !repair.isEmpty {
             throw ValidationError("A container is repaired in place: cubby check \(container.path) --repair")
         }
-        let check = StoreCheck(container, logger: Logger(label: "cubby", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let layer: BeneathFileLayer
+        do throws(FileError) { layer = try container.openExisting() } catch { throw CommandFailure.exit(error) }
+        let check = StoreCheck(
+            container, using: layer, logger: Logger(label: "cubby", factory: { _ in SwiftLogNoOpLogHandler() }))
         print("\(container.displayPath):")
         for finding in check.findings {
             print("  \(finding.severity.rawValue): \(finding.message)")
@@ -44,12 +47,12 @@ struct ContainerCheck {
             defer { lock.release() }
             for text in try check.repair() { print("  repaired: \(text)") }
         } catch let error as ContainerLockError {
-            guard case .inUse = error else { throw ArchiveFiles.failure(74, error.message) }
+            if case .file(let error) = error { throw CommandFailure.exit(error) }
             throw ArchiveFiles.failure(ScriptSession.Status.containerInUse, error.message)
         } catch let error as StoreError {
             throw ArchiveFiles.failure(error.code == .corruptArchive ? ArchiveFiles.badData : 74, error.message)
         } catch let error as FileError {
-            throw ArchiveFiles.failure(74, error.message)
+            throw CommandFailure.exit(error)
         }
     }
 

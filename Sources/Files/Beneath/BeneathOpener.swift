@@ -29,15 +29,21 @@ package struct BeneathOpener: Sendable {
     }
 
     /// Opens a relative path; returns a descriptor or a negative error number.
-    package func open(_ root: Int32, _ path: String, flags: Int32, permissions: UInt32 = 0) -> Int32 {
+    ///
+    /// Unless `followsLinks`, a link that stays inside is refused, too. With O_PATH and O_NOFOLLOW the last component may be
+    /// a link, which is opened itself.
+    package func open(
+        _ root: Int32, _ path: String, flags: Int32, permissions: UInt32 = 0, followsLinks: Bool = true
+    ) -> Int32 {
         let flags = flags | O_CLOEXEC
         switch method {
         case .openat2:
             // The kernel refuses a mode where nothing is made.
             let mode = flags & O_CREAT != 0 ? permissions & 0o7777 : 0
+            let links = followsLinks ? 0 : CUBBY_RESOLVE_NO_SYMLINKS
             return cubby_openat2(
                 root, path.isEmpty ? "." : path, flags, mode,
-                UInt64(CUBBY_RESOLVE_BENEATH | CUBBY_RESOLVE_NO_MAGICLINKS))
+                UInt64(CUBBY_RESOLVE_BENEATH | CUBBY_RESOLVE_NO_MAGICLINKS | links))
         case .walk:
             return walk(root, path, flags: flags, permissions: permissions)
         }

@@ -28,6 +28,9 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     public var code: Int32
     /// The reason in words; the system's text for `code` unless a better one was known.
     public var reason: String
+    /// Whether something stands where a file or a folder of the program's own has to be: a symbolic link, a pipe, a device.
+    /// The disk is well then; what is on it is not as it has to be.
+    public var isMisplaced = false
 
     /// - Parameters:
     ///   - operation: what was tried.
@@ -39,6 +42,14 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.path = path
         self.code = code
         self.reason = reason ?? SystemErrorText.describe(code)
+    }
+
+    /// The same error of another step on another path: for callers that know what the user asked for.
+    func saying(_ operation: Operation, _ path: String) -> FileError {
+        var error = self
+        error.operation = operation
+        error.path = path
+        return error
     }
 
     public var message: String {

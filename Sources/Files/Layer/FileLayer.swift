@@ -133,10 +133,14 @@ extension FileLayer {
         } catch {
             switch error.code {
             case FileLayerCode.exists:
-                // A link to a folder is a folder here; opening it through "." tells.
-                guard (try? status(path + "/.")) != nil else {
-                    throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory)
+                // A link to a folder is a folder where links are followed; opening it through "." tells.
+                let found: FileStatus?
+                do throws(FileError) {
+                    found = try status(path + "/.")
+                } catch {
+                    throw error.saying(.makeDirectory, path)
                 }
+                if found == nil { throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory) }
             case FileLayerCode.absent:
                 let parent = PathText.parent(of: path)
                 guard parent != path else { throw error }

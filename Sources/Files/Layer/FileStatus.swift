@@ -6,7 +6,8 @@ public struct FileStatus: Sendable, Hashable {
         case regular
         case directory
         case symbolicLink
-        /// A pipe, a socket, a device.
+        case socket
+        /// A pipe, a device.
         case other
     }
 
@@ -26,6 +27,7 @@ public struct FileStatus: Sendable, Hashable {
             case S_IFREG: .regular
             case S_IFDIR: .directory
             case S_IFLNK: .symbolicLink
+            case S_IFSOCK: .socket
             default: .other
             }
         size = Int(raw.st_size)

@@ -99,8 +99,7 @@ public final class AtomicFileWriter {
 
     /// The user asked for `path`; the temporary file's name would mean nothing in the message.
     private static func naming(_ path: String, _ error: FileError) -> FileError {
-        let operation: FileError.Operation = error.operation == .rename ? .rename : .write
-        return FileError(operation, path, code: error.code, reason: error.reason)
+        error.saying(error.operation == .rename ? .rename : .write, path)
     }
 
     private static func keptPermissions(_ status: FileStatus) -> UInt32? {

@@ -8,21 +8,26 @@ internal import Glibc
 public struct HistoryFile: Sendable {
     /// Where the file is.
     public let path: String
+    /// Whether the file may be a symbolic link.
+    public let followsLinks: Bool
     /// Bytes that are read from the end of a file that is larger.
     private static let maximumBytes = 64 << 20
 
     /// A history in the file of a path; nothing is opened yet.
-    public init(path: String) { self.path = path }
+    ///
+    /// - Parameters:
+    ///   - path: the file, which need not exist.
+    ///   - followsLinks: whether the file may be a symbolic link; false where others could lay one.
+    public init(path: String, followsLinks: Bool = true) {
+        self.path = path
+        self.followsLinks = followsLinks
+    }
 
     /// Reads the entries, duplicates folded. A file that isn't there is an empty history.
     ///
     /// A file with many more lines than the limit is written anew with those that are kept.
     public func load(limit: Int = 10_000) throws(HistoryError) -> History {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return History(limit: limit) }
-            throw HistoryError("opened", path, errno)
-        }
+        guard let descriptor = try opened(O_RDONLY) else { return History(limit: limit) }
         defer { close(descriptor) }
         let bytes = try readAll(descriptor)
         let lines = bytes.split(separator: 0x0A)
@@ -119,10 +124,25 @@ public struct HistoryFile: Sendable {
     // MARK: Files
 
     /// The file open for appending and locked; the one of this path even if another process has just replaced it.
+    /// The open file; nil when there is none. Without waiting, as a pipe's other end may never come.
+    private func opened(_ flags: CInt) throws(HistoryError) -> CInt? {
+        let links = followsLinks ? 0 : O_NOFOLLOW
+        let descriptor = open(path, flags | links | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw HistoryError("opened", path, errno)
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw HistoryError("opened", path, EINVAL)
+        }
+        return descriptor
+    }
+
     private func openLocked() throws(HistoryError) -> CInt {
         for _ in 0..<8 {
-            let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw HistoryError("opened", path, errno) }
+            guard let descriptor = try opened(O_RDWR | O_APPEND | O_CREAT) else { continue }
             while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
             var held = stat()
             var named = stat()

@@ -117,8 +117,10 @@ extension REPL {
             return complain("there is no entry \(argument); :history lists them")
         }
         let path = PathText.join(host.container.tmp, "entry-\(getpid()).lua")
-        let layer = PosixFileLayer()
-        do { try AtomicText.write(entry?.text ?? "", to: path) } catch { return complain(error.message) }
+        let layer = host.files
+        do { try AtomicFile.write(Array((entry?.text ?? "").utf8), to: path, using: layer) } catch {
+            return complain(error.message)
+        }
         defer { try? layer.remove(path) }
         let program =
             [Environment.value("VISUAL"), Environment.value("EDITOR")].compactMap { $0 }

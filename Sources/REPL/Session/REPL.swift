@@ -59,7 +59,8 @@ public final class REPL: HostFrontEnd {
         isEditing = TerminalMode.supportsEditing(environment: Environment.value)
         palette = Palette.appropriate(
             isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: !usesColor, environment: Environment.value)
-        historyFile = HistoryFile(path: PathText.join(host.container.applicationSupport, "repl_history"))
+        historyFile = HistoryFile(
+            path: PathText.join(host.container.applicationSupport, "repl_history"), followsLinks: false)
         let size = TerminalSize(descriptor: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
         var renderer = Renderer(columns: size.columns, rows: size.rows, palette: palette)
         renderer.reflows = TerminalMode.reflows(environment: Environment.value)

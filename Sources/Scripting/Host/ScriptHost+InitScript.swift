@@ -22,9 +22,14 @@ extension ScriptHost {
 
     /// Runs the file, if there is one, and collects what it registers.
     private func evaluateInitScript() -> LuaError? {
-        let layer = PosixFileLayer()
         let path = initPath
-        guard let source = try? layer.contents(of: path, limit: 16 << 20) else { return nil }
+        guard files.exists(path) else { return nil }
+        let source: [UInt8]
+        do throws(FileError) {
+            source = try files.contents(of: path, limit: 16 << 20)
+        } catch {
+            return LuaError(.runtime, error.message)
+        }
         let name = DisplayPath.abbreviate(path)
         sources.remember(String(decoding: source, as: UTF8.self), as: name)
         initScript.isRunning = true
@@ -54,9 +59,8 @@ extension ScriptHost {
     }
 
     private func watchedFiles() -> [String: FileStatus?] {
-        let layer = PosixFileLayer()
         let paths = [initPath] + modules.files.filter { $0.hasPrefix(container.scripts + "/") }
-        return Dictionary(paths.map { ($0, (try? layer.status($0)) ?? nil) }) { first, _ in first }
+        return Dictionary(paths.map { ($0, (try? files.status($0)) ?? nil) }) { first, _ in first }
     }
 
     /// Runs the file anew in the same state: globals stay, what its last version registered goes. When the new version

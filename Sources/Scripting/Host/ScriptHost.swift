@@ -1,5 +1,5 @@
 public import Application
-import Files
+package import Files
 public import Logging
 public import Lua
 import PropertyList
@@ -28,6 +28,8 @@ public final class ScriptHost {
     /// Where `cubby attach` connects; nil when it may not.
     public let socket: ContainerSocket?
 
+    /// The file system of the container, for the host's own work in it.
+    package let files: BeneathFileLayer
     let restoration: RestorationArchive
     let service: ServiceManager
     let memoryPressure: MemoryPressureSource?
@@ -82,7 +84,9 @@ public final class ScriptHost {
     public init(_ options: ScriptHostOptions) throws {
         self.options = options
         container = options.container
-        try container.create()
+        var files = try container.open()
+        files.isReadOnly = options.isReadOnly
+        self.files = files
         lock = options.isReadOnly ? nil : try ContainerLock(container)
         let output = self.output
         logger = Logger(label: options.applicationName) { label in
@@ -91,10 +95,10 @@ public final class ScriptHost {
                 sink: { text in output.writeError(text) })
         }
         if !options.isReadOnly {
-            try container.emptyTemporaryFolder()
+            try container.emptyTemporaryFolder(using: files)
             // A look into each folder takes as long as there are pictures: only when there is reason for it.
             if let lock, lock.isDisordered {
-                container.removeLeftovers()
+                container.removeLeftovers(using: files)
                 lock.noteOrder()
             }
         }
@@ -111,8 +115,8 @@ public final class ScriptHost {
             }
         }
         let persistence = ArchivePersistence(
-            folder: container.documents, isReadOnly: options.isReadOnly, indexFolder: container.caches,
-            removesLeftovers: false)
+            folder: container.documents, using: files, isReadOnly: options.isReadOnly,
+            indexFolder: container.caches, removesLeftovers: false)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
         socket = options.acceptsAttachments && !options.isReadOnly ? try ContainerSocket(listeningIn: container) : nil
@@ -121,14 +125,16 @@ public final class ScriptHost {
         // Everything that lies outside and is needed is open: from here on the kernel sees to it.
         fences = try FenceReport.closing(options, bundles: bundles, fence: fence)
         defaults = Defaults(
-            folder: container.preferences, domain: options.applicationName, using: fence.layer)
+            folder: container.preferences, domain: options.applicationName, using: files)
+        if case .file(let error)? = defaults.problem, error.isMisplaced { throw error }
         restoration = RestorationArchive(
             folder: container.applicationSupport, version: options.applicationVersion,
-            isReadOnly: options.isReadOnly, using: fence.layer)
+            isReadOnly: options.isReadOnly, using: files)
         if let path = persistence.indexPath { fence.close(path) }
         items = try ItemStore.open(persistence, durability: options.durability)
-        itemPreferences = Defaults(folder: container.preferences, domain: "items")
-        images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
+        itemPreferences = Defaults(folder: container.preferences, domain: "items", using: files)
+        images = ImageStore(
+            directory: container.documents, caches: container.caches, using: files, logger: logger)
         items.participant = images
         images.keepsReplaced = { [items = items.zeroingReference] in items.store?.item(forKey: $0) != nil }
         images.onChange = { [items = items.zeroingReference] in items.store?.noteParticipantChange($0) }

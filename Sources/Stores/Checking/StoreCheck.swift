@@ -25,9 +25,9 @@ public struct StoreCheck {
     ///
     /// - Parameters:
     ///   - container: which one.
-    ///   - layer: the file system.
+    ///   - layer: the file system, of `Container.openExisting()`.
     ///   - logger: hears of pictures that cannot be read.
-    public init(_ container: Container, using layer: any FileLayer = PosixFileLayer(), logger: Logger) {
+    public init(_ container: Container, using layer: any FileLayer, logger: Logger) {
         self.container = container
         self.layer = layer
         self.logger = logger

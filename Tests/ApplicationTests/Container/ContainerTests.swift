@@ -52,7 +52,7 @@ struct ContainerTests {
         try layer.makeDirectories(scratch.file("outside"))
         try AtomicFile.write([1], to: scratch.file("outside/kept"), durable: false)
         symlink(scratch.file("outside"), container.tmp + "/link")
-        try container.emptyTemporaryFolder()
+        try container.emptyTemporaryFolder(using: container.open())
         #expect(scratch.names("box/tmp") == [])
         #expect(scratch.names("outside") == ["kept"])
     }
@@ -62,7 +62,8 @@ struct ContainerTests {
         try container.create()
         let leftover = container.documents + "/.cubby-1-x-1.tmp"
         try AtomicFile.write([1], to: leftover, durable: false)
-        #expect(container.removeLeftovers() == [leftover])
-        #expect(container.removeLeftovers() == [])
+        let files = try container.open()
+        #expect(container.removeLeftovers(using: files) == [leftover])
+        #expect(container.removeLeftovers(using: files) == [])
     }
 }

@@ -140,7 +140,7 @@ struct ImageTransactionTests {
         try images.setImage(Scene.picture(1), forKey: key)
         try images.setAside(forKey: key)
         for number in 1...25 { try images.setImage(Scene.picture(1), forKey: "orphan \(number)") }
-        let findings = StoreCheck(container, logger: log.logger).findings.map(\.message)
+        let findings = StoreCheck(container, using: PosixFileLayer(), logger: log.logger).findings.map(\.message)
         for number in 1...25 { #expect(findings.contains("the picture orphan \(number) has no item")) }
         #expect(findings.contains { $0.hasPrefix("the picture of item \(key) is in ") })
     }

@@ -1,0 +1,241 @@
+import CPlatform
+import Glibc
+
+/// The file system beneath one folder, and nothing else of it: no symbolic link is followed there, and only regular files
+/// are opened.
+///
+/// It is for a program's own work in a folder that scripts and other programs write to as well. The folder is opened once,
+/// by a path that may lead through links; every path that the layer is given begins with that path.
+public struct BeneathFileLayer: PathLayer {
+    /// Whether every change is refused.
+    public var isReadOnly = false
+    private let root: OpenFolder
+    private let opener: BeneathOpener
+
+    /// - Parameter path: an absolute path of a folder, without "." and "..".
+    /// - Throws: `FileError` when the folder cannot be opened.
+    public init(_ path: String) throws(FileError) { try self.init(path, opener: .system) }
+
+    package init(_ path: String, opener: BeneathOpener) throws(FileError) {
+        root = try OpenFolder(path)
+        self.opener = opener
+    }
+
+    /// The folder's path.
+    public var path: String { root.path }
+
+    /// Whether something is at a path, and is what has to be there.
+    ///
+    /// - Parameters:
+    ///   - path: which one.
+    ///   - kind: what has to be there if anything is.
+    /// - Returns: false when nothing is there.
+    /// - Throws: `FileError`, `isMisplaced` when it is something else.
+    public func contains(_ path: String, _ kind: FileStatus.Kind) throws(FileError) -> Bool {
+        guard let status = try status(path) else { return false }
+        guard status.kind == kind else { throw misplaced(.open, path, kind) ?? FileError(.open, path, code: EINVAL) }
+        return true
+    }
+
+    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+        if access != .read { try checkWritable(.open, path) }
+        // Without waiting, as a pipe's other end may never come.
+        let flags = access.flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let file = OpenFile(
+            descriptor: try descriptor(path, flags, permissions: permissions, .open, wanted: .regular), path: path)
+        // What this call made is a file.
+        if access == .createNew { return file }
+        do throws(FileError) {
+            guard try status(file).kind == .regular else {
+                throw misplaced(.open, path, .regular) ?? FileError(.open, path, code: EINVAL)
+            }
+            return file
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    public func rename(_ source: String, to target: String) throws(FileError) {
+        try checkWritable(.rename, target)
+        try inFolder(of: source, .rename) { folder, name throws(FileError) in
+            try inFolder(of: target, .rename) { targetFolder, targetName throws(FileError) in
+                guard renameat(folder, name, targetFolder, targetName) == 0 else {
+                    throw FileError(.rename, target, code: errno)
+                }
+            }
+        }
+    }
+
+    public func link(_ source: String, to target: String) throws(FileError) {
+        try checkWritable(.link, target)
+        try inFolder(of: source, .link) { folder, name throws(FileError) in
+            try inFolder(of: target, .link) { targetFolder, targetName throws(FileError) in
+                guard linkat(folder, name, targetFolder, targetName, 0) == 0 else {
+                    throw FileError(.link, target, code: errno)
+                }
+            }
+        }
+    }
+
+    public func remove(_ path: String) throws(FileError) { try unlink(path, flags: 0) }
+
+    public func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
+
+    private func unlink(_ path: String, flags: Int32) throws(FileError) {
+        try checkWritable(.remove, path)
+        try inFolder(of: path, .remove) { folder, name throws(FileError) in
+            guard unlinkat(folder, name, flags) == 0 else { throw FileError(.remove, path, code: errno) }
+        }
+    }
+
+    public func syncDirectory(_ path: String) throws(FileError) {
+        let file = OpenFile(
+            descriptor: try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, .sync, wanted: .directory),
+            path: path)
+        defer { close(file) }
+        try sync(file)
+    }
+
+    public func status(_ path: String) throws(FileError) -> FileStatus? {
+        let rest = try rest(of: path, .status)
+        var raw = stat()
+        // Directly beneath the folder nothing is on the way that could be a link.
+        if !rest.isEmpty, !rest.utf8.contains(UInt8(ascii: "/")) {
+            if fstatat(root.descriptor, rest, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(raw) }
+            if errno == ENOENT { return nil }
+            throw FileError(.status, path, code: errno)
+        }
+        let found = opener.open(
+            root.descriptor, rest, flags: cubby_open_path | O_NOFOLLOW, followsLinks: false)
+        if found == -ENOENT || found == -ENOTDIR { return nil }
+        guard found >= 0 else { throw failure(.status, path, code: -found, wanted: nil) }
+        defer { Glibc.close(found) }
+        guard fstat(found, &raw) == 0 else { throw FileError(.status, path, code: errno) }
+        return FileStatus(raw)
+    }
+
+    public func list(_ path: String) throws(FileError) -> [String] {
+        let folder = try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, .list, wanted: .directory)
+        return try DirectoryEntries.names(descriptor: folder, path: path)
+    }
+
+    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        try checkWritable(.makeDirectory, path)
+        if path == root.path { throw FileError(.makeDirectory, path, code: EEXIST) }
+        try inFolder(of: path, .makeDirectory) { folder, name throws(FileError) in
+            guard mkdirat(folder, name, permissions) == 0 else { throw FileError(.makeDirectory, path, code: errno) }
+        }
+    }
+
+    // MARK: - Descriptors
+
+    private func checkWritable(_ operation: FileError.Operation, _ path: String) throws(FileError) {
+        if isReadOnly {
+            throw FileError(
+                operation, path, code: EROFS, reason: "\(DisplayPath.abbreviate(root.path)) is open read-only")
+        }
+    }
+
+    /// What a path says beneath the folder; empty for the folder itself.
+    private func rest(of path: String, _ operation: FileError.Operation) throws(FileError) -> String {
+        if path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL, reason: "the path holds a NUL") }
+        let start = root.path == "/" ? "" : root.path
+        let rest = path.utf8.dropFirst(start.utf8.count)
+        guard path.utf8.starts(with: start.utf8), rest.isEmpty || rest.first == UInt8(ascii: "/") else {
+            throw FileError(
+                operation, path, code: EXDEV, reason: "it is not beneath \(DisplayPath.abbreviate(root.path))")
+        }
+        return String(decoding: rest.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
+    }
+
+    private func descriptor(
+        _ path: String, _ flags: Int32, permissions: UInt32 = 0, _ operation: FileError.Operation,
+        wanted: FileStatus.Kind?
+    ) throws(FileError) -> Int32 {
+        let rest = try rest(of: path, operation)
+        while true {
+            let found = opener.open(
+                root.descriptor, rest, flags: flags, permissions: permissions, followsLinks: false)
+            if found >= 0 { return found }
+            if found != -EINTR { throw failure(operation, path, code: -found, wanted: wanted) }
+        }
+    }
+
+    /// Calls `body` with the open folder of a path's last component, and that component.
+    private func inFolder(
+        of path: String, _ operation: FileError.Operation, _ body: (Int32, String) throws(FileError) -> Void
+    ) throws(FileError) {
+        let rest = try rest(of: path, operation)
+        guard rest.utf8.contains(UInt8(ascii: "/")) else {
+            if rest.isEmpty { throw FileError(operation, path, code: EBUSY) }
+            return try body(root.descriptor, rest)
+        }
+        let parent = PathText.parent(of: path)
+        let folder = try descriptor(
+            parent, cubby_open_path | O_DIRECTORY | O_NOFOLLOW, operation, wanted: .directory)
+        defer { Glibc.close(folder) }
+        try body(folder, PathText.name(of: path))
+    }
+
+    // MARK: - What stands in the way
+
+    private func failure(
+        _ operation: FileError.Operation, _ path: String, code: Int32, wanted: FileStatus.Kind?
+    ) -> FileError {
+        switch code {
+        case ELOOP, EXDEV, ENOTDIR, EISDIR, ENXIO, ENODEV:
+            misplaced(operation, path, wanted) ?? FileError(operation, path, code: code)
+        default: FileError(operation, path, code: code)
+        }
+    }
+
+    /// The error that names what on the way to a path, or at its end, is not what has to be there; nil when all is well.
+    private func misplaced(
+        _ operation: FileError.Operation, _ path: String, _ wanted: FileStatus.Kind?
+    ) -> FileError? {
+        guard let rest = try? rest(of: path, operation) else { return nil }
+        let parts = rest.split(separator: "/")
+        for count in 1...max(1, parts.count) {
+            let isLast = count == parts.count
+            let place = parts.prefix(count).joined(separator: "/")
+            let found = opener.open(
+                root.descriptor, place, flags: cubby_open_path | O_NOFOLLOW, followsLinks: false)
+            guard found >= 0 else { return nil }
+            defer { Glibc.close(found) }
+            var raw = stat()
+            guard fstat(found, &raw) == 0 else { return nil }
+            let kind = FileStatus(raw).kind
+            if isLast ? wanted == nil || kind == wanted : kind == .directory { continue }
+            let name = isLast ? "it" : DisplayPath.abbreviate(PathText.join(root.path, place))
+            var error = FileError(operation, path, code: kind == .symbolicLink ? ELOOP : EINVAL)
+            error.reason = "\(name) is \(Self.describe(found, raw, isLast ? wanted : .directory))"
+            error.isMisplaced = true
+            return error
+        }
+        return nil
+    }
+
+    private static func describe(_ descriptor: Int32, _ raw: stat, _ wanted: FileStatus.Kind?) -> String {
+        let thing: String
+        switch raw.st_mode & S_IFMT {
+        case S_IFLNK:
+            var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = readlinkat(descriptor, "", &buffer, buffer.count)
+            let target = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            return "a symbolic link to \(DisplayPath.abbreviate(target)), and links are not followed here; "
+                + "remove the link, or put what it leads to in its place"
+        case S_IFIFO: thing = "a pipe"
+        case S_IFSOCK: thing = "a socket"
+        case S_IFDIR: thing = "a folder"
+        case S_IFREG: thing = "a file"
+        default: thing = "a device"
+        }
+        return switch wanted {
+        case .directory: "\(thing), where a folder has to be; move it away"
+        case .regular: "\(thing), where a file has to be; move it away"
+        case .socket: "\(thing), where a socket has to be; move it away"
+        default: "\(thing), which has no place here; move it away"
+        }
+    }
+}
