@@ -20,7 +20,7 @@ struct AttachCommand: ParsableCommand {
         let container = try ContainerArgument.locate(container)
         let descriptor: Int32
         do { descriptor = try ContainerSocket.connect(to: container) } catch {
-            let holder = ContainerLock.holder(of: container)
+            let holder = FolderLock.holder(of: container.path)
             let reason =
                 holder.map { "\($0.text) has it, but takes no attachments" }
                 ?? "no process runs \(container.displayPath)"

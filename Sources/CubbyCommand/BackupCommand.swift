@@ -71,7 +71,7 @@ struct RestoreCommand: ParsableCommand {
         defer { FolderRemover.remove(unpacked, using: layer) }
         do {
             try container.create()
-            let lock = try ContainerLock(container)
+            let lock = try FolderLock(container.path)
             defer { lock.release() }
             var folder = `in`
             if (try layer.status(`in` + "/.")) == nil {
@@ -93,9 +93,8 @@ struct RestoreCommand: ParsableCommand {
             print("restored \(report.files) files, \(report.bytes) bytes, into \(container.displayPath)")
             guard replace, layer.exists(aside) else { return FolderRemover.remove(aside, using: layer) }
             print("what was there is in \(DisplayPath.abbreviate(aside))")
-        } catch let error as ContainerLockError {
-            if case .file(let error) = error { throw CommandFailure.exit(error) }
-            throw CommandFailure.exit(.containerInUse, error.message)
+        } catch let error as FolderLockError {
+            throw CommandFailure.exit(error)
         } catch let error as FileError {
             throw CommandFailure.exit(error)
         }

@@ -17,6 +17,16 @@ enum CommandFailure {
         return ExitCode(status.rawValue)
     }
 
+    /// Why a container could not be taken.
+    static func exit(_ error: FolderLockError) -> ExitCode {
+        switch error {
+        case .file(let error): return exit(error)
+        case .inUse:
+            let advice = "; --read-only opens it beside, --container names another"
+            return exit(.containerInUse, error.message + advice)
+        }
+    }
+
     /// A file's error: bad data when something else is where a file or a folder of the container's has to be.
     static func exit(_ error: FileError) -> ExitCode {
         exit(error.isMisplaced ? .badData : .inputOutput, error.message)

@@ -57,7 +57,7 @@ struct DoctorCommand: ParsableCommand {
     ) {
         let layer = PosixFileLayer()
         var text = container.displayPath
-        if let holder = ContainerLock.holder(of: container) {
+        if let holder = FolderLock.holder(of: container.path) {
             text += ", in use by \(holder.text)"
         } else {
             text += layer.exists(container.documents) ? ", free" : ", not there yet: the first run makes it"

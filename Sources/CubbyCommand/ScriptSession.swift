@@ -130,9 +130,8 @@ struct ScriptSession {
     private func open(_ options: ScriptHostOptions) throws -> ScriptHost {
         do {
             return try ScriptHost(options)
-        } catch let error as ContainerLockError {
-            if case .file(let error) = error { throw CommandFailure.exit(error) }
-            throw exit(Status.containerInUse, error.message)
+        } catch let error as FolderLockError {
+            throw CommandFailure.exit(error)
         } catch let error as LandlockError {
             throw exit(Status.unavailable, "--require-sandbox: \(error.message)")
         } catch let error as FileError {

@@ -1,4 +1,5 @@
 import Application
+import Files
 import Foundation
 import Lua
 import Scripting
@@ -44,7 +45,7 @@ struct ScriptHostTests {
     @Test("a container that is in use is refused, with the holder's process; reading is allowed")
     func inUse() throws {
         let first = try Embedding(scratch.file("c"))
-        let error = #expect(throws: ContainerLockError.self) { try Embedding(scratch.file("c")) }
+        let error = #expect(throws: FolderLockError.self) { try Embedding(scratch.file("c")) }
         #expect(error?.message.contains("\(ProcessInfo.processInfo.processIdentifier)") == true)
         first.host.launch()
         _ = first.run("items:createItem()")
@@ -53,6 +54,16 @@ struct ScriptHostTests {
         #expect(reader.run("return #items") == "1")
         #expect(reader.run("items:createItem()").contains("read-only"))
         reader.end()
+        first.end()
+    }
+
+    @Test("a host and a store by itself over the same container exclude each other")
+    func storeByItself() throws {
+        let first = try Embedding(scratch.file("c"))
+        let documents = first.host.container.documents
+        let error = #expect(throws: StoreError.self) { try ItemStore.open(ArchivePersistence(folder: documents)) }
+        #expect(error?.code == .inUse)
+        #expect(try ItemStore.open(ArchivePersistence(folder: documents, isReadOnly: true)).count == 0)
         first.end()
     }
 

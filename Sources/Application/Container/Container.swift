@@ -25,7 +25,7 @@ public struct Container: Sendable, Hashable {
     /// Where the user's own read-only resources are looked for: beside the root, not in it, and it need not exist.
     public var bundle: String { path + ".bundle" }
     /// The file whose lock makes one process the container's owner.
-    public var lockFile: String { path + "/.lock" }
+    public var lockFile: String { FolderLock.file(in: path) }
 
     /// The socket by which a prompt reaches the host that runs here.
     public var socketFile: String { path + "/.socket" }

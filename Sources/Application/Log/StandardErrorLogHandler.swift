@@ -1,5 +1,5 @@
 import CPlatform
-import Files
+public import Files
 import Glibc
 public import Logging
 

@@ -35,7 +35,7 @@ struct ContainerCheck {
             print("  \(finding.severity.rawValue): \(finding.message)")
             if let remedy = finding.remedy { print("    --repair would \(remedy)") }
         }
-        if let holder = ContainerLock.holder(of: container) { print("  note: in use by \(holder.text)") }
+        if let holder = FolderLock.holder(of: container.path) { print("  note: in use by \(holder.text)") }
         let isWell = !check.findings.contains { $0.severity != .note }
         if isWell { return print("  nothing is wrong") }
         guard check.canBeRepaired, try isWanted() else {
@@ -43,12 +43,9 @@ struct ContainerCheck {
             return
         }
         do {
-            let lock = try ContainerLock(container)
-            defer { lock.release() }
             for text in try check.repair() { print("  repaired: \(text)") }
-        } catch let error as ContainerLockError {
-            if case .file(let error) = error { throw CommandFailure.exit(error) }
-            throw ArchiveFiles.failure(ScriptSession.Status.containerInUse, error.message)
+        } catch let error as FolderLockError {
+            throw CommandFailure.exit(error)
         } catch let error as StoreError {
             throw ArchiveFiles.failure(error.code == .corruptArchive ? ArchiveFiles.badData : 74, error.message)
         } catch let error as FileError {

@@ -62,7 +62,6 @@ public final class ScriptHost {
     public var onInterrupt: (() -> Void)?
     /// Signals that are not the life cycle's: the window changed its size.
     public var onOtherSignal: ((UnixSignal) -> Void)?
-    private let lock: ContainerLock?
     private var signals: SignalSource?
     private var itemEvents: ItemEvents?
     private var itemClasses: ItemClasses?
@@ -80,14 +79,17 @@ public final class ScriptHost {
 
     /// Opens the container and the stores, and makes the state with all modules. Nothing has been launched yet.
     ///
-    /// - Throws: `ContainerLockError` when another process has the container, `FileError`, `StoreError`, `LuaError`.
+    /// - Throws: `FolderLockError` when another host, or another process, has the container, `FileError`, `StoreError`, `LuaError`.
     public init(_ options: ScriptHostOptions) throws {
         self.options = options
         container = options.container
         var files = try container.open()
         files.isReadOnly = options.isReadOnly
         self.files = files
-        lock = options.isReadOnly ? nil : try ContainerLock(container)
+        let persistence = ArchivePersistence(
+            folder: container.documents, using: files, isReadOnly: options.isReadOnly,
+            indexFolder: container.caches, removesLeftovers: false)
+        try persistence.takeLock()
         let output = self.output
         logger = Logger(label: options.applicationName) { label in
             StandardErrorLogHandler(
@@ -97,9 +99,9 @@ public final class ScriptHost {
         if !options.isReadOnly {
             try container.emptyTemporaryFolder(using: files)
             // A look into each folder takes as long as there are pictures: only when there is reason for it.
-            if let lock, lock.isDisordered {
+            if persistence.isDisordered {
                 container.removeLeftovers(using: files)
-                lock.noteOrder()
+                persistence.noteOrder()
             }
         }
         bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { Bundle(path: $0) }
@@ -114,9 +116,6 @@ public final class ScriptHost {
                 do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
             }
         }
-        let persistence = ArchivePersistence(
-            folder: container.documents, using: files, isReadOnly: options.isReadOnly,
-            indexFolder: container.caches, removesLeftovers: false)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
         socket = options.acceptsAttachments && !options.isReadOnly ? try ContainerSocket(listeningIn: container) : nil
@@ -160,7 +159,6 @@ public final class ScriptHost {
     deinit {
         signals?.stop()
         state.close()
-        lock?.release()
     }
 
     private func wire() {

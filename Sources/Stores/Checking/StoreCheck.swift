@@ -172,11 +172,14 @@ public struct StoreCheck {
 
     // MARK: Repairing
 
-    /// Does what the findings' remedies say. The caller holds the container's lock, and has asked.
+    /// Does what the findings' remedies say. The caller has asked.
     ///
     /// - Returns: what was done, in words.
-    /// - Throws: `StoreError` or `FileError` for what could not be done; what was done before stays.
+    /// - Throws: `FolderLockError` when somebody has the container; `StoreError` or `FileError` for what could not be done; what was done before stays.
     public func repair() throws -> [String] {
+        // Opening for writing keeps aside what cannot be used, and reports it.
+        let persistence = ArchivePersistence(folder: container.documents, using: layer, indexFolder: container.caches)
+        try persistence.takeLock()
         var done: [String] = []
         let removed = container.removeLeftovers(using: layer)
         for path in removed { done.append("removed \(PathText.name(of: path))") }
@@ -185,9 +188,6 @@ public struct StoreCheck {
             done.append("removed items.index")
         }
         if store != nil {
-            // Opening for writing keeps aside what cannot be used, and reports it.
-            let persistence = ArchivePersistence(
-                folder: container.documents, using: layer, indexFolder: container.caches)
             let opened = try ItemStore.open(persistence)
             done += opened.loadReport.notices
             if opened.loadReport.isSalvaged || !opened.loadReport.keptAside.isEmpty, try opened.saveChanges() {

@@ -94,7 +94,7 @@ public final class ItemStore {
 
     /// Opens the store that a persistence keeps: the archive, and the journal's changes since.
     ///
-    /// - Throws: ``StoreError`` with `corruptArchive` or `inputOutput`. Damage that a part can be saved from is no
+    /// - Throws: ``StoreError`` with `inUse`, `corruptArchive` or `inputOutput`. Damage that a part can be saved from is no
     ///   error: ``loadReport`` tells of it.
     public static func open(
         _ persistence: any ItemPersistence, durability: Durability = .process

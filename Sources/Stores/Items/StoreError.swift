@@ -37,6 +37,8 @@ public struct StoreError: Error, CustomStringConvertible {
         case inputOutput
         /// The store was opened for reading only.
         case readOnly
+        /// Somebody else, in this process or in another, has the store's folder open to write.
+        case inUse
         /// The store holds as many items as it can number.
         case full
 
@@ -59,6 +61,7 @@ public struct StoreError: Error, CustomStringConvertible {
             case .invalidRow: "invalidRow"
             case .inputOutput: "inputOutput"
             case .readOnly: "readOnly"
+            case .inUse: "inUse"
             case .full: "full"
             }
         }
@@ -66,7 +69,8 @@ public struct StoreError: Error, CustomStringConvertible {
         /// Whether the caller's program is at fault, so that a script should see it raised and not returned.
         public var isProgrammerError: Bool {
             switch self {
-            case .corruptArchive, .corruptJournal, .unreadableFile, .invalidRow, .inputOutput, .readOnly, .full: false
+            case .corruptArchive, .corruptJournal, .unreadableFile, .invalidRow, .inputOutput, .readOnly, .inUse, .full:
+                false
             default: true
             }
         }

@@ -4,12 +4,20 @@ import PropertyList
 extension ArchivePersistence {
     /// Reads the archive, then the journal's records that it does not contain.
     ///
-    /// - Throws: `corruptArchive` when there is an archive that cannot be read, `inputOutput`.
+    /// - Throws: `inUse` when somebody else has the folder, `corruptArchive` when there is an archive that cannot be read,
+    ///   `inputOutput`.
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
         var report = ItemLoadReport()
+        do throws(FolderLockError) { try takeLock() } catch {
+            switch error {
+            case .inUse(let path, _): throw StoreError(.inUse, error.message, path: path, cause: error)
+            case .file(let cause): throw StoreError(.inputOutput, cause.message, path: cause.path, cause: cause)
+            }
+        }
         if !isReadOnly {
             if removesLeftovers {
                 _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
+                noteOrder()
             }
             try adoptOtherEdition(&report)
         }

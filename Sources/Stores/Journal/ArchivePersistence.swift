@@ -2,8 +2,8 @@ public import Files
 
 /// Keeps a store in a folder: `items.archive`, the saved document, and `items.journal`, each commit since.
 ///
-/// The caller owns the folder: one process at a time opens it to write. `docs/journal.md` specifies the files and what
-/// each crash leaves behind.
+/// Who opens the folder to write owns it: a second persistence there, in this process or in another, is refused until the
+/// first is gone. `docs/journal.md` specifies the files and what each crash leaves behind.
 public final class ArchivePersistence: ItemPersistence {
     public let isReadOnly: Bool
     /// The path of the archive.
@@ -20,6 +20,9 @@ public final class ArchivePersistence: ItemPersistence {
 
     let layer: any FileLayer
     let folder: String
+    private var lock: FolderLock?
+    /// False in tests that play a process that died: its lock would have gone with it.
+    package var takesLock = true
     let removesLeftovers: Bool
     /// The archive that is in place.
     var identity = ArchiveIdentity.none
@@ -36,7 +39,7 @@ public final class ArchivePersistence: ItemPersistence {
 
     /// - Parameters:
     ///   - folder: the container's Documents.
-    ///   - layer: the file system.
+    ///   - layer: the file system; if nil, that beneath the folder that is locked, which follows no link.
     ///   - isReadOnly: never write; see the state of the opening.
     ///   - className: the class of the items in a new archive.
     ///   - indexFolder: where `items.index` is, the container's Caches say; nil for no index.
@@ -44,12 +47,12 @@ public final class ArchivePersistence: ItemPersistence {
     ///   - removesLeftovers: whether loading removes what interrupted writes left in the folder, for which all of the folder
     ///     is listed; false when somebody else sees to that.
     public init(
-        folder: String, using layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false,
+        folder: String, using layer: (any FileLayer)? = nil, isReadOnly: Bool = false,
         className: String = "Item", indexFolder: String? = nil, mappedFrom: Int = 4096,
         removesLeftovers: Bool = true
     ) {
         self.folder = folder
-        self.layer = layer
+        self.layer = layer ?? Self.layer(folder, indexFolder)
         self.isReadOnly = isReadOnly
         path = PathText.join(folder, "items.archive")
         journalPath = PathText.join(folder, "items.journal")
@@ -60,6 +63,40 @@ public final class ArchivePersistence: ItemPersistence {
     }
 
     public var archivePath: String? { path }
+
+    // MARK: The lock
+
+    /// The folder whose `.lock` keeps others away: the container's root if `folder` is its Documents, so that a host and a
+    /// store by itself exclude each other; else `folder`.
+    public var lockedFolder: String { Self.lockedFolder(folder) }
+
+    private static func lockedFolder(_ folder: String) -> String {
+        guard PathText.name(of: folder) == "Documents" else { return folder }
+        let parent = PathText.parent(of: folder)
+        let library = try? PosixFileLayer().status(PathText.join(parent, "Library"))
+        return library?.kind == .directory ? parent : folder
+    }
+
+    private static func layer(_ folder: String, _ indexFolder: String?) -> any FileLayer {
+        let root = lockedFolder(folder)
+        guard folder.hasPrefix(root), indexFolder?.hasPrefix(root + "/") ?? true else { return PosixFileLayer() }
+        // A folder that is not there has its error when it is opened.
+        return (try? BeneathFileLayer(root)) ?? PosixFileLayer()
+    }
+
+    /// Makes this the only one that writes to the folder, until it goes; `load(into:)` does it, too. Read-only it does nothing.
+    ///
+    /// - Throws: `FolderLockError`, which names the holder.
+    public func takeLock() throws(FolderLockError) {
+        guard takesLock, !isReadOnly, lock == nil else { return }
+        lock = try FolderLock(lockedFolder)
+    }
+
+    /// Whether the owner before this one did not come to its end in order: what it was writing may lie about.
+    public var isDisordered: Bool { lock?.isDisordered ?? false }
+
+    /// What an earlier owner left lying about has been seen to.
+    public func noteOrder() { lock?.noteOrder() }
 
     /// A journal shorter than this is never worth a save that nobody asked for.
     public var shortJournalLength = 256 << 20

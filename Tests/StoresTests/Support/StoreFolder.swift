@@ -35,10 +35,11 @@ final class StoreFolder {
         mapped: Bool = false
     ) throws -> ItemStore {
         if mapped { try FileManager.default.createDirectory(atPath: caches, withIntermediateDirectories: true) }
-        return try ItemStore.open(
-            ArchivePersistence(
-                folder: path, using: layer, isReadOnly: isReadOnly, indexFolder: mapped ? caches : nil, mappedFrom: 1),
-            durability: durability)
+        let persistence = ArchivePersistence(
+            folder: path, using: layer, isReadOnly: isReadOnly, indexFolder: mapped ? caches : nil, mappedFrom: 1)
+        // Stores that a test leaves lying stand for processes that died.
+        persistence.takesLock = false
+        return try ItemStore.open(persistence, durability: durability)
     }
 
     func read(_ path: String) throws -> [UInt8] {

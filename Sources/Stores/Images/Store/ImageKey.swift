@@ -24,6 +24,7 @@ enum ImageKey {
         if key.utf8.contains(0) { return "it holds a NUL" }
         if key == "." || key == ".." { return "it names a folder" }
         if reserved.contains(where: { key.hasPrefix($0) }) { return "it names a file of the item store" }
+        if key == ".lock" { return "it names the store's lock" }
         if TemporaryName.matches(key) { return "it names a temporary file" }
         return nil
     }

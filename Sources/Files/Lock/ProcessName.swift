@@ -1,5 +1,3 @@
-import Files
-
 /// What this process is called.
 public enum ProcessName {
     /// The last component of the executable's path as it was started, `cubby`.

@@ -1,9 +1,9 @@
-import Glibc
+package import Glibc
 
 /// Moments as logs and messages write them.
-enum LocalTime {
+package enum LocalTime {
     /// `yyyy-MM-dd HH:mm:ss.SSS` in the machine's time zone, as NSLog writes it.
-    static func logText(_ moment: timespec) -> String {
+    package static func logText(_ moment: timespec) -> String {
         var seconds = moment.tv_sec
         var parts = tm()
         localtime_r(&seconds, &parts)
@@ -19,7 +19,7 @@ enum LocalTime {
     }
 
     /// `yyyy-MM-ddTHH:mm:ss.SSSZ` in UTC, as programs like it.
-    static func isoText(_ moment: timespec) -> String {
+    package static func isoText(_ moment: timespec) -> String {
         var seconds = moment.tv_sec
         var parts = tm()
         gmtime_r(&seconds, &parts)

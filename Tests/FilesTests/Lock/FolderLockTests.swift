@@ -2,75 +2,77 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Application
+@testable import Files
 
-@Suite("ContainerLock")
-struct ContainerLockTests {
+@Suite("FolderLock")
+struct FolderLockTests {
     let scratch: TemporaryDirectory
-    let container: Container
+    let folder: String
+    let file: String
 
     init() throws {
         scratch = try TemporaryDirectory()
-        container = Container(path: scratch.file("box"))
-        try container.create()
+        folder = scratch.file("box")
+        file = folder + "/.lock"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
     @Test func namesItsHolder() throws {
-        let lock = try ContainerLock(container, processName: "my cubby")
+        let lock = try FolderLock(folder, processName: "my cubby")
         #expect(lock.holder.processIdentifier == getpid())
-        #expect(ContainerLock.holder(of: container) == lock.holder)
-        let error = #expect(throws: ContainerLockError.self) { try ContainerLock(container) }
-        #expect(error == .inUse(path: container.path, holder: lock.holder))
+        #expect(FolderLock.holder(of: folder) == lock.holder)
+        let error = #expect(throws: FolderLockError.self) { try FolderLock(folder) }
+        #expect(error == .inUse(path: folder, holder: lock.holder))
         #expect(error?.message.contains("in use by my cubby, process \(getpid()), since 20") == true)
         lock.release()
         lock.release()
-        #expect(ContainerLock.holder(of: container) == nil)
-        _ = try ContainerLock(container)
+        #expect(FolderLock.holder(of: folder) == nil)
+        _ = try FolderLock(folder)
     }
 
     @Test("whoever comes after an owner who did not end in order knows, until that is seen to")
     func disorder() throws {
-        let first = try ContainerLock(container)
+        let first = try FolderLock(folder)
         #expect(!first.isDisordered)
-        let killed = try Data(contentsOf: URL(fileURLWithPath: container.lockFile))
+        let killed = try Data(contentsOf: URL(fileURLWithPath: file))
         first.release()
-        #expect(try Data(contentsOf: URL(fileURLWithPath: container.lockFile)).isEmpty)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)).isEmpty)
         // What a process that is killed leaves is what its lock file held while it lived.
-        try killed.write(to: URL(fileURLWithPath: container.lockFile))
-        let second = try ContainerLock(container)
+        try killed.write(to: URL(fileURLWithPath: file))
+        let second = try FolderLock(folder)
         #expect(second.isDisordered)
         second.release()
-        let third = try ContainerLock(container)
+        let third = try FolderLock(folder)
         #expect(third.isDisordered, "nobody has seen to it")
         third.noteOrder()
         third.release()
-        let fourth = try ContainerLock(container)
+        let fourth = try FolderLock(folder)
         #expect(!fourth.isDisordered)
     }
 
     @Test func goesWithItsOwner() throws {
         do {
-            let lock = try ContainerLock(container)
+            let lock = try FolderLock(folder)
             _ = lock
         }
-        _ = try ContainerLock(container)
+        _ = try FolderLock(folder)
     }
 
     @Test func holdsAgainstAnotherProcessUntilThatDies() throws {
         // flock(1) is another program with the same lock; it says "held" once it has it, and waits for its input.
         let other = Process()
         other.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
-        other.arguments = [container.lockFile, "/bin/sh", "-c", "echo held; read line"]
+        other.arguments = [file, "/bin/sh", "-c", "echo held; read line"]
         let output = Pipe()
         let input = Pipe()
         other.standardOutput = output
         other.standardInput = input
         try other.run()
         #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "held\n")
-        #expect(throws: ContainerLockError.inUse(path: container.path, holder: nil)) { try ContainerLock(container) }
+        #expect(throws: FolderLockError.inUse(path: folder, holder: nil)) { try FolderLock(folder) }
         try input.fileHandleForWriting.close()
         other.waitUntilExit()
-        _ = try ContainerLock(container)
+        _ = try FolderLock(folder)
     }
 
     /// The first thread of a process that is killed may be gone while another still ends, and with it what the process held.
@@ -92,14 +94,14 @@ struct ContainerLockTests {
                 os._exit(0)
             threading.Thread(target=end).start()
             ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
-            """, container.lockFile,
+            """, file,
         ]
-        try Data().write(to: URL(fileURLWithPath: container.lockFile))
+        try Data().write(to: URL(fileURLWithPath: file))
         let output = Pipe()
         other.standardOutput = output
         try other.run()
         #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).hasPrefix("ended"))
-        let lock = try ContainerLock(container)
+        let lock = try FolderLock(folder)
         #expect(lock.isDisordered)
     }
 
@@ -116,21 +118,21 @@ struct ContainerLockTests {
 
     /// A child has its parent's descriptors from its beginning until its program begins.
     @Test func isGivenUpAlsoWhereAnotherDescriptorIsOpen() throws {
-        let lock = try ContainerLock(container)
+        let lock = try FolderLock(folder)
         let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name -> Int32? in
             let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
-            return path == container.lockFile ? Int32(name).map { dup($0) } : nil
+            return path == file ? Int32(name).map { dup($0) } : nil
         }
         defer { copies.forEach { close($0) } }
         #expect(!copies.isEmpty)
         lock.release()
-        _ = try ContainerLock(container)
+        _ = try FolderLock(folder)
     }
 
     @Test func isNotTakenThroughALink() throws {
         try FileManager.default.createSymbolicLink(
-            atPath: container.lockFile, withDestinationPath: scratch.file("elsewhere"))
-        let error = #expect(throws: ContainerLockError.self) { try ContainerLock(container) }
+            atPath: file, withDestinationPath: scratch.file("elsewhere"))
+        let error = #expect(throws: FolderLockError.self) { try FolderLock(folder) }
         guard case .file = error else {
             Issue.record("\(String(describing: error))")
             return

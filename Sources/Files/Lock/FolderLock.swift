@@ -1,11 +1,11 @@
-import Files
 import Glibc
 
-/// Makes this process the only owner of a container, until `release()` or its end, however it ends.
+/// Makes its holder the only owner of a folder, until `release()` or the process's end, however that ends. Of one process
+/// there is one holder, too.
 ///
-/// A `flock` on the container's lock file, which stays there for good: removing it would let two processes each lock a file of
-/// their own.
-public final class ContainerLock {
+/// A `flock` on the file `.lock` in the folder, which stays there for good: removing it would let two processes each lock a
+/// file of their own.
+public final class FolderLock {
     public let path: String
     public let holder: LockHolder
     /// Whether the owner before this one did not come to its end in order: what it was writing may lie about. False for
@@ -21,13 +21,13 @@ public final class ContainerLock {
     /// Takes the lock without waiting for one who lives.
     ///
     /// - Parameters:
-    ///   - container: whose folders exist.
+    ///   - folder: which one; it must exist.
     ///   - processName: what others are told.
-    /// - Throws: `ContainerLockError.inUse` naming the holder, or `.file`.
-    public init(_ container: Container, processName: String = ProcessName.current) throws(ContainerLockError) {
+    /// - Throws: `FolderLockError.inUse` naming the holder, or `.file`.
+    public init(_ folder: String, processName: String = ProcessName.current) throws(FolderLockError) {
         let layer: BeneathFileLayer
-        do throws(FileError) { layer = try BeneathFileLayer(container.path) } catch { throw .file(error) }
-        path = container.lockFile
+        do throws(FileError) { layer = try BeneathFileLayer(folder) } catch { throw .file(error) }
+        path = Self.file(in: folder)
         isDisordered = false
         holder = LockHolder(
             processIdentifier: getpid(), processName: processName, since: Int64(time(nil)))
@@ -45,12 +45,12 @@ public final class ContainerLock {
                 continue
             }
             release()
-            if code == EWOULDBLOCK { throw .inUse(path: container.path, holder: other) }
+            if code == EWOULDBLOCK { throw .inUse(path: folder, holder: other) }
             throw .file(FileError(.lock, path, code: code))
         }
         holdsLock = true
         do throws(FileError) {
-            // Who gives a container up in order empties the file.
+            // Who gives a folder up in order empties the file.
             isDisordered = try layer.status(file).size > 0
             // In one write over the old line, so that who asks meanwhile reads one or the other.
             let line = Array(holder.line.utf8)
@@ -67,7 +67,7 @@ public final class ContainerLock {
     /// What an earlier owner left lying about has been seen to.
     public func noteOrder() { isDisordered = false }
 
-    /// Gives the container up. Does nothing the second time.
+    /// Gives the folder up. Does nothing the second time.
     public func release() {
         guard descriptor >= 0 else { return }
         if holdsLock {
@@ -79,13 +79,19 @@ public final class ContainerLock {
         descriptor = -1
     }
 
-    /// Who owns a container now.
+    /// The file that is locked.
     ///
-    /// - Parameter container: which one.
+    /// - Parameter folder: which folder's.
+    /// - Returns: its path.
+    public static func file(in folder: String) -> String { PathText.join(folder, ".lock") }
+
+    /// Who owns a folder now.
+    ///
+    /// - Parameter folder: which one.
     /// - Returns: nil when nobody does, or nothing can be read.
-    public static func holder(of container: Container) -> LockHolder? {
-        guard let layer = try? BeneathFileLayer(container.path),
-            let descriptor = try? layer.open(container.lockFile, .read).descriptor
+    public static func holder(of folder: String) -> LockHolder? {
+        guard let layer = try? BeneathFileLayer(folder),
+            let descriptor = try? layer.open(file(in: folder), .read).descriptor
         else { return nil }
         defer { close(descriptor) }
         // A shared lock is refused while the owner lives, and gone again with the descriptor.

@@ -1,4 +1,3 @@
-import Files
 import Glibc
 
 /// The process that owns a container, as it wrote itself into the lock file.

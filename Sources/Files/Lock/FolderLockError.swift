@@ -1,0 +1,18 @@
+/// Why a folder could not be taken.
+public enum FolderLockError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Somebody owns it, another process or this one; nil when that process has not written its name yet.
+    case inUse(path: String, holder: LockHolder?)
+    /// The lock file could not be opened, locked or written.
+    case file(FileError)
+
+    public var message: String {
+        switch self {
+        case .inUse(let path, let holder):
+            let who = holder?.text ?? "another process"
+            return "\(DisplayPath.abbreviate(path)) is in use by \(who); close it there, or open it read-only"
+        case .file(let error): return error.message
+        }
+    }
+
+    public var description: String { message }
+}
