@@ -117,10 +117,14 @@ enum BackupArchive {
         // Under its own ending, by which tar chooses the compression, and hidden until it is whole.
         let name = PathText.name(of: path)
         let temporary = PathText.join(PathText.parent(of: path), ".partial-" + name)
+        // Made before tar opens it, so that it is the user's alone from its first byte on.
+        let layer = PosixFileLayer()
+        if layer.exists(temporary) { try layer.remove(temporary) }
+        layer.close(try layer.open(temporary, .createNew, permissions: 0o600))
         try tar(
             ["--create", "--auto-compress", "--file", temporary, "--directory", folder, "Documents", "Library"],
             temporary)
-        try PosixFileLayer().rename(temporary, to: path)
+        try layer.rename(temporary, to: path)
     }
 
     static func unpack(_ path: String, into folder: String) throws(FileError) {

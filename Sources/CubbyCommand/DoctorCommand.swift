@@ -63,6 +63,13 @@ struct DoctorCommand: ParsableCommand {
             text += layer.exists(container.documents) ? ", free" : ", not there yet: the first run makes it"
         }
         lines.append(("container", text))
+        do throws(FileError) {
+            if layer.exists(container.path) {
+                advice += ContainerExposure.all(in: container, using: try container.openExisting()).map(\.description)
+            }
+        } catch {
+            advice.append(error.message)
+        }
         if layer.exists(container.path), access(container.path, W_OK) != 0 {
             advice.append("\(container.displayPath) cannot be written: only --read-only opens it.")
         }

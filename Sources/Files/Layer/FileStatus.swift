@@ -18,6 +18,9 @@ public struct FileStatus: Sendable, Hashable {
     public var permissions: UInt32
     /// When the contents last changed, in nanoseconds since 1970.
     public var modified: Int64
+    /// The numbers of the user and the group that it belongs to.
+    public var owner: UInt32
+    public var group: UInt32
     public var device: UInt64
     public var inode: UInt64
 
@@ -33,7 +36,27 @@ public struct FileStatus: Sendable, Hashable {
         size = Int(raw.st_size)
         permissions = raw.st_mode & 0o7777
         modified = Int64(raw.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(raw.st_mtim.tv_nsec)
+        owner = raw.st_uid
+        group = raw.st_gid
         device = UInt64(raw.st_dev)
         inode = UInt64(raw.st_ino)
+    }
+
+    /// Whether it belongs to another user than the process's, and not to root.
+    public var isOwnedByOthers: Bool { isOwnedByOthers(than: geteuid()) }
+
+    /// Whether others than the user, and root, may change it, as far as its permissions go.
+    ///
+    /// A group whose number is the user's own is the user's private one, as systems with a umask of 002 have them: what
+    /// it may do counts as the user's.
+    public var isWritableByOthers: Bool { isOpen(0o022, toOthersThan: geteuid()) }
+
+    /// The same of a folder, and of what is in it: whether others may reach that.
+    public var isEnterableByOthers: Bool { isOpen(0o011, toOthersThan: geteuid()) }
+
+    func isOwnedByOthers(than user: UInt32) -> Bool { owner != user && owner != 0 }
+
+    func isOpen(_ bits: UInt32, toOthersThan user: UInt32) -> Bool {
+        isOwnedByOthers(than: user) || permissions & bits & (group == user ? 0o007 : 0o077) != 0
     }
 }

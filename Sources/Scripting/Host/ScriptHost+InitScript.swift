@@ -24,6 +24,9 @@ extension ScriptHost {
     private func evaluateInitScript() -> LuaError? {
         let path = initPath
         guard files.exists(path) else { return nil }
+        if let exposure = ContainerExposure.first(onTheWayTo: path, in: container, using: files) {
+            return LuaError(.runtime, "init.lua is not run: \(exposure)")
+        }
         let source: [UInt8]
         do throws(FileError) {
             source = try files.contents(of: path, limit: 16 << 20)

@@ -36,6 +36,7 @@ public struct StoreCheck {
         checkIndex()
         checkPictures()
         checkLeftovers()
+        for exposure in ContainerExposure.all(in: container, using: layer) { note(.warning, exposure.description) }
     }
 
     /// Whether something cannot be read.
