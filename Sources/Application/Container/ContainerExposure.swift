@@ -1,4 +1,4 @@
-import Files
+public import Files
 
 /// A part of a container that others than the user, and root, can change. What they change there, the user's next launch
 /// takes for the user's own.
@@ -56,7 +56,9 @@ public struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func find(_ path: String, in container: Container, _ layer: any FileLayer) -> ContainerExposure? {
-        guard let status = (try? layer.status(path)) ?? nil, status.isWritableByOthers else { return nil }
+        // A link's own permissions say nothing.
+        guard let status = (try? layer.status(path)) ?? nil, status.kind != .symbolicLink, status.isWritableByOthers
+        else { return nil }
         // What others cannot reach they cannot write, whatever its own permissions say.
         for folder in way(to: path, in: container).dropLast() {
             guard let above = (try? layer.status(folder)) ?? nil, above.isEnterableByOthers else { return nil }

@@ -27,14 +27,14 @@ struct FolderOwnershipTests {
     func oneProcess(folder: String, locked: String) throws {
         func first() throws {
             let store = try open(folder)
-            try store.createItem(["name": .string("kept")])
+            try store.createItem(ItemFields(name: "kept"))
             try store.commit()
             let error = #expect(throws: StoreError.self) { try open(folder) }
             #expect(error?.code == .inUse)
             #expect(error?.message.contains("process \(getpid()), since 20") == true, "\(String(describing: error))")
             #expect(FolderLock.holder(of: scratch.file(locked))?.processIdentifier == getpid())
             #expect(try open(folder, isReadOnly: true).count == 1)
-            try store.createItem(["name": .string("later")])
+            try store.createItem(ItemFields(name: "later"))
             try store.commit()
         }
         try first()
