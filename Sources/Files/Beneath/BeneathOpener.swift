@@ -65,6 +65,8 @@ package struct BeneathOpener: Sendable {
             folder = next
         }
         let name = parts.last.map(String.init) ?? "."
+        // As the kernel has it: what "." or a slash follows is a folder.
+        let flags = path.hasSuffix("/.") || path.hasSuffix("/") ? flags | O_DIRECTORY : flags
         while true {
             let descriptor = openat(folder, name, flags | O_NOFOLLOW, permissions)
             if descriptor >= 0 { return descriptor }
