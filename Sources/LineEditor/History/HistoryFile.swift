@@ -142,7 +142,9 @@ public struct HistoryFile: Sendable {
 
     private func openLocked() throws(HistoryError) -> CInt {
         for _ in 0..<8 {
-            guard let descriptor = try opened(O_RDWR | O_APPEND | O_CREAT) else { continue }
+            guard let descriptor = try opened(O_RDWR | O_APPEND | O_CREAT) else {
+                throw HistoryError("opened", path, ENOENT)
+            }
             while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
             var held = stat()
             var named = stat()
