@@ -38,21 +38,25 @@ let package = Package(
         .target(name: "CImaging", dependencies: ["CVips"], exclude: ["vips"]),
         // Descriptors beneath a folder, atomic replacement, the file layer that a test can fail.
         .target(name: "Files", dependencies: ["CPlatform"]),
+        // Words for people, of which messages on all floors are made.
+        .target(name: "Wording"),
 
         // Formats and languages: these stand alone.
         .target(name: "PropertyList", dependencies: ["CPlatform"]),
-        .target(name: "KeyedArchive", dependencies: ["CPlatform", "PropertyList"]),
-        .target(name: "Lua", dependencies: ["CLuaShim"]),
+        .target(name: "KeyedArchive", dependencies: ["CPlatform", "PropertyList", "Wording"]),
+        .target(name: "Lua", dependencies: ["CLuaShim", "Wording"]),
         .target(name: "LineEditor"),
 
         // What an application has.
         .target(
             name: "Application",
-            dependencies: ["Files", "CPlatform", "PropertyList", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "Files", "CPlatform", "PropertyList", "Wording", .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(
             name: "Stores",
             dependencies: [
-                "Application", "Files", "KeyedArchive", "PropertyList", "CImaging", "CPlatform",
+                "Application", "Files", "KeyedArchive", "PropertyList", "CImaging", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ]),
@@ -61,12 +65,12 @@ let package = Package(
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "Files", "CPlatform",
+                "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "REPL",
-            dependencies: ["Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList", "Files"]),
+            dependencies: ["Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList", "Files", "Wording"]),
         .target(
             name: "Cubby",
             dependencies: [
@@ -75,7 +79,7 @@ let package = Package(
         .executableTarget(
             name: "CubbyCommand",
             dependencies: [
-                "Cubby", "LineEditor", "Files", "CPlatform",
+                "Cubby", "LineEditor", "Files", "CPlatform", "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -86,6 +90,7 @@ let package = Package(
             path: "Tests/TestSupport"),
         .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .target(name: "FuzzExercise", dependencies: ["KeyedArchive", "PropertyList"], path: "Tests/Fuzz/Sources"),
+        .testTarget(name: "WordingTests", dependencies: ["Wording"]),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"]),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(

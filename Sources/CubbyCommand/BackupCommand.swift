@@ -40,8 +40,8 @@ struct BackupCommand: ParsableCommand {
                 try layer.rename(staging, to: absolute)
                 try layer.syncDirectory(PathText.parent(of: absolute))
             }
-            for path in report.skipped { print("passed over \(path): neither a file nor a folder") }
-            print("backed up \(report.files) files, \(report.bytes) bytes, to \(out)")
+            for path in report.skipped { Report.line("passed over \(path): neither a file nor a folder") }
+            Report.line("backed up \(report.files) files, \(report.bytes) bytes, to \(out)")
         } catch {
             throw CommandFailure.exit(error)
         }
@@ -90,9 +90,9 @@ struct RestoreCommand: ParsableCommand {
             }
             let aside = freeName(container.path + ".before-restore", layer)
             let report = try ContainerBackup.restore(from: folder, to: container, aside: aside)
-            print("restored \(report.files) files, \(report.bytes) bytes, into \(container.displayPath)")
+            Report.line("restored \(report.files) files, \(report.bytes) bytes, into \(container.displayPath)")
             guard replace, layer.exists(aside) else { return FolderRemover.remove(aside, using: layer) }
-            print("what was there is in \(DisplayPath.abbreviate(aside))")
+            Report.line("what was there is in \(DisplayPath.abbreviate(aside))")
         } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
         } catch let error as FileError {

@@ -1,6 +1,7 @@
 import Application
 import ArgumentParser
 import Files
+import Wording
 
 /// How commands end when they cannot do their work: a line on standard error, and the status of the contract.
 enum CommandFailure {
@@ -13,8 +14,12 @@ enum CommandFailure {
     }
 
     static func exit(_ status: Status, _ message: String) -> ExitCode {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
-        return ExitCode(status.rawValue)
+        exit(status.rawValue, message)
+    }
+
+    static func exit(_ status: Int32, _ message: String) -> ExitCode {
+        StandardErrorLogHandler.writeToStandardError("cubby: \(VisibleText.line(message))\n")
+        return ExitCode(status)
     }
 
     /// Why a container could not be taken.

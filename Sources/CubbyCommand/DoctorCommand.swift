@@ -34,9 +34,10 @@ struct DoctorCommand: ParsableCommand {
         if tar == nil { advice.append("Backups as one file need tar: apt-get install tar.") }
 
         let width = lines.map(\.0.count).max() ?? 0
-        for (name, text) in lines { print(name + String(repeating: " ", count: width + 2 - name.count) + text) }
-        print("")
-        print(advice.isEmpty ? "Nothing is missing." : advice.joined(separator: "\n"))
+        for (name, text) in lines { Report.line(name + String(repeating: " ", count: width + 2 - name.count) + text) }
+        Report.line("")
+        if advice.isEmpty { Report.line("Nothing is missing.") }
+        for line in advice { Report.line(line) }
     }
 
     private func luaVersion() -> String {

@@ -24,12 +24,12 @@ struct InitCommand: ParsableCommand {
             let path = PathText.join(folder, file.path)
             guard force || !PosixFileLayer().exists(path) else {
                 kept += 1
-                print("kept \(path)")
+                Report.line("kept \(path)")
                 continue
             }
             try ReferenceOutput.write(file, into: folder)
-            print("wrote \(path)")
+            Report.line("wrote \(path)")
         }
-        if kept > 0 { print("--force replaces what was kept.") }
+        if kept > 0 { Report.line("--force replaces what was kept.") }
     }
 }

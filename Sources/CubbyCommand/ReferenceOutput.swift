@@ -5,8 +5,6 @@ import Scripting
 
 /// What `cubby api` and `cubby init` share: what the system refuses ends them with the status of input and output.
 enum ReferenceOutput {
-    private static let inputOutputStatus: Int32 = 74
-
     static func reference() throws -> APIReference {
         do { return try APIReference.standard() } catch let error as FileError { throw failure(error) }
     }
@@ -24,7 +22,6 @@ enum ReferenceOutput {
     }
 
     private static func failure(_ error: FileError) -> ExitCode {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(error.message)\n")
-        return ExitCode(inputOutputStatus)
+        CommandFailure.exit(.inputOutput, error.message)
     }
 }

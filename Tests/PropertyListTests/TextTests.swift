@@ -4,16 +4,6 @@ import Testing
 @Suite("Text")
 struct TextTests {
     @Test(
-        "numbers have a comma between their thousands",
-        arguments: [
-            (0, "0"), (999, "999"), (1_000, "1,000"), (28_143, "28,143"), (-999, "-999"), (-1_000, "-1,000"),
-            (1_234_567_890, "1,234,567,890"), (Int.min, "-9,223,372,036,854,775,808"),
-        ])
-    func grouped(number: Int, text: String) {
-        #expect(number.grouped == text)
-    }
-
-    @Test(
         "JSON escapes what it must, and leaves the rest as it is",
         arguments: [
             ("", #""""#), (#"a"b\c"#, #""a\"b\\c""#), ("\n\r\t\u{1}\u{1F}\u{7F}", #""\n\r\t\u0001\u001f\u007f""#),

@@ -2,11 +2,13 @@ import CPlatform
 public import Files
 import Glibc
 public import Logging
+import Wording
 
 /// Writes log messages to standard error: bare lines on a terminal, in NSLog's form elsewhere.
 ///
 /// NSLog's form is `2014-07-11 17:08:30.634 Homepwner[5965:60b] Received memory warning.`: local time, process, process id
-/// and the thread's id in hexadecimal digits. Each message is one write, so that lines of two threads do not mix.
+/// and the thread's id in hexadecimal digits. Each message is one write, so that lines of two threads do not mix. Control
+/// characters are escaped, and the lines of a message after its first are indented.
 /// Bootstrap it with `LoggingSystem.bootstrap { StandardErrorLogHandler(label: $0) }`.
 public struct StandardErrorLogHandler: LogHandler {
     /// Takes a finished line, its newline included.
@@ -66,18 +68,21 @@ public struct StandardErrorLogHandler: LogHandler {
         if let own = event.metadata { all.merge(own) { _, new in new } }
         let fields = all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
         if form == .json {
-            return sink(JSONLine.text(event.level, "\(event.message)", fields, processName: processName) + "\n")
+            let line = JSONLine.text(event.level, "\(event.message)", fields, processName: processName)
+            return sink(VisibleText.escaped(line, as: .json) + "\n")
         }
-        var line = ""
+        var head = ""
         if form == .nsLog {
             var now = timespec()
             clock_gettime(CLOCK_REALTIME, &now)
-            line = "\(LocalTime.logText(now)) \(processName)[\(getpid()):\(String(cubby_thread_id(), radix: 16))] "
+            head = "\(LocalTime.logText(now)) \(processName)[\(getpid()):\(String(cubby_thread_id(), radix: 16))] "
         }
-        if form == .journal { line = "<\(Self.priority(event.level))>" }
-        line += "\(event.message)"
-        for (key, value) in fields { line += " \(key)=\(value)" }
-        sink(line + "\n")
+        if form == .journal { head = "<\(Self.priority(event.level))>" }
+        var text = "\(event.message)"
+        for (key, value) in fields { text += " \(key)=\(value)" }
+        // A line that data begins must not look like one of the log's: lines after the first are indented.
+        let lines = VisibleText.escaped(text).split(separator: "\n", omittingEmptySubsequences: false)
+        sink(head + lines.joined(separator: "\n" + (form == .journal ? head : "") + "\t") + "\n")
     }
 
     /// The journal's priority of a level, as syslog numbers them.
@@ -92,12 +97,12 @@ public struct StandardErrorLogHandler: LogHandler {
         }
     }
 
-    /// Writes text to standard error; what cannot be written is lost.
+    /// Writes text to standard error, control characters in it as escapes; what cannot be written is lost.
     ///
     /// - Parameter text: with its newline.
     public static func writeToStandardError(_ text: String) {
         let file = OpenFile(descriptor: STDERR_FILENO, path: "standard error")
-        try? Array(text.utf8).withUnsafeBytesThrowing { bytes throws(FileError) in
+        try? Array(VisibleText.escaped(text).utf8).withUnsafeBytesThrowing { bytes throws(FileError) in
             try PosixFileLayer().writeAll(bytes, to: file)
         }
     }

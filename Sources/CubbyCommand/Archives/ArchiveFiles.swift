@@ -4,6 +4,7 @@ import Files
 import Glibc
 import KeyedArchive
 import PropertyList
+import Wording
 
 /// What `cubby inspect`, `convert` and `check` share: files in and out, and the statuses that they end with.
 enum ArchiveFiles {
@@ -24,7 +25,18 @@ enum ArchiveFiles {
     }
 
     /// Replaces a file as a whole; `-` is standard output.
-    static func write(_ bytes: [UInt8], to path: String) throws {
+    ///
+    /// - Parameter notation: how control characters in text are written on a terminal; nil for what is no text, which a
+    ///   terminal is not given.
+    static func write(_ bytes: [UInt8], to path: String, as notation: VisibleText.Notation? = nil) throws {
+        var bytes = bytes
+        if path == "-", isatty(STDOUT_FILENO) == 1 {
+            guard let notation else {
+                throw CommandFailure.exit(
+                    .usage, "the binary form is not written to a terminal: name a file, or choose --format xml or json")
+            }
+            bytes = Array(VisibleText.escaped(String(decoding: bytes, as: UTF8.self), as: notation).utf8)
+        }
         do throws(FileError) {
             guard path == "-" else { return try AtomicFile.write(bytes, to: path) }
             let output = OpenFile(descriptor: STDOUT_FILENO, path: "standard output")
@@ -62,7 +74,6 @@ enum ArchiveFiles {
 
     /// Ends with a status, after a message on standard error.
     static func failure(_ status: Int32, _ message: String) -> ExitCode {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
-        return ExitCode(status)
+        CommandFailure.exit(status, message)
     }
 }

@@ -30,20 +30,20 @@ struct ContainerCheck {
         do throws(FileError) { layer = try container.openExisting() } catch { throw CommandFailure.exit(error) }
         let check = StoreCheck(
             container, using: layer, logger: Logger(label: "cubby", factory: { _ in SwiftLogNoOpLogHandler() }))
-        print("\(container.displayPath):")
+        Report.line("\(container.displayPath):")
         for finding in check.findings {
-            print("  \(finding.severity.rawValue): \(finding.message)")
-            if let remedy = finding.remedy { print("    --repair would \(remedy)") }
+            Report.line("  \(finding.severity.rawValue): \(finding.message)")
+            if let remedy = finding.remedy { Report.line("    --repair would \(remedy)") }
         }
-        if let holder = FolderLock.holder(of: container.path) { print("  note: in use by \(holder.text)") }
+        if let holder = FolderLock.holder(of: container.path) { Report.line("  note: in use by \(holder.text)") }
         let isWell = !check.findings.contains { $0.severity != .note }
-        if isWell { return print("  nothing is wrong") }
+        if isWell { return Report.line("  nothing is wrong") }
         guard check.canBeRepaired, try isWanted() else {
             if check.hasErrors { throw ExitCode(ArchiveFiles.badData) }
             return
         }
         do {
-            for text in try check.repair() { print("  repaired: \(text)") }
+            for text in try check.repair() { Report.line("  repaired: \(text)") }
         } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
         } catch let error as StoreError {
@@ -56,7 +56,7 @@ struct ContainerCheck {
     private func isWanted() throws -> Bool {
         if repair != nil { return true }
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
-            print("  cubby check \(container.path) --repair repairs what can be repaired")
+            Report.line("  cubby check \(container.path) --repair repairs what can be repaired")
             return false
         }
         print("Repair what can be repaired? [y/N] ", terminator: "")

@@ -2,6 +2,7 @@ import Application
 import ArgumentParser
 import KeyedArchive
 import PropertyList
+import Wording
 
 /// `cubby convert IN OUT`
 struct ConvertCommand: ParsableCommand {
@@ -35,16 +36,17 @@ struct ConvertCommand: ParsableCommand {
         SignalMask.restore()
         let reader = try ArchiveFiles.propertyList(input, acceptingJSON: true).reader
         let bytes: [UInt8]
+        let notation: VisibleText.Notation?
         do throws(PropertyListError) {
             switch format ?? extensionForm {
-            case .binary: bytes = try reader.binary()
-            case .xml: bytes = try reader.xml()
-            case .json: bytes = try reader.json()
+            case .binary: (bytes, notation) = (try reader.binary(), nil)
+            case .xml: (bytes, notation) = (try reader.xml(), .xml)
+            case .json: (bytes, notation) = (try reader.json(), .json)
             }
         } catch {
             throw ArchiveFiles.failure(ArchiveFiles.badData, "\(ArchiveFiles.name(input)): \(error)")
         }
-        try ArchiveFiles.write(bytes, to: output)
+        try ArchiveFiles.write(bytes, to: output, as: notation)
     }
 
     /// The form that the extension tells.

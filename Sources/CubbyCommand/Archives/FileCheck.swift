@@ -14,22 +14,22 @@ struct FileCheck {
 
     func run() throws {
         let check = ArchiveCheck(try ArchiveFiles.bytes(of: path))
-        print("\(ArchiveFiles.name(path)): \(check.kind)\(check.findings.isEmpty ? ", nothing wrong" : "")")
-        for finding in check.findings { print("  \(Self.text(finding))") }
+        Report.line("\(ArchiveFiles.name(path)): \(check.kind)\(check.findings.isEmpty ? ", nothing wrong" : "")")
+        for finding in check.findings { Report.line("  \(Self.text(finding))") }
         guard check.hasErrors else {
-            if repair != nil { print("  nothing to repair: nothing is written") }
+            if repair != nil { Report.line("  nothing to repair: nothing is written") }
             return
         }
         if let rescue = check.rescue {
-            print("  rescue: \(rescue.whole) of \(rescue.total) objects are whole, found \(rescue.method)")
+            Report.line("  rescue: \(rescue.whole) of \(rescue.total) objects are whole, found \(rescue.method)")
             if let repair {
                 try ArchiveFiles.write(rescue.bytes, to: repair)
-                print("  wrote what could be rescued to \(repair)")
+                Report.line("  wrote what could be rescued to \(repair)")
             } else {
-                print("  cubby check --repair OUT \(ArchiveFiles.name(path)) writes them")
+                Report.line("  cubby check --repair OUT \(ArchiveFiles.name(path)) writes them")
             }
         } else {
-            print("  rescue: nothing can be had of it")
+            Report.line("  rescue: nothing can be had of it")
         }
         throw ExitCode(ArchiveFiles.badData)
     }

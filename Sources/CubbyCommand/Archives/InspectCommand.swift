@@ -2,6 +2,7 @@ import Application
 import ArgumentParser
 import KeyedArchive
 import PropertyList
+import Wording
 
 /// `cubby inspect FILE`, and `cubby inspect OLD NEW`.
 struct InspectCommand: ParsableCommand {
@@ -101,7 +102,7 @@ struct InspectCommand: ParsableCommand {
 
     private func heading(_ tree: ArchiveTree) -> String {
         let form = tree.format == .binary ? "binary" : "XML"
-        let count = "\(tree.objectCount) object\(tree.objectCount == 1 ? "" : "s")"
+        let count = tree.objectCount.counted("object")
         guard let archive = tree.archive else { return "property list, \(form), \(count)" }
         let archiver = archive.archiver == "NSKeyedArchiver" ? "" : " of \(archive.archiver.prefix(64))"
         return "keyed archive\(archiver), \(form), \(count)"
@@ -110,7 +111,7 @@ struct InspectCommand: ParsableCommand {
     private func writeJSON(_ tree: ArchiveTree, _ node: ArchiveTree.Node?, _ output: TextOutput) throws {
         var writer = TreeJSON(tree)
         func emit(_ bytes: [UInt8]) throws {
-            output.append(bytes)
+            output.append(json: bytes)
             if output.isClosed { throw ExitCode.success }
         }
         do {
@@ -132,7 +133,7 @@ struct InspectCommand: ParsableCommand {
             } else {
                 bytes = try tree.propertyList.xml()
             }
-            try? ArchiveFiles.write(bytes, to: "-")
+            try? ArchiveFiles.write(bytes, to: "-", as: .xml)
         } catch {
             throw ArchiveFiles.failure(ArchiveFiles.badData, "\(ArchiveFiles.name(file)): \(error)")
         }

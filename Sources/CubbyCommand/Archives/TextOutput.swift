@@ -1,6 +1,7 @@
 import Glibc
 import KeyedArchive
 import LineEditor
+import Wording
 
 /// Standard output, written in blocks, in colours where they are wanted.
 final class TextOutput {
@@ -25,8 +26,15 @@ final class TextOutput {
     deinit { flush() }
 
     func line(_ line: TreeDrawing.Line) {
-        for piece in line { append(palette.apply(Self.style(piece.role), to: piece.text)) }
+        for piece in line { append(palette.apply(Self.style(piece.role), to: VisibleText.line(piece.text))) }
         append("\n")
+    }
+
+    /// A piece of JSON: on a terminal, what it would obey is escaped as JSON writes it.
+    func append(json bytes: [UInt8]) {
+        if columns == nil { return append(bytes) }
+        // A piece ends where a value does, never within a character.
+        append(VisibleText.escaped(String(decoding: bytes, as: UTF8.self), as: .json))
     }
 
     func append(_ text: String) {
@@ -34,7 +42,7 @@ final class TextOutput {
         if buffer.count > 1 << 16 { flush() }
     }
 
-    func append(_ bytes: [UInt8]) {
+    private func append(_ bytes: [UInt8]) {
         buffer.append(contentsOf: bytes)
         if buffer.count > 1 << 16 { flush() }
     }

@@ -1,4 +1,5 @@
 public import PropertyList
+import Wording
 
 /// What a file is, what is wrong in it and where, and what can be had from it nevertheless.
 public struct ArchiveCheck {
@@ -49,7 +50,7 @@ public struct ArchiveCheck {
         if hasErrors { rescue = ArchiveRescue(bytes, limits: limits) }
     }
 
-    private static func size(_ bytes: Int) -> String { "\(bytes.grouped) byte\(bytes == 1 ? "" : "s")" }
+    private static func size(_ bytes: Int) -> String { bytes.counted("byte") }
 
     static func claimsToBeAnArchive(_ reader: BinaryPropertyListReader) -> Bool {
         guard let root = try? reader.container(at: reader.topObject), root.kind == .dictionary else { return false }
@@ -95,7 +96,7 @@ public struct ArchiveCheck {
             findings.append(PropertyListFinding(.error, error.description))
             return
         }
-        kind += ", \(archive.objectCount.grouped) objects"
+        kind += ", \(archive.objectCount.counted("object"))"
         if archive.archiver != "NSKeyedArchiver" {
             findings.append(PropertyListFinding(.note, "it was written by “\(archive.archiver.prefix(64))”"))
         }

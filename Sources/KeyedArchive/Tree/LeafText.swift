@@ -1,4 +1,5 @@
 public import PropertyList
+import Wording
 
 /// How values are shown to people.
 public struct LeafText: Sendable {
@@ -21,9 +22,9 @@ public struct LeafText: Sendable {
         case .data(let bytes): data(bytes)
         case .string(let text): string(text)
         case .uid(let uid): "UID \(uid)"
-        case .array(let elements): "\(elements.count) elements"
+        case .array(let elements): elements.count.counted("element")
         case .set(let elements): "a set of \(elements.count)"
-        case .dictionary(let entries): "\(entries.count) entries"
+        case .dictionary(let entries): entries.count.counted("entry")
         }
     }
 
@@ -38,7 +39,7 @@ public struct LeafText: Sendable {
 
     func string(_ text: String) -> String {
         guard let limit, text.utf8.count > limit, text.count > limit else { return Self.quoted(text) }
-        return "\(Self.quoted(String(text.prefix(limit))))… (\(text.count.grouped) characters)"
+        return "\(Self.quoted(String(text.prefix(limit))))… (\(text.count.counted("character")))"
     }
 
     /// The text in quotes, with escapes for what a terminal would act on.
@@ -71,7 +72,7 @@ public struct LeafText: Sendable {
             if index > 0, index % 4 == 0 { hex += " " }
             hex += (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
-        let count = "\(bytes.count.grouped) byte\(bytes.count == 1 ? "" : "s")"
+        let count = bytes.count.counted("byte")
         return "\(count) <\(hex)\(bytes.count > shown ? " …" : "")>"
     }
 

@@ -1,4 +1,5 @@
 import PropertyList
+import Wording
 
 /// Draws an `ArchiveTree` as lines of text.
 ///
@@ -148,17 +149,13 @@ public struct TreeDrawing {
         case .nothing: (.constant, "nil")
         case .leaf(let leaf): (Self.role(of: leaf), value.className == "NSNull" ? "" : leafText.text(leaf))
         case .value(let value): (.string, leafText.text(value))
-        case .list: (.detail, Self.count(value.count, "element", "elements"))
+        case .list: (.detail, value.count.counted("element"))
         case .bag:
-            (.detail, (value.className == nil ? "a set of " : "") + Self.count(value.count, "element", "elements"))
-        case .dictionary: (.detail, Self.count(value.count, "entry", "entries"))
+            (.detail, (value.className == nil ? "a set of " : "") + value.count.counted("element"))
+        case .dictionary: (.detail, value.count.counted("entry"))
         case .object: (.detail, "")
         case .broken(let error): (.error, "cannot be read: \(error)")
         }
-    }
-
-    private static func count(_ count: Int, _ one: String, _ many: String) -> String {
-        "\(count.grouped) \(count == 1 ? one : many)"
     }
 
     private static func role(of value: PropertyListValue) -> Role {

@@ -3,6 +3,7 @@ import Glibc
 import Lua
 import Scripting
 import Stores
+import Wording
 
 /// One attached prompt, seen from the host: its entries are run between the host's other work, and what they write goes
 /// to it.
@@ -22,6 +23,7 @@ final class AttachSession: HostFrontEnd {
         self.descriptor = descriptor
         evaluator = Evaluator(host)
         printer = ValuePrinter(host)
+        printer.isForTerminal = true
         inbox = AttachInbox(descriptor)
         // A prompt that is stopped and does not read must not hold the host up.
         var limit = timeval(tv_sec: 2, tv_usec: 0)
@@ -63,7 +65,7 @@ final class AttachSession: HostFrontEnd {
             printer.columns = min(max(numbers[0], 20), 1000)
             printer.rows = min(max(numbers[1], 4), 1000)
         }
-        say(.banner, Array(Banner.attached(host).utf8))
+        say(.banner, Array(VisibleText.escaped(Banner.attached(host)).utf8))
     }
 
     private func evaluate(_ text: String) {
@@ -105,6 +107,9 @@ final class AttachSession: HostFrontEnd {
     }
 
     // MARK: The front end of an entry
+
+    /// What the other side is, only it knows: to be on the safe side, a terminal.
+    var isTerminal: Bool { true }
 
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
         say(toStandardError ? .errors : .output, bytes)

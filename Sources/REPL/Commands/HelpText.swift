@@ -1,5 +1,6 @@
 import Lua
 import Scripting
+import Wording
 
 /// What can be said of a name or an expression without running it.
 struct HelpText {
@@ -134,10 +135,10 @@ struct HelpText {
             let members = MemberList(resolver: resolver).members(of: .value(value))
             let names = members.map(\.name).sorted { Matching.isBefore($0, $1) }
             let shown = names.prefix(40).joined(separator: ", ") + (names.count > 40 ? ", …" : "")
-            return "\(subject): a table of \(table.rawCount) elements and \(names.count) fields\n"
+            return "\(subject): a table of \(table.rawCount.counted("element")) and \(names.count.counted("field"))\n"
                 + (shown.isEmpty ? "" : "  \(shown)\n")
         case .nil: return nil
-        default: return "\(subject): a \(value.typeName), \(ValuePrinter(host).describe(value))\n"
+        default: return "\(subject): \(value.typeName.withArticle), \(ValuePrinter(host).describe(value))\n"
         }
     }
 }

@@ -2,6 +2,7 @@ import LineEditor
 import Lua
 import Scripting
 import Stores
+import Wording
 
 /// Completes Lua text at a cursor. It runs no script's code and never fails: tables are read raw, calls are followed by
 /// their declared results.
@@ -88,13 +89,13 @@ struct Completer {
         case .table(let table):
             let declaration = host.state.declarations[name, .module]
             if let declaration { return Candidate(name, kind: .module, documentation: declaration.documentation) }
-            return Candidate(name, kind: .variable, detail: "table", documentation: "\(table.rawCount) elements")
+            return Candidate(name, kind: .variable, detail: "table", documentation: table.rawCount.counted("element"))
         case .userdata(let userdata):
             let documentation = host.state.declarations[userdata.className ?? "", .class]?.documentation ?? ""
             return Candidate(
                 name, kind: .variable, detail: userdata.className ?? "userdata", documentation: documentation)
         case .string(let string):
-            return Candidate(name, kind: .variable, detail: "string of \(string.bytes.count) bytes")
+            return Candidate(name, kind: .variable, detail: "string of \(string.bytes.count.counted("byte"))")
         case .boolean(let flag): return Candidate(name, kind: .variable, detail: flag ? "true" : "false")
         case .integer(let number): return Candidate(name, kind: .variable, detail: "\(number)")
         case .number(let number): return Candidate(name, kind: .variable, detail: "\(number)")

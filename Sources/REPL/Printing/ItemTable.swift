@@ -1,5 +1,6 @@
 import PropertyList
 import Stores
+import Wording
 
 /// Items as a table with aligned columns, as many as fit.
 struct ItemTable {
@@ -53,7 +54,7 @@ struct ItemTable {
             lines = zip([nil] + thumbnails, lines).map { " " + ($0 ?? blank) + $1 }
         }
         if shown.count < items.count { lines.append(" …") }
-        lines.append("\(items.count.grouped) \(items.count == 1 ? "row" : "rows") · \(time)")
+        lines.append("\(items.count.counted("row")) · \(time)")
         return lines.joined(separator: "\n")
     }
 
@@ -76,9 +77,9 @@ struct ItemTable {
         case .real(let number): "\(number)"
         case .boolean(let flag): flag ? "true" : "false"
         case .date(let date): Self.short(date)
-        case .data(let bytes): "\(bytes.count) bytes"
+        case .data(let bytes): bytes.count.counted("byte")
         case .array(let elements): elements.map { cell($0, isMoney: false) }.joined(separator: ", ")
-        case .dictionary(let entries): "{\(entries.count) fields}"
+        case .dictionary(let entries): "{\(entries.count.counted("field"))}"
         default: "…"
         }
     }

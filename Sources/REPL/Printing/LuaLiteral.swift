@@ -1,5 +1,6 @@
 import Lua
 import PropertyList
+import Wording
 
 /// Plain values as Lua reads them.
 enum LuaLiteral {
@@ -12,7 +13,7 @@ enum LuaLiteral {
         case .number(let number): return self.number(number)
         case .string(let bytes): return ValuePrinter.quoted(LuaString(bytes), limit: .max)
         case .date(let date): return "date(\"\(date.text)\")"
-        case .other(let name): return "nil --[[ \(name.split(separator: "]]").joined()) ]]"
+        case .other(let name): return "nil --[[ \(VisibleText.line(name).split(separator: "]]").joined()) ]]"
         case .array(let elements):
             if elements.isEmpty { return "{}" }
             return wrapped(elements.map { text($0, indent: inner) }, indent)

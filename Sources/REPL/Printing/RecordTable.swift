@@ -1,6 +1,6 @@
 import Lua
-import PropertyList
 import Scripting
+import Wording
 
 /// An array of records of one kind as a table: rows of a CSV, groups, hooks.
 struct RecordTable {
@@ -32,7 +32,7 @@ struct RecordTable {
         guard added > 0 else { return nil }
         var lines = result.lines
         if shown < count { lines.append(" …") }
-        lines.append("\(count.grouped) rows · \(ItemTable.duration(seconds))")
+        lines.append("\(count.counted("row")) · \(ItemTable.duration(seconds))")
         return lines.joined(separator: "\n")
     }
 

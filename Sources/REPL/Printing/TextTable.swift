@@ -1,4 +1,5 @@
 import LineEditor
+import Wording
 
 /// Rows with aligned columns, as many as fit a width.
 struct TextTable {
@@ -19,6 +20,8 @@ struct TextTable {
     /// Adds a column at the right; false when there is no room for it. The first two always have room.
     @discardableResult
     mutating func add(_ column: Column) -> Bool {
+        let column = Column(
+            title: Self.plain(column.title), cells: column.cells.map(Self.plain), isNumber: column.isNumber)
         let needed = Self.width(column) + (columns.isEmpty ? 1 : 2)
         guard width + needed <= limit || columns.count < 2 else { return false }
         width += needed
@@ -64,24 +67,9 @@ struct TextTable {
         return result + "…"
     }
 
-    /// A text without what would move the cursor or change colours: breaks are blanks, other control characters are
-    /// written as in a string.
+    /// A text for a cell: breaks are blanks, what a terminal would obey is escaped.
     static func plain(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        var result = ""
-        for character in text {
-            if character.isNewline || character == "\t" {
-                result.append(" ")
-                continue
-            }
-            for scalar in character.unicodeScalars {
-                if isControl(scalar) { result += "\\\(scalar.value)" } else { result.unicodeScalars.append(scalar) }
-            }
-        }
-        return result
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || scalar.value == 0x2028 || scalar.value == 0x2029
+        guard text.unicodeScalars.contains(where: VisibleText.isHidden) else { return text }
+        return VisibleText.line(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }))
     }
 }

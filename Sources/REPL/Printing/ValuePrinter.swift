@@ -1,9 +1,11 @@
 import Application
+import Glibc
 import LineEditor
 public import Lua
 import PropertyList
 public import Scripting
 public import Stores
+import Wording
 
 /// Values as a prompt shows them: read at a glance, cut where they would fill the screen.
 public struct ValuePrinter {
@@ -13,6 +15,8 @@ public struct ValuePrinter {
     var pictures: TerminalPictures?
     /// How results are shown.
     var format = OutputFormat.table
+    /// Whether the text is read on a terminal: what other programs would read is escaped there, too.
+    var isForTerminal = isatty(STDOUT_FILENO) == 1
     /// Whether everything is shown, however long: `full(x)`.
     var isUnlimited = false
     private let host: ScriptHost
@@ -44,7 +48,7 @@ public struct ValuePrinter {
                     let items = try query.all()
                     let whole = seconds + MonotonicTime.now().seconds(since: start)
                     lines.append(table(items, fields: query.fields).text(seconds: whole))
-                } catch { lines.append("query: \(error)") }
+                } catch { lines.append(VisibleText.escaped("query: \(error)")) }
             case .image(let image): lines.append(picture(image, value))
             default:
                 if values.count == 1, case .table(let table) = value,
@@ -65,11 +69,15 @@ public struct ValuePrinter {
         return values.map { value in
             let plain = converter.plain(value)
             switch format {
-            case .json: return PlainValueJSON.text(plain) + "\n"
-            case .csv: return CSVText.text(plain) + "\n"
+            case .json: return shown(PlainValueJSON.text(plain), as: .json) + "\n"
+            case .csv: return shown(CSVText.text(plain), as: .lua) + "\n"
             default: return LuaLiteral.text(plain) + "\n"
             }
         }.joined()
+    }
+
+    private func shown(_ text: String, as notation: VisibleText.Notation) -> String {
+        isForTerminal ? VisibleText.escaped(text, as: notation) : text
     }
 
     private func table(_ items: [Item], fields: [String]) -> ItemTable {
@@ -84,7 +92,7 @@ public struct ValuePrinter {
 
     /// A picture, drawn where the terminal can, and what it is.
     public func picture(_ image: Image, _ value: LuaValue? = nil) -> String {
-        let caption = value.map { host.state.describe($0).description } ?? "\(image.width)×\(image.height)"
+        let caption = value.map(description) ?? "\(image.width)×\(image.height)"
         return (pictures?.text(image) ?? "") + "(\(caption))"
     }
 
@@ -98,7 +106,12 @@ public struct ValuePrinter {
     }
 
     /// A float as Lua writes it: 1e+15, 2.0.
-    func number(_ number: Double) -> String { host.state.describe(.number(number)).description }
+    func number(_ number: Double) -> String { description(.number(number)) }
+
+    /// What `tostring` gives, from data or not, as a terminal can be given it.
+    private func description(_ value: LuaValue) -> String {
+        VisibleText.escaped(host.state.describe(value).description)
+    }
 
     private func describe(
         _ value: LuaValue, depth: Int, indent: String, seen: inout Set<UnsafeRawPointer>, left: inout Int
@@ -110,16 +123,16 @@ public struct ValuePrinter {
             return text
         case .function(let function):
             let place = function.place
-            return place.isNative ? "function: native" : "function: \(place.source):\(place.line)"
+            return place.isNative ? "function: native" : "function: \(VisibleText.line(place.source)):\(place.line)"
         case .table(let table):
             if case .contents(let contents) = host.inspect(value) {
                 return unfold(contents, depth: depth, indent: indent, seen: &seen, left: &left)
             }
             if let metatable = table.metatable, !metatable.rawGet("__tostring").isNil {
-                return host.state.describe(value).description
+                return description(value)
             }
             return unfold(table, depth: depth, indent: indent, seen: &seen, left: &left)
-        default: return host.state.describe(value).description
+        default: return description(value)
         }
     }
 
@@ -140,7 +153,7 @@ public struct ValuePrinter {
                     table.rawGet(.integer(Int64(index))), depth: depth + 1, indent: inner, seen: &seen, left: &left))
         }
         let positional = parts.count
-        if count > parts.count { parts.append("… (\(count.grouped) elements)") }
+        if count > parts.count { parts.append("… (\(count.counted("element")))") }
         var named: [(String, LuaValue)] = []
         var more = 0
         try? table.forEach { key, value in
@@ -152,7 +165,7 @@ public struct ValuePrinter {
             left -= name.utf8.count + 4
             parts.append("\(name) = \(describe(value, depth: depth + 1, indent: inner, seen: &seen, left: &left))")
         }
-        if more > 0 { parts.append("… (\(more.grouped) more fields)") }
+        if more > 0 { parts.append("… (\(more.counted("more field")))") }
         guard !parts.isEmpty else { return "{}" }
         let line = "{ \(parts.joined(separator: ", ")) }"
         let fits = !line.contains("\n") && DisplayWidth.of(line) + indent.count <= columns
@@ -180,7 +193,7 @@ public struct ValuePrinter {
     }
 
     private func label(_ key: LuaValue) -> String {
-        guard let text = key.textValue else { return "[\(host.state.describe(key))]" }
+        guard let text = key.textValue else { return "[\(description(key))]" }
         return LuaLexer.isName(text) ? text : "[\(Self.quoted(LuaString(text)))]"
     }
 
@@ -193,20 +206,14 @@ public struct ValuePrinter {
                     ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
             }
             return
-                "\"\(shown.joined())\"\(string.bytes.count > limit ? "… (\(string.bytes.count.grouped) bytes)" : "")"
+                "\"\(shown.joined())\"\(string.bytes.count > limit ? "… (\(string.bytes.count.counted("byte")))" : "")"
         }
-        var result = "\""
+        var result = ""
         for scalar in text.unicodeScalars.prefix(stringLimit) {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7f: result += "\\\(scalar.value)"
-            default: result.unicodeScalars.append(scalar)
-            }
+            if scalar == "\"" || scalar == "\\" { result += "\\" }
+            result.unicodeScalars.append(scalar)
         }
-        return result + (text.unicodeScalars.count > stringLimit ? "\"… (\(text.utf8.count.grouped) bytes)" : "\"")
+        result = "\"" + VisibleText.line(result)
+        return result + (text.unicodeScalars.count > stringLimit ? "\"… (\(text.utf8.count.counted("byte")))" : "\"")
     }
 }

@@ -1,25 +1,23 @@
 import Application
 import Glibc
-import PropertyList
 import Scripting
 import Stores
+import Wording
 
 /// The lines that greet.
 enum Banner {
     static func text(_ host: ScriptHost) -> String {
-        let count = host.items.count
-        let items = "\(count.grouped) \(count == 1 ? "item" : "items")"
-        return """
-            Cubby \(host.options.applicationVersion) · Lua 5.4 · container \(host.container.displayPath) · \(items) · sandbox: \(host.sandboxDescription)\(host.options.isReadOnly ? " · read-only" : "")
-            Type help() for help, Ctrl-Z to go to the background, Ctrl-D to leave.
+        """
+        Cubby \(host.options.applicationVersion) · Lua 5.4 · container \(host.container.displayPath) · \(host.items.count.counted("item")) · sandbox: \(host.sandboxDescription)\(host.options.isReadOnly ? " · read-only" : "")
+        Type help() for help, Ctrl-Z to go to the background, Ctrl-D to leave.
 
-            """
+        """
     }
 
     /// What greets a prompt that is attached to a running host.
     static func attached(_ host: ScriptHost) -> String {
         """
-        Attached to \(host.options.applicationName), process \(getpid()), in \(host.container.displayPath) · \(host.items.count.grouped) items · \(host.applicationState.rawValue) · sandbox: \(host.sandboxDescription)
+        Attached to \(host.options.applicationName), process \(getpid()), in \(host.container.displayPath) · \(host.items.count.counted("item")) · \(host.applicationState.rawValue) · sandbox: \(host.sandboxDescription)
         Ctrl-D leaves; the host goes on.
 
         """

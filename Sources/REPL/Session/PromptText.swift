@@ -1,6 +1,7 @@
 import LineEditor
 import Lua
 import Scripting
+import Wording
 
 /// The prompts: as `_PROMPT` and `_PROMPT2` say, which may be functions, as in Lua's own prompt.
 struct PromptText {
@@ -36,7 +37,7 @@ struct PromptText {
 
     /// Without control characters, which would move the cursor behind the editor's back.
     private func shown(_ text: String) -> String {
-        let kept = text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
+        let kept = text.unicodeScalars.filter { !VisibleText.isHidden($0) }
         return String(String.UnicodeScalarView(kept.prefix(200)))
     }
 }

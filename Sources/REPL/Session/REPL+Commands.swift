@@ -6,6 +6,7 @@ import Lua
 import PropertyList
 import Scripting
 import Stores
+import Wording
 
 /// What the prompt's own commands do.
 extension REPL {
@@ -40,7 +41,7 @@ extension REPL {
     }
 
     func complain(_ text: String) {
-        print(palette.apply(.error, to: text) + "\n", toStandardError: true)
+        print(StyledText([.init(text, .error), .init("\n", .plain)]), toStandardError: true)
     }
 
     /// Runs a line of the host's own; its values, or nil after its error was shown.
@@ -154,7 +155,7 @@ extension REPL {
         let count = record.entries.count { $0.hasWorked }
         do {
             try AtomicText.write(record.script(), to: path)
-            print("\(count) \(count == 1 ? "entry" : "entries") saved to \(name)\n")
+            print("\(count.counted("entry")) saved to \(name)\n")
         } catch { complain(error.message) }
     }
 
@@ -174,7 +175,7 @@ extension REPL {
         guard host.exitCode == nil else { return }
         switch result {
         case .success(let values):
-            page(printer.text(values, seconds: MonotonicTime.now().seconds(since: start)))
+            page(drawn: printer.text(values, seconds: MonotonicTime.now().seconds(since: start)))
         case .failure(let error): report(error)
         }
     }
@@ -189,7 +190,7 @@ extension REPL {
         guard let values = values(of: "return require('cubby').items:\(verb)()") else { return }
         guard values.first?.isTruthy ?? false else { return print(nothing + "\n") }
         let change = host.items.count - before
-        let items = "\(abs(change).grouped) \(abs(change) == 1 ? "item" : "items")"
+        let items = abs(change).counted("item")
         print(done + (change == 0 ? "" : change > 0 ? ": \(items) more" : ": \(items) fewer") + "\n")
     }
 
@@ -271,7 +272,7 @@ extension REPL {
                 case .image(let image) = host.inspect(found)
             else { return complain("the item has no image") }
             show(image)
-        default: complain(":img takes an item or an image, got a \(value.typeName)")
+        default: complain(":img takes an item or an image, got \(value.typeName.withArticle)")
         }
     }
 }

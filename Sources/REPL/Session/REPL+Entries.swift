@@ -5,6 +5,7 @@ import Lua
 import PropertyList
 import Scripting
 import Stores
+import Wording
 
 /// Running what was typed, and showing what came of it.
 extension REPL {
@@ -32,14 +33,14 @@ extension REPL {
                 let change = host.items.count - before
                 if abs(change) > 1 {
                     let verb = change > 0 ? "created" : "removed"
-                    shown = "\(abs(change).grouped) items \(verb) · \(ItemTable.duration(seconds))\n"
+                    shown = "\(abs(change).counted("item")) \(verb) · \(ItemTable.duration(seconds))\n"
                 }
             } else {
                 shown = printer.text(values, seconds: seconds)
             }
-            page(shown)
+            page(drawn: shown)
             remember(text, true, values.isEmpty ? "" : shown)
-            if timed { print(palette.apply(.dimmed, to: ItemTable.duration(seconds)) + "\n") }
+            if timed { print(StyledText(ItemTable.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
             remember(text, false, "")
             report(error, in: text)
@@ -72,25 +73,31 @@ extension REPL {
         }
         let text = ErrorText.describe(error, sources: host.sources, traceback: !isSyntax, caret: caret)
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-        let head = palette.apply(.error, to: String(lines.first ?? ""))
-        let rest =
-            lines.count > 1
-            ? lines[1].split(separator: "\n", omittingEmptySubsequences: false)
-                .map { "\n" + palette.apply(.dimmed, to: String($0)) }.joined() : ""
-        print(head + rest + "\n", toStandardError: true)
+        var shown = StyledText(String(lines.first ?? ""), .error)
+        if lines.count > 1 {
+            for line in lines[1].split(separator: "\n", omittingEmptySubsequences: false) {
+                shown.append("\n")
+                shown.append(String(line), .dimmed)
+            }
+        }
+        shown.append("\n")
+        print(shown, toStandardError: true)
     }
 
     // MARK: Long texts
 
-    /// Prints a text, a screen at a time where it is longer than the screen.
-    func page(_ text: String) {
+    /// Prints a text, a screen at a time where it is longer than the screen; what stands in it from data is escaped.
+    func page(_ text: String) { page(drawn: VisibleText.escaped(text)) }
+
+    /// The same for what is written as it is: values from the printer, pictures among them.
+    func page(drawn text: String) {
         // While somebody types, nothing but the line waits for keys.
         guard isEditing, isRunningEntry, Pager.isNeeded(text, rows: printer.rows, columns: printer.columns) else {
-            return print(text)
+            return draw(text)
         }
         var pager = Pager(text, rows: printer.rows, columns: printer.columns)
         // What is written now must not go through the line editor: no line is shown.
-        do { try mode.enter() } catch { return print(text) }
+        do { try mode.enter() } catch { return draw(text) }
         defer { waitWithKeys() }
         put(Array(pager.page().utf8))
         while !pager.isAtEnd {
@@ -120,7 +127,7 @@ extension REPL {
         host.state.setGlobal(declaration) { [unowned self] call in
             var whole = printer
             whole.isUnlimited = true
-            page(whole.text(call.allValues, seconds: 0))
+            page(drawn: whole.text(call.allValues, seconds: 0))
             return call.returnsNothing()
         }
         let scope = evaluator.scope

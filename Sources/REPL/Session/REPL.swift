@@ -5,6 +5,7 @@ import LineEditor
 import Lua
 public import Scripting
 public import Stores
+import Wording
 
 /// A prompt on a host: reads entries, runs them, prints what they give, until the application ends.
 public final class REPL: HostFrontEnd {
@@ -96,7 +97,7 @@ public final class REPL: HostFrontEnd {
         if isEditing { Terminal.restoreAfterCrash(sequences: mode.restoringSequences) }
         if isInputTerminal {
             waitWithKeys()
-            put(Array(Banner.text(host).utf8))
+            put(Array(VisibleText.escaped(Banner.text(host)).utf8))
         }
         watch = host.loop.watch(STDIN_FILENO) { [unowned self] ready in readable(ready) }
         beginEntry()
@@ -223,8 +224,22 @@ public final class REPL: HostFrontEnd {
 
     // MARK: Writing
 
+    /// Writes a text in its styles; what stands in it from data is escaped.
+    func print(_ text: StyledText, toStandardError: Bool = false) {
+        draw(palette.apply(to: Self.escaped(text)), toStandardError: toStandardError)
+    }
+
     func print(_ text: String, toStandardError: Bool = false) {
+        print(StyledText(text), toStandardError: toStandardError)
+    }
+
+    /// Writes what is for the terminal as it is: values from the printer, pictures among them.
+    func draw(_ text: String, toStandardError: Bool = false) {
         host.write(Array(text.utf8), toStandardError: toStandardError)
+    }
+
+    private static func escaped(_ text: StyledText) -> StyledText {
+        StyledText(text.pieces.map { StyledText.Piece(VisibleText.escaped($0.text), $0.style) })
     }
 
     /// Past the host's streams, in their order: what they hold goes first.
@@ -278,7 +293,7 @@ public final class REPL: HostFrontEnd {
         return true
     }
 
-    public func show(_ image: Image) { print(printer.picture(image) + "\n") }
+    public func show(_ image: Image) { draw(printer.picture(image) + "\n") }
 
     /// Asks on the terminal; events are served meanwhile.
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent {
@@ -286,18 +301,20 @@ public final class REPL: HostFrontEnd {
         let verb = access == .reading ? "Allow reading" : "Allow writing"
         // The answer is edited by the kernel, and is no key that was typed before the question.
         mode.leave()
-        tcflush(STDIN_FILENO, TCIFLUSH)
         let asked = MonotonicTime.now()
         defer {
             secondsOfQuestions += MonotonicTime.now().seconds(since: asked)
             waitWithKeys()
         }
-        put(Array("\(verb) \(DisplayPath.abbreviate(path))? [y]es, its whole [f]older, [n]o: ".utf8))
-        let reply = nextInput { !$0.isEmpty }
-        switch String(decoding: reply, as: UTF8.self).trimmed.lowercased().first {
-        case "y": return .yes
-        case "f": return .folder
-        default: return .no
+        // A line break in a path must not end the question.
+        let place = VisibleText.line(DisplayPath.abbreviate(path))
+        while true {
+            tcflush(STDIN_FILENO, TCIFLUSH)
+            put(Array("\(verb) \(place)? [y]es, its whole [f]older, [n]o: ".utf8))
+            let reply = nextInput { $0.contains(0x0A) }
+            // The end of input, and Ctrl-C, are no consent.
+            guard let end = reply.firstIndex(of: 0x0A) else { return .no }
+            if let answer = PathConsent(answer: String(decoding: reply[..<end], as: UTF8.self)) { return answer }
         }
     }
 

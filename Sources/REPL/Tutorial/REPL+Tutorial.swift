@@ -29,9 +29,9 @@ extension REPL {
             return print(
                 "That was the last lesson. help() lists what there is; :help the commands. Enjoy your collection.\n")
         }
-        print(
-            palette.apply(.heading, to: "\(tutorial.lesson + 1) of \(Lesson.all.count): \(lesson.title)") + "\n"
-                + lesson.text + "\nTry:\n" + indented(lesson.example) + "\n")
+        var text = StyledText("\(tutorial.lesson + 1) of \(Lesson.all.count): \(lesson.title)", .heading)
+        text.append("\n" + lesson.text + "\nTry:\n" + indented(lesson.example) + "\n")
+        print(text)
     }
 
     private func indented(_ text: String) -> String {
@@ -45,12 +45,13 @@ extension REPL {
         let source = "local items, app = require('cubby').items, require('cubby').app \(lesson.check)"
         let done = host.run(Array(source.utf8), name: "=tutorial", arguments: [.text(entry), value])
         if case .success(let values) = done, values.first?.isTruthy ?? false {
-            print(palette.apply(.success, to: "✓ \(lesson.title)") + "\n\n")
+            print(StyledText([.init("✓ \(lesson.title)", .success), .init("\n\n", .plain)]))
             tutorial?.advance()
             return showLesson()
         }
         tutorial?.failures += 1
         guard let failures = tutorial?.failures, failures % 3 == 0 else { return }
-        print(palette.apply(.dimmed, to: "Not yet. :tutorial again shows the lesson, :tutorial next skips it.") + "\n")
+        let hint = "Not yet. :tutorial again shows the lesson, :tutorial next skips it."
+        print(StyledText([.init(hint, .dimmed), .init("\n", .plain)]))
     }
 }

@@ -1,8 +1,9 @@
 public import Lua
+import Wording
 
 /// An error as people read it: the message, the line of source it speaks of, and the calls that led there.
 public enum ErrorText {
-    /// The message and, where its source is known, an excerpt. No trailing line break.
+    /// The message and, where its source is known, an excerpt. No trailing line break. Control characters are escaped.
     ///
     /// - Parameters:
     ///   - error: what is described.
@@ -14,21 +15,20 @@ public enum ErrorText {
         _ error: LuaError, sources: SourceTexts, traceback: Bool = true, caret: Range<Int>? = nil
     ) -> String {
         var text = error.message
-        if let place = place(in: error.message), let line = sources.line(place.line, of: place.chunk) {
+        if let place = place(in: error.message), let line = sources.line(place.line, of: place.chunk),
+            let excerpt = SourceExcerpt(line, marking: caret ?? ErrorCaret.range(of: error.message, in: line))
+        {
             let number = String(place.line)
-            text += "\n  \(number) | \(line)"
-            if let caret = caret ?? ErrorCaret.range(of: error.message, in: line) {
-                // Tabs stay, so that the marks stand where the words do.
-                let margin = line.prefix(caret.lowerBound).map { $0 == "\t" ? "\t" : " " }.joined()
-                let blanks = String(repeating: " ", count: number.count)
-                text += "\n  \(blanks) | \(margin)\(String(repeating: "^", count: max(1, caret.count)))"
+            text += "\n  \(number) | \(excerpt.text)"
+            if let marks = excerpt.marks {
+                text += "\n  \(String(repeating: " ", count: number.count)) | \(marks)"
             }
         }
         // A main chunk alone says no more than the message's own place.
         if traceback, let frames = frames(of: error), frames.count > 1 {
             text += "\nstack traceback:\n" + frames.map { "\t" + $0 }.joined(separator: "\n")
         }
-        return text
+        return VisibleText.escaped(text)
     }
 
     /// The place that a message begins with: `chunk:line:`.

@@ -1,4 +1,6 @@
 import CPlatform
+import Glibc
+import Wording
 
 /// Where scripts' text goes: C's own streams, so that `print`, `io.write` and the log come in the order they were made.
 /// The log may write from any thread; the front end is asked only on the host's own.
@@ -11,13 +13,22 @@ final class ScriptOutput: @unchecked Sendable {
         bytes.withUnsafeBytes { cubby_write_output($0.baseAddress, $0.count) }
     }
 
-    func writeError(_ text: String) { writeError(Array(text.utf8)) }
+    /// Writes a text of the host's for people: what stands in it from data obeys nothing.
+    func write(text: String) { write(Array(VisibleText.escaped(text).utf8)) }
+
+    /// The same for standard error: messages, errors, the log.
+    func writeError(_ text: String) { writeError(Array(VisibleText.escaped(text).utf8)) }
 
     func writeError(_ bytes: [UInt8]) {
         if frontEnd?.write(bytes, toStandardError: true) == true { return }
         cubby_flush_output()
         bytes.withUnsafeBytes { cubby_write_error($0.baseAddress, $0.count) }
     }
+
+    /// Whether standard output is a terminal's, or that of an attached prompt.
+    var isTerminal: Bool { frontEnd?.isTerminal ?? Self.isOwnTerminal }
+
+    private static let isOwnTerminal = isatty(STDOUT_FILENO) == 1
 
     func flush() { cubby_flush_output() }
 }

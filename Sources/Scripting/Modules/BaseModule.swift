@@ -3,6 +3,7 @@ import Files
 import Glibc
 import Lua
 import Stores
+import Wording
 
 /// What Lua's own library has, as the sandbox grants it: `print`, `require`, `io`, `os`.
 enum BaseModule {
@@ -17,7 +18,7 @@ enum BaseModule {
             var line: [UInt8] = []
             for (index, value) in call.allValues.enumerated() {
                 if index > 0 { line.append(UInt8(ascii: "\t")) }
-                line += try text(of: value, in: call.state)
+                line += try text(of: value, in: call.state, isForTerminal: host.output.isTerminal)
             }
             line.append(UInt8(ascii: "\n"))
             if try call.state.countOutput(line.count) { host.output.write(line) }
@@ -32,16 +33,25 @@ enum BaseModule {
     }
 
     /// As `tostring` shows a value; what its `__tostring` raises is raised.
-    static func text(of value: LuaValue, in state: LuaState) throws -> [UInt8] {
+    ///
+    /// - Parameter isForTerminal: whether the texts that the host makes of data are escaped: an item's description has
+    ///   the item's name. Strings, and what a script's own `__tostring` gives, are the script's.
+    static func text(of value: LuaValue, in state: LuaState, isForTerminal: Bool = false) throws -> [UInt8] {
         switch value {
         case .string(let string): return string.bytes
         case .table, .userdata:
             guard case .function(let tostring) = state.globals.rawGet("tostring"),
                 case .string(let text)? = try tostring.call(value).first
             else { return [] }
-            return text.bytes
+            return isForTerminal && isDescribedByHost(value) ? VisibleText.escaped(text.bytes) : text.bytes
         default: return state.describe(value).bytes
         }
+    }
+
+    private static func isDescribedByHost(_ value: LuaValue) -> Bool {
+        guard case .table(let table) = value else { return true }
+        guard case .function(let function)? = table.metatable?.rawGet("__tostring") else { return true }
+        return function.place.isNative
     }
 
     // MARK: io

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Lua
+import Wording
 
 /// `data`: bytes that are no text.
 enum DataModule {
@@ -19,7 +20,7 @@ enum DataModule {
                 let text = String(byte, radix: 16)
                 return text.count < 2 ? "0" + text : text
             }
-            return call.returns("<\(value.bytes.count) bytes: \(shown.joined())\(value.bytes.count > 16 ? "…" : "")>")
+            return call.returns("<\(value.bytes.count) \(value.bytes.count.word("byte")): \(shown.joined())\(value.bytes.count > 16 ? "…" : "")>")
         }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls)?.bytes == call.optionalObject(1, cls)?.bytes)

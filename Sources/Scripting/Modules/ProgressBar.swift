@@ -1,5 +1,6 @@
 import Application
 import Glibc
+import Wording
 
 /// One bar. It is drawn at most ten times a second: work must not wait for the terminal.
 final class ProgressBar {
@@ -20,7 +21,7 @@ final class ProgressBar {
 
     init(total: Int64, label: String, unit: Unit = .steps) {
         self.total = total
-        self.label = label
+        self.label = VisibleText.line(label)
         self.unit = unit
     }
 
@@ -51,7 +52,8 @@ final class ProgressBar {
         let filled = Int((share * 30).rounded())
         let left = share > 0.01 ? now.seconds(since: start) * (1 - share) / share : 0
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 30 - filled)
-        output.writeError("\r\(label) \(bar) \(amount) · \(Int(left.rounded(.up))) s left \u{1b}[K")
+        output.writeError(
+            Array("\r\(label) \(bar) \(amount) · \(Int(left.rounded(.up))) s left \u{1b}[K".utf8))
     }
 
     /// How much of how much, in words that can be read while they change.
@@ -68,6 +70,6 @@ final class ProgressBar {
     func finish(_ output: ScriptOutput) {
         guard isDrawn else { return }
         isDrawn = false
-        output.writeError("\r\u{1b}[K")
+        output.writeError(Array("\r\u{1b}[K".utf8))
     }
 }

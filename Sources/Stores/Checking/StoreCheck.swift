@@ -2,6 +2,7 @@ public import Application
 public import Files
 public import Logging
 import PropertyList
+import Wording
 
 /// Checks what a container keeps for its stores: archive, journal, index, pictures, and what lies about beside them.
 ///
@@ -60,7 +61,7 @@ public struct StoreCheck {
             let opened = try ItemStore.open(persistence)
             let report = opened.loadReport
             let records = report.replayedRecords
-            let commits = records == 1 ? "1 commit" : "\(records) commits"
+            let commits = records.counted("commit")
             note(
                 .note,
                 persistence.hasArchive
@@ -86,7 +87,7 @@ public struct StoreCheck {
         let scan = try? bytes.withBytes { bytes throws(StoreError) in try JournalScan(bytes) }
         guard let scan else { return }
         let count = scan.records.count { $0.kind == .changes }
-        note(.note, "items.journal: \(count == 1 ? "1 record" : "\(count) records"), \(scan.intactLength) bytes")
+        note(.note, "items.journal: \(count.counted("record")), \(scan.intactLength) bytes")
     }
 
     private mutating func checkIndex() {
@@ -127,7 +128,7 @@ public struct StoreCheck {
         let images = ImageStore(directory: container.documents, caches: container.caches, using: layer, logger: logger)
         guard let keys = try? images.keys() else { return }
         orphans = keys.filter { store.item(forKey: $0) == nil }
-        if !keys.isEmpty { note(.note, keys.count == 1 ? "1 picture" : "\(keys.count) pictures") }
+        if !keys.isEmpty { note(.note, keys.count.counted("picture")) }
         for key in orphans {
             note(.warning, "the picture \(key) has no item", "move it to Documents/\(Self.orphanFolder)")
         }
@@ -169,7 +170,7 @@ public struct StoreCheck {
         }
     }
 
-    private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
+    private static func items(_ count: Int) -> String { count.counted("item") }
 
     // MARK: Repairing
 
@@ -202,7 +203,7 @@ public struct StoreCheck {
             try layer.syncDirectory(folder)
             try layer.syncDirectory(container.documents)
             done.append(
-                "moved \(orphans.count == 1 ? "1 picture" : "\(orphans.count) pictures") to Documents/\(Self.orphanFolder)"
+                "moved \(orphans.count.counted("picture")) to Documents/\(Self.orphanFolder)"
             )
         }
         return done

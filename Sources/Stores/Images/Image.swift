@@ -1,5 +1,6 @@
 public import Files
 import PropertyList
+import Wording
 
 /// A picture: the bytes of a file, decoded when its pixels are first needed, or pixels that were made.
 ///
@@ -202,6 +203,6 @@ public final class Image: Sendable {
 extension Image: CustomStringConvertible {
     /// `640×427 JPEG, 196,653 bytes`.
     public var description: String {
-        "\(width)×\(height) \(format?.displayName ?? "pixels"), \(byteCount.grouped) bytes"
+        "\(width)×\(height) \(format?.displayName ?? "pixels"), \(byteCount.counted("byte"))"
     }
 }

@@ -1,4 +1,5 @@
 public import PropertyList
+import Wording
 
 /// What a run of changes comes to: from the state before to the state after, without the steps between.
 public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
@@ -30,7 +31,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
     /// `2 inserted, 1 removed, 3 fields changed, 0 moved`.
     public var description: String {
         "\(inserted.count) inserted, \(removed.count) removed, \(updated.count) "
-            + "\(updated.count == 1 ? "field" : "fields") changed, \(moved.count) moved"
+            + "\(updated.count.word("field")) changed, \(moved.count) moved"
     }
 
     init(_ store: ItemStore, _ changes: ArraySlice<Change>) {

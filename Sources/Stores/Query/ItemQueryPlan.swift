@@ -1,3 +1,5 @@
+import Wording
+
 /// How a query is answered: whether an index serves, and how many items are looked at.
 public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
     /// The index that gives the items to look at; nil for a scan of the store.
@@ -16,8 +18,7 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
     /// `scan: 100000 items examined, 17 match; sorted by -valueInDollars, the first 10 kept`.
     public var description: String {
         var text = index.map { "index \($0)" } ?? "scan"
-        text +=
-            ": \(examined) \(examined == 1 ? "item" : "items") examined, \(matched) \(matched == 1 ? "matches" : "match")"
+        text += ": \(examined) \(examined.word("item")) examined, \(matched) \(matched.word("matches", "match"))"
         if !sortFields.isEmpty {
             text += "; \(isInIndexOrder ? "in the index's order" : "sorted") by \(sortFields.joined(separator: ", "))"
             if let kept { text += ", the first \(kept) kept" }

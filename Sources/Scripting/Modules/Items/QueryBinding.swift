@@ -1,6 +1,7 @@
 import Lua
 import PropertyList
 import Stores
+import Wording
 
 /// A query as scripts hold it: refined by methods that give a new one each.
 final class QueryValue {
@@ -133,7 +134,10 @@ enum QueryBinding {
         ) {
             value, call in call.returns(try value.query.explain().description)
         }
-        cls.metamethod("__tostring") { value, call in call.returns("query (\(try value.query.count()) items)") }
+        cls.metamethod("__tostring") { value, call in 
+            let count = try value.query.count()
+            return call.returns("query (\(count) \(count.word("item")))")
+        }
     }
 
     // MARK: Aggregates

@@ -1,0 +1,88 @@
+/// Text from data in a form that a terminal can be given.
+///
+/// Control characters, which a terminal obeys, and characters that reorder or hide the text around them are shown as
+/// escapes. A backslash stays as it is: escaping a text twice changes nothing.
+package enum VisibleText {
+    /// How an escape is written.
+    package enum Notation: Sendable {
+        /// As in a string of Lua: `\27`, `\u{9b}`.
+        case lua
+        /// As in a string of JSON: `\u001b`.
+        case json
+        /// As a character reference: `&#x9b;`.
+        case xml
+    }
+
+    /// A text whose line breaks and tabs stay.
+    package static func escaped(_ text: String, as notation: Notation = .lua) -> String {
+        replace(in: text, notation) { $0 == 0x0A || $0 == 0x09 }
+    }
+
+    /// A text for one line: line breaks and tabs are escaped as well, as `\n`, `\r` and `\t`.
+    package static func line(_ text: String) -> String { replace(in: text, .lua) { _ in false } }
+
+    /// The same for bytes, which are read as UTF-8.
+    package static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+        if bytes.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x09 }) { return bytes }
+        return Array(escaped(String(decoding: bytes, as: UTF8.self)).utf8)
+    }
+
+    /// Whether a terminal obeys a character, or a reader does not see it or what it does.
+    ///
+    /// Joiners and the marks U+200E and U+200F are not among them: emoji, Persian and Hebrew need them.
+    package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0: true
+        case ..<0x061C: false
+        // The Arabic letter mark, the vowel separator, the zero width space, line and paragraph separators.
+        case 0x061C, 0x180E, 0x200B, 0x2028, 0x2029: true
+        // Embeddings and overrides; the word joiner, invisible operators, isolates and the deprecated format characters.
+        case 0x202A...0x202E, 0x2060...0x206F: true
+        // The byte order mark as a zero width space, and interlinear annotation.
+        case 0xFEFF, 0xFFF9...0xFFFB: true
+        default: false
+        }
+    }
+
+    private static func replace(
+        in text: String, _ notation: Notation, keeping isKept: (UInt32) -> Bool
+    ) -> String {
+        func mustGo(_ scalar: Unicode.Scalar) -> Bool { isHidden(scalar) && !isKept(scalar.value) }
+        guard text.unicodeScalars.contains(where: mustGo) else { return text }
+        var result = ""
+        let scalars = text.unicodeScalars
+        var index = scalars.startIndex
+        while index < scalars.endIndex {
+            let scalar = scalars[index]
+            index = scalars.index(after: index)
+            guard mustGo(scalar) else {
+                result.unicodeScalars.append(scalar)
+                continue
+            }
+            // A digit behind it would be read as a part of the number.
+            let next = index < scalars.endIndex ? scalars[index] : " "
+            result += escape(scalar, notation, isBeforeDigit: ("0"..."9").contains(next))
+        }
+        return result
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar, _ notation: Notation, isBeforeDigit: Bool) -> String {
+        let hexadecimal = String(scalar.value, radix: 16)
+        func padded(_ text: String, _ width: Int) -> String {
+            String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+        }
+        switch notation {
+        case .json: return "\\u" + padded(hexadecimal, 4)
+        case .xml: return "&#x\(hexadecimal);"
+        case .lua:
+            switch scalar {
+            case "\n": return "\\n"
+            case "\r": return "\\r"
+            case "\t": return "\\t"
+            default: break
+            }
+            guard scalar.value < 0x80 else { return "\\u{\(hexadecimal)}" }
+            return "\\" + (isBeforeDigit ? padded(String(scalar.value), 3) : String(scalar.value))
+        }
+    }
+}
