@@ -33,8 +33,8 @@ enum CommandFailure {
     }
 
     /// A file's error: bad data when something else is where a file or a folder of the container's has to be.
-    static func exit(_ error: FileError) -> ExitCode {
-        exit(error.isMisplaced ? .badData : .inputOutput, error.message)
+    static func exit(_ error: FileError, advice: String = "") -> ExitCode {
+        exit(error.isMisplaced ? .badData : .inputOutput, error.message + advice)
     }
 }
 

@@ -1,6 +1,10 @@
 import ArgumentParser
 import Files
 import Glibc
+import Logging
+import Lua
+import Scripting
+import Wording
 
 /// `cubby gallery [PREDICATE] DIR`: the items as a page.
 struct GalleryCommand: ParsableCommand {
@@ -12,6 +16,9 @@ struct GalleryCommand: ParsableCommand {
 
     @Option(help: "The page's title.")
     var title: String?
+
+    @Flag(help: "Also into a folder that holds something else than a gallery.")
+    var replace = false
 
     @Argument(
         help: ArgumentHelp(
@@ -33,16 +40,30 @@ struct GalleryCommand: ParsableCommand {
         // Naming the folder is the consent to write it.
         host.allowWrite.append(folder)
         let predicate = words.count == 2 ? [words[0]] : []
+        let work = HostWork(Self.chunk, name: "cubby gallery", report: Self.report)
         try ScriptSession(
-            host, source: .chunks([Self.chunk]), arguments: [folder, title ?? ""] + predicate, staysAtPrompt: false
+            host, source: .work(work), arguments: [folder, title ?? "", replace ? "replace" : ""] + predicate,
+            staysAtPrompt: false
         ).run()
     }
 
     /// The same as a script would do.
     private static let chunk = """
-        local folder, title, predicate = ...
-        local made = assert(items:query(predicate):gallery(folder, title ~= "" and { title = title } or nil))
-        for key, message in pairs(made.failures) do log.warning(key .. ": " .. message) end
-        print(("%d items, %d pictures: %s"):format(made.items, made.pictures, made.page))
+        local folder, title, replace, predicate = ...
+        local options = { title = title ~= "" and title or nil, replace = replace == "replace" }
+        return assert(items:query(predicate):gallery(folder, options))
         """
+
+    private static func report(_ results: [LuaValue], _ host: ScriptHost) {
+        guard case .table(let made)? = results.first else { return }
+        if case .table(let failures) = made.rawGet("failures") {
+            try? failures.forEach { key, message in
+                host.logger.warning("\(key.textValue ?? "?"): \(message.textValue ?? "?")")
+                return true
+            }
+        }
+        func count(_ name: String) -> Int { made.rawGet(.text(name)).integerValue.map { Int($0) } ?? 0 }
+        let page = made.rawGet("page").textValue ?? ""
+        Report.line("\(count("items").counted("item")), \(count("pictures").counted("picture")): \(page)")
+    }
 }

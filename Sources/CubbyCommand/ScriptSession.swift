@@ -14,6 +14,8 @@ struct ScriptSession {
         case chunks([String])
         /// `-` is standard input.
         case file(String)
+        /// What a command does itself.
+        case work(HostWork)
     }
 
     enum Status {
@@ -58,7 +60,7 @@ struct ScriptSession {
         }
         let folder = WorkingDirectory.path ?? "/"
         switch source {
-        case .prompt: break
+        case .prompt, .work: break
         case .chunks(let code): chunks += code.map { (Array($0.utf8), "=(command line)") }
         case .file("-"):
             chunks.append((try read("standard input") { () throws(FileError) in try standardInput() }, "=stdin"))
@@ -90,6 +92,9 @@ struct ScriptSession {
             let module = modules.indices.contains(index) ? modules[index] : nil
             status = run(chunk.bytes, chunk.name, module.map { [$0] } ?? arguments, on: host)
         }
+        if case .work(let work) = source, host.exitCode == nil, status == 0 {
+            status = failure(work.run(arguments, on: host), on: host)
+        }
         if host.exitCode == nil, isPrompt || (staysAtPrompt && status != Status.interrupted) {
             REPL(host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents).run()
             status = 0
@@ -106,15 +111,21 @@ struct ScriptSession {
         setArguments(of: name, on: host)
         switch host.run(bytes, name: name, arguments: arguments.map(LuaValue.text)) {
         case .success: return 0
-        case .failure(let error):
-            if host.exitCode != nil { return 0 }
-            if error.kind == .cancelled {
-                complain("interrupted")
-                return Status.interrupted
-            }
-            complain(ErrorText.describe(error, sources: host.sources))
-            return Status.scriptError
+        case .failure(let error): return failure(error, on: host)
         }
+    }
+
+    /// Tells an error, if there was one.
+    ///
+    /// - Returns: the exit status.
+    private func failure(_ error: LuaError?, on host: ScriptHost) -> Int32 {
+        guard let error, host.exitCode == nil else { return 0 }
+        if error.kind == .cancelled {
+            complain("interrupted")
+            return Status.interrupted
+        }
+        complain(ErrorText.describe(error, sources: host.sources))
+        return Status.scriptError
     }
 
     /// Lua's own convention: the script's name at 0, its arguments from 1.
@@ -131,15 +142,24 @@ struct ScriptSession {
         do {
             return try ScriptHost(options)
         } catch let error as FolderLockError {
-            throw CommandFailure.exit(error)
+            guard case .file(let error) = error else { throw CommandFailure.exit(error) }
+            throw CommandFailure.exit(error, advice: Self.advice(on: error, options.container))
         } catch let error as LandlockError {
             throw exit(Status.unavailable, "--require-sandbox: \(error.message)")
         } catch let error as FileError {
-            throw CommandFailure.exit(error)
+            throw CommandFailure.exit(error, advice: Self.advice(on: error, options.container))
         } catch let error as StoreError {
             if let error = error.cause as? FileError, error.isMisplaced { throw CommandFailure.exit(error) }
             throw exit(error.code == .inputOutput ? Status.inputOutput : Status.badData, error.message)
         }
+    }
+
+    /// What to do about a container that may be read and not written.
+    private static func advice(on error: FileError, _ container: Container) -> String {
+        guard [EROFS, EACCES, EPERM].contains(error.code), access(container.documents, R_OK | X_OK) == 0 else {
+            return ""
+        }
+        return "; --read-only opens the container and changes nothing"
     }
 
     private func read(_ name: String, _ body: () throws(FileError) -> [UInt8]) throws -> [UInt8] {

@@ -139,7 +139,7 @@ struct PictureTests {
         #expect(try program("-e", script, picture).status == .exited(0))
         let folder = program.scratch.file("page")
         let output = try program("gallery", folder)
-        #expect(output.stdout == "3 items, 1 pictures: \(folder)/index.html\n", "\(output.stderr)")
+        #expect(output.stdout == "3 items, 1 picture: \(folder)/index.html\n", "\(output.stderr)")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
         #expect(files == ["gallery.css", "gallery.js", "index.html", "items.js", "pictures", "thumbnails"])
         let page = "\(folder)/index.html"
@@ -178,11 +178,11 @@ struct PictureTests {
         try terminal.expect("interrupted")
         #expect(try terminal.waitForExit() == .exited(130))
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-        #expect(files == ["pictures", "thumbnails"], "no index.html, no items.js")
+        #expect(files == ["gallery.css", "pictures", "thumbnails"], "no index.html, no items.js")
         let written = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/thumbnails")
         #expect(written.count < 2000 && written.allSatisfy { $0.hasSuffix(".jpg") })
         // The next one goes over what is there.
-        #expect(try program("gallery", "name = '1'", folder).stdout.hasPrefix("1 items, 1 pictures"))
+        #expect(try program("gallery", "name = '1'", folder).stdout.hasPrefix("1 item, 1 picture: "))
         #expect(FileManager.default.fileExists(atPath: "\(folder)/index.html"))
     }
 

@@ -193,6 +193,15 @@ struct REPLPtyTests {
                 .prompt, .enter("#io.lines('/etc/hostname')() > 0"), .see("\ntrue"),
             ]),
         Row(
+            "36 only the words that were asked for are an answer",
+            [
+                .enter("(io.open('/etc/hostname'))"), .see("[n]o: "), .enter("yikes, no!"), .see("[n]o: "), .enter(""),
+                .see("[n]o: "), .enter("yes please"), .see("[n]o: "), .enter("fn"), .see("[n]o: "), .enter(" NO "),
+                .see("\nnil"), .prompt, .enter("(io.open('/etc/hostname'))"), .see("[n]o: "), .keys("\u{4}"),
+                .see("\nnil"), .prompt, .enter("(io.open('/etc/hostname'))"), .see("[n]o: "), .enter("Yes"),
+                .see("\nfile ("),
+            ]),
+        Row(
             "36 --read-only",
             [.enter("items:createItem()"), .see("read-only"), .prompt, .enter("#items"), .see("\n0")],
             arguments: ["--read-only"]),

@@ -40,19 +40,25 @@ public struct Gallery {
         self.layer = layer
     }
 
-    /// Writes `index.html` and what it needs into a folder, which is made when it is not there; files of an earlier
-    /// gallery are replaced, others left alone.
+    /// Writes `index.html` and what it needs into a folder, which is made when it is not there and else is empty or holds
+    /// an earlier gallery.
     ///
     /// - Parameters:
     ///   - items: what is shown, in this order.
     ///   - folder: the folder's path.
+    ///   - replaces: whether files that no gallery wrote may be replaced.
     ///   - progress: told after each item how many are done; what it throws ends the work, and there is no page then.
     /// - Returns: what was written. A picture that cannot be read is no error: its item is shown without.
-    /// - Throws: `FileError` when a file cannot be written; `StoreError` for an item that was removed.
+    /// - Throws: `FileError` when a file cannot be written, or the folder holds something else; `StoreError` for an item that was removed.
     ///   O(n), and a decoding for each picture.
-    public func write(_ items: [Item], to folder: String, progress: (Int) throws -> Void = { _ in }) throws -> Summary {
+    public func write(
+        _ items: [Item], to folder: String, replaces: Bool = false, progress: (Int) throws -> Void = { _ in }
+    ) throws -> Summary {
         var summary = Summary()
         try layer.makeDirectories(folder)
+        if !replaces { try checkOwner(of: folder) }
+        // It claims the folder: the next gallery may go over what an interrupted one left.
+        try write(Array(GalleryStyle.css.utf8), "gallery.css", in: folder)
         var custom: Set<String> = []
         var entries: [Entry] = []
         var pictures: [GalleryPicture?] = []
@@ -94,7 +100,6 @@ public struct Gallery {
         summary.items = entries.count
         let contents = Contents(fields: Self.domain + custom.sorted(), items: entries)
         try write(try javaScript(contents), "items.js", in: folder)
-        try write(Array(GalleryStyle.css.utf8), "gallery.css", in: folder)
         try write(Array(GalleryScript.javaScript.utf8), "gallery.js", in: folder)
         // The page comes last: it is there when all that it needs is.
         try write(Array(GalleryPage.html(title: title).utf8), "index.html", in: folder)
@@ -102,13 +107,35 @@ public struct Gallery {
         return summary
     }
 
+    /// Refuses a folder that holds something else than a gallery: pages and pictures of others are not written over.
+    private func checkOwner(of folder: String) throws(FileError) {
+        let names = try layer.list(folder)
+        guard !names.isEmpty else { return }
+        let (name, marker) =
+            names.contains("index.html") ? ("index.html", GalleryPage.marker) : ("gallery.css", GalleryStyle.marker)
+        if names.contains(name), isMarked(PathText.join(folder, name), marker) { return }
+        let culprit = names.contains("index.html") ? "index.html" : names.sorted().first ?? ""
+        throw FileError(
+            .write, PathText.join(folder, "index.html"), code: Self.fileExists,
+            reason: "\(culprit) in this folder is from no gallery; choose an empty folder, or "
+                + "replace = true (cubby gallery --replace)")
+    }
+
+    private static let fileExists: Int32 = 17
+
+    private func isMarked(_ path: String, _ marker: String) -> Bool {
+        guard let bytes = try? layer.contents(of: path, limit: 1 << 20) else { return false }
+        return String(decoding: bytes.prefix(2048), as: UTF8.self).contains(marker)
+    }
+
     private static let domain = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
 
     private func javaScript(_ contents: Contents) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let json = Array(try encoder.encode(contents))
-        return Array("window.gallery = ".utf8) + json + Array(";\n".utf8)
+        let json = String(decoding: try encoder.encode(contents), as: UTF8.self)
+        // As a text: in an object that JavaScript itself reads, a field __proto__ would be no field.
+        return Array("window.gallery = JSON.parse(".utf8) + Array(try encoder.encode(json)) + Array(");\n".utf8)
     }
 
     private func write(_ bytes: [UInt8], _ name: String, in folder: String) throws(FileError) {

@@ -1,5 +1,8 @@
 /// The gallery's page: it needs nothing but the files beside it.
 enum GalleryPage {
+    /// What tells a page of ours from one that somebody else wrote.
+    static let marker = #"<meta name="generator" content="Cubby">"#
+
     /// - Parameter title: plain text.
     /// - Returns: the page.
     static func html(title: String) -> String {
@@ -11,6 +14,7 @@ enum GalleryPage {
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="referrer" content="no-referrer">
+            \(marker)
             <title>\(title)</title>
             <link rel="stylesheet" href="gallery.css">
             </head>

@@ -4,6 +4,8 @@ enum GalleryScript {
         "use strict";
         (() => {
           const { fields, items } = window.gallery;
+          // A field may have the name of something that every object has: toString, __proto__.
+          for (const item of items) item.values = new Map(Object.entries(item.values));
           const byId = (id) => document.getElementById(id);
           const cards = byId("cards"), detail = byId("detail"), more = byId("more"), search = byId("search");
           const sort = byId("sort"), direction = byId("direction"), group = byId("group");
@@ -35,28 +37,28 @@ enum GalleryScript {
           const ordered = (field) => {
             if (!field) return descending ? items.slice().reverse() : items;
             if (!orders.has(field)) {
-              const has = items.filter((item) => item.values[field] !== undefined);
-              has.sort((a, b) => compare(a.values[field], b.values[field]));
-              orders.set(field, [has, items.filter((item) => item.values[field] === undefined)]);
+              const has = items.filter((item) => item.values.get(field) !== undefined);
+              has.sort((a, b) => compare(a.values.get(field), b.values.get(field)));
+              orders.set(field, [has, items.filter((item) => item.values.get(field) === undefined)]);
             }
             const [has, lacks] = orders.get(field);
             return (descending ? has.slice().reverse() : has).concat(lacks);
           };
           for (const item of items) {
-            item.text = fold(fields.map((field) => said(item.values[field], field)).join("\n"));
+            item.text = fold(fields.map((field) => said(item.values.get(field), field)).join("\n"));
           }
 
           const matches = (item, words) => words.every((word) => {
             const colon = word.indexOf(":"), name = word.slice(0, colon);
             const field = colon > 0 && fields.find((one) => one.toLowerCase() === name);
-            return field ? fold(said(item.values[field], field)).includes(word.slice(colon + 1)) : item.text.includes(word);
+            return field ? fold(said(item.values.get(field), field)).includes(word.slice(colon + 1)) : item.text.includes(word);
           });
 
           function update() {
             const words = fold(search.value).split(/\s+/).filter(Boolean);
             const all = ordered(sort.value);
             shown = words.length ? all.filter((item) => matches(item, words)) : all;
-            const total = shown.reduce((sum, item) => sum + (item.values[money] || 0), 0);
+            const total = shown.reduce((sum, item) => sum + (item.values.get(money) || 0), 0);
             byId("count").textContent =
               `${grouped(shown.length)} of ${grouped(items.length)} items` + (total ? ` · $${grouped(total)}` : "");
             cards.replaceChildren();
@@ -75,11 +77,11 @@ enum GalleryScript {
           }
 
           function card(item, index) {
-            const name = said(item.values.name) || "(no name)";
+            const name = said(item.values.get("name")) || "(no name)";
             const picture = item.thumbnail
               ? element("img", { src: item.thumbnail, alt: "", loading: "lazy", width: 240, height: 240 })
               : element("div", { class: "blank", "aria-hidden": "true" }, name.slice(0, 1).toUpperCase());
-            const value = [said(item.values[money], money), said(item.values.serialNumber)].filter(Boolean).join(" · ");
+            const value = [said(item.values.get(money), money), said(item.values.get("serialNumber"))].filter(Boolean).join(" · ");
             const node = element("button", { class: "card", type: "button", "data-index": index }, picture,
               element("div", { class: "text" }, element("strong", {}, name), element("span", {}, value)));
             node.addEventListener("click", () => open(index));
@@ -91,7 +93,7 @@ enum GalleryScript {
             const item = shown[current];
             const list = element("dl");
             for (const field of fields) {
-              const text = said(item.values[field], field);
+              const text = said(item.values.get(field), field);
               if (text) list.append(element("dt", {}, field), element("dd", {}, text));
             }
             const button = (label, text, action) => {
@@ -102,20 +104,20 @@ enum GalleryScript {
             detail.replaceChildren(
               element("div", { class: "bar" }, button("Previous", "←", () => open(current - 1)),
                 button("Close", "Close", () => detail.close()), button("Next", "→", () => open(current + 1))),
-              ...(item.picture ? [element("img", { src: item.picture, alt: said(item.values.name) })] : []),
-              element("h2", { id: "detail-title" }, said(item.values.name) || "(no name)"), list);
+              ...(item.picture ? [element("img", { src: item.picture, alt: said(item.values.get("name")) })] : []),
+              element("h2", { id: "detail-title" }, said(item.values.get("name")) || "(no name)"), list);
             if (!detail.open) detail.showModal();
           }
 
           // The largest groups of one field, as bars.
           function chart() {
             const svg = byId("chart"), field = group.value, sums = new Map();
-            const hasMoney = shown.some((item) => item.values[money]);
+            const hasMoney = shown.some((item) => item.values.get(money));
             for (const item of shown) {
-              let key = item.values[field];
+              let key = item.values.get(field);
               if (Array.isArray(key)) key = key[0];
               key = isDay(key) ? key.slice(0, 4) : said(key, field) || "(none)";
-              sums.set(key, (sums.get(key) || 0) + (hasMoney ? item.values[money] || 0 : 1));
+              sums.set(key, (sums.get(key) || 0) + (hasMoney ? item.values.get(money) || 0 : 1));
             }
             const bars = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 8);
             byId("totals").hidden = !field || !bars.length;
@@ -182,12 +184,12 @@ enum GalleryScript {
 
           sort.append(element("option", { value: "" }, "store order"), ...fields.map((field) => element("option", { value: field }, field)));
           const few = (field) => {
-            const values = new Set(items.map((item) => isDay(item.values[field]) ? item.values[field].slice(0, 4) : said(item.values[field])));
+            const values = new Set(items.map((item) => isDay(item.values.get(field)) ? item.values.get(field).slice(0, 4) : said(item.values.get(field))));
             return values.size > 1 && values.size <= Math.max(12, items.length / 2);
           };
           const groups = fields.filter((field) => field !== money && field !== "itemKey" && field !== "name" && few(field));
           // Where no field groups, the dearest items are a chart of their own.
-          if (!groups.length && items.length > 1 && items.some((item) => item.values[money])) groups.push("name");
+          if (!groups.length && items.length > 1 && items.some((item) => item.values.get(money))) groups.push("name");
           group.append(...groups.map((field) => element("option", { value: field }, field)));
           if (!groups.length) group.parentElement.hidden = true;
           if (groups.includes("room")) group.value = "room";

@@ -1,6 +1,10 @@
 /// The gallery's style sheet: a grid that fits a phone and a wall, light and dark.
 enum GalleryStyle {
+    /// What the style sheet begins with: it is the first file of a gallery, and claims the folder for it.
+    static let marker = "/* A gallery of Cubby's. */"
+
     static let css = """
+        \(marker)
         :root {
           color-scheme: light dark;
           --ground: #f6f5f2; --card: #fff; --ink: #1d1d1f; --soft: #6b6b70; --line: #dedcd6; --accent: #0b63ce;

@@ -9,10 +9,17 @@ enum GalleryBinding {
         queries.method(
             "gallery",
             [
-                LuaParameter("folder", .text, "where the page goes; made when it is not there"),
+                LuaParameter(
+                    "folder", .text,
+                    "where the page goes: made when it is not there, else empty or an earlier gallery's"),
                 LuaParameter(
                     "options",
-                    .optional(.options([LuaParameter("title", .text, "the page's; Items if not given")])),
+                    .optional(
+                        .options([
+                            LuaParameter("title", .text, "the page's; Items if not given"),
+                            LuaParameter(
+                                "replace", .boolean, "also into a folder that holds something else than a gallery"),
+                        ])),
                     "what is written"),
             ],
             returns: LuaType.orError(.table),
@@ -29,7 +36,8 @@ enum GalleryBinding {
                 let items = try value.query.all()
                 let work = try LongWork("Writing", total: items.count, on: host)
                 defer { work.finish() }
-                let summary = try gallery.write(items, to: folder, progress: work.step)
+                let replaces = try call.option("replace", of: 1).isTruthy
+                let summary = try gallery.write(items, to: folder, replaces: replaces, progress: work.step)
                 let table = call.state.makeTable()
                 table.rawSet("page", .text(summary.page))
                 table.rawSet("items", .integer(Int64(summary.items)))
