@@ -70,7 +70,9 @@ let package = Package(
             ]),
         .target(
             name: "REPL",
-            dependencies: ["Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList", "Files", "Wording"]),
+            dependencies: [
+                "Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList", "Files", "Wording",
+            ]),
         .target(
             name: "Cubby",
             dependencies: [

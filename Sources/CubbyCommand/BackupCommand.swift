@@ -1,6 +1,7 @@
 import Application
 import ArgumentParser
 import Files
+import Wording
 
 /// `cubby backup OUT`: everything but Caches and tmp, as the device's backup does.
 struct BackupCommand: ParsableCommand {
@@ -12,11 +13,20 @@ struct BackupCommand: ParsableCommand {
         help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
     var container: String?
 
-    @Argument(help: "A folder that is not there yet, or a name that ends in .tar, .tar.gz, .tgz, .tar.xz or .tar.zst.")
+    @Argument(
+        help:
+            "A folder that is not there yet, or a name that ends in .tar, .tar.gz, .tgz, .tar.xz, .tar.zst or .tar.bz2."
+    )
     var out: String
 
     func run() throws {
         SignalMask.restore()
+        if let ending = BackupArchive.foreignEnding(of: out) {
+            throw CommandFailure.exit(
+                .usage,
+                "a backup is a folder or an archive of tar, and no \(ending): end its name in "
+                    + BackupArchive.endings.joined(separator: ", "))
+        }
         let container = try ContainerArgument.locate(container)
         let layer = PosixFileLayer()
         guard layer.exists(container.documents) else {
@@ -41,7 +51,7 @@ struct BackupCommand: ParsableCommand {
                 try layer.syncDirectory(PathText.parent(of: absolute))
             }
             for path in report.skipped { Report.line("passed over \(path): neither a file nor a folder") }
-            Report.line("backed up \(report.files) files, \(report.bytes) bytes, to \(out)")
+            Report.line("backed up \(report.files.counted("file")), \(report.bytes.counted("byte")), to \(out)")
         } catch {
             throw CommandFailure.exit(error)
         }
@@ -90,7 +100,9 @@ struct RestoreCommand: ParsableCommand {
             }
             let aside = freeName(container.path + ".before-restore", layer)
             let report = try ContainerBackup.restore(from: folder, to: container, aside: aside)
-            Report.line("restored \(report.files) files, \(report.bytes) bytes, into \(container.displayPath)")
+            Report.line(
+                "restored \(report.files.counted("file")), \(report.bytes.counted("byte")), into \(container.displayPath)"
+            )
             guard replace, layer.exists(aside) else { return FolderRemover.remove(aside, using: layer) }
             Report.line("what was there is in \(DisplayPath.abbreviate(aside))")
         } catch let error as FolderLockError {
@@ -109,8 +121,19 @@ struct RestoreCommand: ParsableCommand {
 
 /// Backups as one file: made and read by the system's tar, which knows the formats by their names.
 enum BackupArchive {
-    static func isName(_ name: String) -> Bool {
-        [".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst", ".tar.bz2"].contains { name.hasSuffix($0) }
+    static let endings = [".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst", ".tar.bz2"]
+
+    static func isName(_ name: String) -> Bool { endings.contains(where: name.hasSuffix) }
+
+    /// The ending of a name that promises an archive or a compression of another kind; a folder of that name would be
+    /// taken for one.
+    static func foreignEnding(of name: String) -> String? {
+        let others = [
+            "zip", "7z", "rar", "gz", "bz2", "xz", "zst", "lz", "lz4", "lzma", "br", "z", "tbz", "tbz2", "txz", "tzst",
+            "cpio", "iso", "dmg", "jar", "ar", "deb", "rpm", "cab",
+        ]
+        guard !isName(name), let dot = name.lastIndex(of: ".") else { return nil }
+        return others.contains(name[name.index(after: dot)...].lowercased()) ? String(name[dot...]) : nil
     }
 
     static func pack(_ folder: String, into path: String) throws(FileError) {

@@ -41,9 +41,16 @@ enum CommandFailure {
 /// The container that a command's option names.
 enum ContainerArgument {
     static func locate(_ path: String?) throws -> Container {
+        let advice = "say with --container or CUBBY_CONTAINER where the data lives."
         guard let container = Container.locate(path) else {
-            throw ValidationError(
-                "There is no home folder: say with --container or CUBBY_CONTAINER where the data lives.")
+            throw ValidationError("There is no home folder: \(advice)")
+        }
+        let isNamed = [path, Environment.value("CUBBY_CONTAINER")].contains { $0?.isEmpty == false }
+        // A home folder that is not there is a mistake, or a user's who is to have none: it is not made.
+        if !isNamed, let home = HomeFolder.path, container.path.hasPrefix(home + "/"),
+            !PosixFileLayer().exists(home + "/.")
+        {
+            throw ValidationError("The home folder \(home) is not there: \(advice)")
         }
         return container
     }

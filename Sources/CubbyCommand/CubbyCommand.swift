@@ -1,6 +1,7 @@
 import Application
 import ArgumentParser
 import Glibc
+import Lua
 
 /// The command: a REPL, a script, or a chunk.
 @main
@@ -43,15 +44,41 @@ struct CubbyCommand: ParsableCommand {
             words = others
             command = parsed(words)
         }
-        guard var command else { return main(words) }
         do {
-            try command.run()
+            if command == nil { try checkSubject(ofHelp: words) }
+            var known = try command ?? parseAsRoot(words)
+            try known.run()
         } catch let code as ExitCode {
             // The library would look through all commands for how to tell it.
             Glibc.exit(code.rawValue)
         } catch {
-            exit(withError: error)
+            end(error)
         }
+    }
+
+    /// As the library ends, but that what was on the command line obeys nothing on a terminal.
+    private static func end(_ error: any Error) -> Never {
+        let status = exitCode(for: error)
+        let message = fullMessage(for: error)
+        if status == .success {
+            if !message.isEmpty { print(message) }
+        } else {
+            StandardErrorLogHandler.writeToStandardError(message + "\n")
+        }
+        Glibc.exit(status.rawValue)
+    }
+
+    /// `cubby help nosuch`: the library would show the help on everything, as if all were well.
+    private static func checkSubject(ofHelp words: [String]) throws {
+        guard words.first == "help", words.count > 1, !words[1].hasPrefix("-") else { return }
+        let names = commandNames
+        guard !names.contains(words[1]) else { return }
+        throw ValidationError("There is no command '\(words[1])'\(NearestNames.hint(for: words[1], among: names))")
+    }
+
+    /// What can stand as the first word.
+    static var commandNames: [String] {
+        ["help"] + configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
     /// The command that the words say, if they say one without a fault.

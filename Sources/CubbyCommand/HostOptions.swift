@@ -42,12 +42,14 @@ struct HostOptions: ParsableArguments {
     var traceLifecycle = false
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Seconds for the handlers of didEnterBackground, or of willTerminate, and the save; 5 if not given.",
             valueName: "s"))
     var callbackTime: Double?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Seconds for background tasks before the process stops; 10 if not given.", valueName: "s"))
     var backgroundTime: Double?
@@ -60,10 +62,11 @@ struct HostOptions: ParsableArguments {
     @Option(help: "What each commit survives: process (kill -9) or power (a power cut).")
     var durability: Durability = .process
 
-    @Option(help: ArgumentHelp("Megabytes that Lua may use.", valueName: "mb"))
+    // A number may be written with a sign: what is wrong with it is told, and not that it were missing.
+    @Option(parsing: .unconditional, help: ArgumentHelp("Megabytes that Lua may use.", valueName: "mb"))
     var memoryLimit: Int?
 
-    @Option(help: ArgumentHelp("Seconds that a script may run.", valueName: "s"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Seconds that a script may run.", valueName: "s"))
     var timeLimit: Double?
 
     @Option(
@@ -107,17 +110,9 @@ struct HostOptions: ParsableArguments {
         }
     }
 
-    func located() throws -> Container {
-        guard let located = Container.locate(container) else {
-            throw ValidationError(
-                "There is no home folder: say with --container or CUBBY_CONTAINER where the data lives.")
-        }
-        return located
-    }
-
     /// What the options say; `asks`: a person can be asked at a prompt, and the kernel's fence would have to stand before.
     func scriptHostOptions(asks: Bool) throws -> ScriptHostOptions {
-        let located = try located()
+        let located = try ContainerArgument.locate(container)
         var options = ScriptHostOptions(container: located)
         options.isReadOnly = readOnly
         options.runsInitScript = !noInit

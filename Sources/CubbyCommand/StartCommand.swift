@@ -1,5 +1,7 @@
 import ArgumentParser
+import Files
 import Glibc
+import Lua
 
 /// `cubby`, `cubby FILE.lua ARGS…`, `cubby -e CODE`.
 struct StartCommand: ParsableCommand {
@@ -27,8 +29,23 @@ struct StartCommand: ParsableCommand {
     var arguments: [String] = []
 
     func validate() throws {
-        guard code.isEmpty, let first = arguments.first, first.hasPrefix("-"), first != "-" else { return }
-        throw ValidationError("Unknown option '\(first)': options are listed by cubby help start.")
+        guard code.isEmpty, let first = arguments.first, first != "-" else { return }
+        if first.hasPrefix("-") {
+            let name = String(first.prefix { $0 != "=" })
+            throw ValidationError(
+                "Unknown option '\(first)'\(NearestNames.hint(for: name, among: Self.optionNames)); "
+                    + "options are listed by cubby help start.")
+        }
+        // A misspelt command; what a file of that name would be is not asked of a path, or of a script's name.
+        guard first.allSatisfy({ $0.isLetter || $0 == "-" }), !PosixFileLayer().exists(first) else { return }
+        let hint = NearestNames.hint(for: first, among: CubbyCommand.commandNames)
+        guard hint.isEmpty else { throw ValidationError("There is no command and no file '\(first)'\(hint)") }
+    }
+
+    /// The options as the help lists them.
+    private static var optionNames: [String] {
+        CubbyCommand.helpMessage(for: Self.self).split { !$0.isLetter && $0 != "-" }.map(String.init)
+            .filter { $0.hasPrefix("--") && $0.count > 2 }
     }
 
     func run() throws {

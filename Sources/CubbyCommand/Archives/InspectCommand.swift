@@ -26,7 +26,7 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "As the XML property list that is in the file, nothing resolved.")
     var xml = false
 
-    @Option(help: ArgumentHelp("How many levels to draw.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("How many levels to draw.", valueName: "n"))
     var depth: Int?
 
     @Flag(help: "Show long strings and data whole.")

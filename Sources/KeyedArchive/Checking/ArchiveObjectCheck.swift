@@ -1,4 +1,5 @@
 import PropertyList
+import Wording
 
 /// Checks the objects of a keyed archive: references, classes, and the forms of Foundation's classes.
 struct ArchiveObjectCheck {
@@ -63,7 +64,7 @@ struct ArchiveObjectCheck {
             switch kind {
             case .string, .integer, .real, .boolean, .data, .date:
                 return try lifted { () throws(PropertyListError) in _ = try list.value(at: number) }
-            default: throw .corrupt("a \(kind) is neither an instance nor a leaf")
+            default: throw .corrupt("\("\(kind)".withArticle) is neither an instance nor a leaf")
             }
         }
         guard container.kind == .dictionary else { throw .corrupt("a list is neither an instance nor a leaf") }

@@ -1,3 +1,5 @@
+import Wording
+
 /// A sequence from 1. It is a copy: changes in Lua are not seen in Swift, nor the other way round.
 extension Array: LuaRepresentable where Element: LuaRepresentable {
     public static var luaType: LuaType { .array(Element.luaType) }
@@ -35,7 +37,7 @@ extension Dictionary: LuaRepresentable where Key == String, Value: LuaRepresenta
         do {
             try table.forEach { key, value in
                 guard let name = key.textValue else {
-                    mismatch = LuaMismatch("names as keys expected, got a \(key.typeName)")
+                    mismatch = LuaMismatch("names as keys expected, got \(key.typeName.withArticle)")
                     return false
                 }
                 do throws(LuaMismatch) { fields[name] = try Value.fromLua(value) } catch {

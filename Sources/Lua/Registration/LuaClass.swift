@@ -1,4 +1,5 @@
 internal import CLuaShim
+import Wording
 
 /// A Swift type as a class in Lua, declared a member at a time:
 ///
@@ -52,7 +53,7 @@ public final class LuaClass<T> {
             getter: { [unowned state] object, call in
                 guard clua_type(call.L, 2) == LuaBasicType.string.rawValue else {
                     if let unknownKey { return try unknownKey(object, call) }
-                    throw LuaError(.argument, "\(name) is not indexed by a \(call.value(0).typeName)")
+                    throw LuaError(.argument, "\(name) is not indexed by \(call.value(0).typeName.withArticle)")
                 }
                 let member = call.value(0)
                 if let unknownMember, let key = member.textValue {

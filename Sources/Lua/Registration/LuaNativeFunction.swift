@@ -1,4 +1,5 @@
 internal import CLuaShim
+import Wording
 
 /// A Swift function as the shim calls it: the declaration's checks, then the body.
 class LuaNativeFunction {
@@ -55,7 +56,9 @@ class LuaNativeFunction {
 
     /// The error of a receiver that is none of the method's class.
     final func refuseReceiver(_ className: String) -> LuaError {
-        LuaError(.argument, "\(className):\(declaration.name) is a method: call it with a colon, on a \(className)")
+        LuaError(
+            .argument, "\(className):\(declaration.name) is a method: call it with a colon, on \(className.withArticle)"
+        )
     }
 
     @inline(__always)

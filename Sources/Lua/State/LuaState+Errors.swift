@@ -1,4 +1,5 @@
 internal import CLuaShim
+import Wording
 
 /// Errors on their way between Lua and Swift.
 extension LuaState {
@@ -52,7 +53,7 @@ extension LuaState {
             let base = clua_gettop(L)
             defer { clua_settop(L, base) }
             guard clua_tolstring(L, -1) == 0, let text = bytes(at: -1, on: L) else {
-                return "(an error object is a \(value.typeName) value)"
+                return "(an error object is \(value.typeName.withArticle) value)"
             }
             return String(decoding: text, as: UTF8.self)
         }

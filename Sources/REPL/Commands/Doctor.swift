@@ -40,7 +40,10 @@ struct Doctor {
             ("terminal", "\(term), \(printer.columns)×\(printer.rows), pictures: \(pictures)"),
             ("line editor", isEditing ? "on" : "off: the terminal's own lines (TERM=dumb, or no terminal)"),
             ("editor", editor),
-            ("handlers", "\(host.handlerStatistics.count), \(host.handlerFailureCount.counted("error")) since the launch"),
+            (
+                "handlers",
+                "\(host.handlerStatistics.count), \(host.handlerFailureCount.counted("error")) since the launch"
+            ),
             ("memory of Lua", "\(host.state.memory.used / 1024) kB"),
         ]
         let language = Environment.value("LC_ALL") ?? Environment.value("LC_CTYPE") ?? Environment.value("LANG") ?? ""

@@ -34,20 +34,26 @@ public struct ValuePrinter {
     public init(_ host: ScriptHost) { self.host = host }
 
     /// The text of an entry's results, with a line break at its end; empty when there are none.
-    public func text(_ values: [LuaValue], seconds: Double) -> String {
-        guard format == .table else { return formatted(values) }
+    public func text(_ values: [LuaValue], seconds: Double) -> String { printed(values, seconds: seconds).text }
+
+    /// The same, and whether the text tells the time that the entry took.
+    func printed(_ values: [LuaValue], seconds: Double) -> (text: String, tellsTime: Bool) {
+        guard format == .table else { return (formatted(values), false) }
+        var tellsTime = false
         // An error beside nil is what a function of the host gives when the world refused.
         var lines: [String] = []
         for value in values {
             switch host.inspect(value) {
             case .items(let items) where items.count > 1 || values.count == 1:
                 lines.append(table(items, fields: []).text(seconds: seconds))
+                tellsTime = true
             case .query(let query):
                 let start = MonotonicTime.now()
                 do {
                     let items = try query.all()
                     let whole = seconds + MonotonicTime.now().seconds(since: start)
                     lines.append(table(items, fields: query.fields).text(seconds: whole))
+                    tellsTime = true
                 } catch { lines.append(VisibleText.escaped("query: \(error)")) }
             case .image(let image): lines.append(picture(image, value))
             default:
@@ -55,12 +61,13 @@ public struct ValuePrinter {
                     let records = RecordTable(self, host).text(table, seconds: seconds)
                 {
                     lines.append(records)
+                    tellsTime = true
                 } else {
                     lines.append(describe(value))
                 }
             }
         }
-        return lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
+        return (lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n", tellsTime)
     }
 
     /// The results in a format for other programs.

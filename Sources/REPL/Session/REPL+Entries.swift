@@ -29,18 +29,20 @@ extension REPL {
         switch result {
         case .success(let values):
             var shown = ""
+            var tellsTime = false
             if values.isEmpty {
                 let change = host.items.count - before
                 if abs(change) > 1 {
                     let verb = change > 0 ? "created" : "removed"
                     shown = "\(abs(change).counted("item")) \(verb) · \(ItemTable.duration(seconds))\n"
+                    tellsTime = true
                 }
             } else {
-                shown = printer.text(values, seconds: seconds)
+                (shown, tellsTime) = printer.printed(values, seconds: seconds)
             }
             page(drawn: shown)
             remember(text, true, values.isEmpty ? "" : shown)
-            if timed { print(StyledText(ItemTable.duration(seconds) + "\n", .dimmed)) }
+            if timed, !tellsTime { print(StyledText(ItemTable.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
             remember(text, false, "")
             report(error, in: text)

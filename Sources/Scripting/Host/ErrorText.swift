@@ -14,9 +14,11 @@ public enum ErrorText {
     public static func describe(
         _ error: LuaError, sources: SourceTexts, traceback: Bool = true, caret: Range<Int>? = nil
     ) -> String {
-        var text = error.message
-        if let place = place(in: error.message), let line = sources.line(place.line, of: place.chunk),
-            let excerpt = SourceExcerpt(line, marking: caret ?? ErrorCaret.range(of: error.message, in: line))
+        let place = place(in: error.message)
+        let line = place.flatMap { sources.line($0.line, of: $0.chunk) }
+        var text = ElementHint.message(error.message, line: line)
+        if let place, let line,
+            let excerpt = SourceExcerpt(line, marking: caret ?? ErrorCaret.range(of: text, in: line))
         {
             let number = String(place.line)
             text += "\n  \(number) | \(excerpt.text)"

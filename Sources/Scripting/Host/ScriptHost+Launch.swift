@@ -4,6 +4,7 @@ import Logging
 import Lua
 import PropertyList
 import Stores
+import Wording
 
 /// The beginning and the end of the application's life.
 extension ScriptHost {
@@ -30,6 +31,20 @@ extension ScriptHost {
         }
         poller.start(on: loop)
         lifeCycle.poller = poller
+    }
+
+    /// Where the items are saved, and where they came from: lines for whoever looks for a file.
+    func logStore() {
+        guard let path = items.archivePath else { return }
+        logger.debug("Saving items to: \(path)")
+        let report = items.loadReport
+        var sources: [String] = []
+        if report.archivedItems > 0 { sources.append("\(report.archivedItems.counted("item")) from the archive") }
+        if report.replayedRecords > 0 {
+            sources.append("\(report.replayedRecords.counted("commit")) from the journal beside it")
+        }
+        let read = sources.isEmpty ? "no items yet" : "read " + sources.joined(separator: " and ")
+        logger.debug("Items: \(read)")
     }
 
     /// The orderly way out: the handlers run, the items are saved. The host is of no use afterwards.
@@ -84,8 +99,11 @@ extension ScriptHost {
             case .array([]): restoration.drop()
             default: logger.warning("app.restoration is not kept: a table with names as keys expected")
             }
+        } catch let error as ValueBridge.Refusal {
+            logger.warning("app.restoration is not kept: \(error.message)")
         } catch {
-            logger.warning("app.restoration is not kept: \((error as? ValueBridge.Refusal)?.message ?? "\(error)")")
+            guard let text = writeFailures.text(.restoration, error) else { return }
+            logger.warning("app.restoration is not kept: \(text)")
         }
     }
 }

@@ -198,8 +198,13 @@ extension ScriptHost {
     }
 
     func syncCommitted() {
-        if case .failure(let error) = commit() { logger.error("\(error.message)") }
+        if case .failure(let error) = commit() { tell(error.underlying ?? error, of: .items) }
         guard !items.isReadOnly else { return }
-        do { try items.synchronize() } catch { logger.error("\(error.message)") }
+        do { try items.synchronize() } catch { tell(error, of: .items) }
+    }
+
+    /// Logs a failure to write, unless it has been told since something was written.
+    func tell(_ error: any Error, of area: WriteFailures.Area) {
+        if let text = writeFailures.text(area, error) { logger.error("\(text)") }
     }
 }

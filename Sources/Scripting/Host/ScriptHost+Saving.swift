@@ -120,8 +120,12 @@ extension ScriptHost {
         hooks.countOwn("willSave", MonotonicTime.now().seconds(since: start), failure: failure?.message)
         service.notify("STATUS=\(applicationState.rawValue)")
         if let failure {
-            logger.error("Could not save any of the Items: \(failure.message)")
+            let reason = writeFailures.text(.items, failure).map { ": " + $0 } ?? ""
+            if !reason.isEmpty || !hasToldFailedSave { logger.error("Could not save any of the Items\(reason)") }
+            hasToldFailedSave = true
         } else {
+            writeFailures.noteSuccess(.items)
+            hasToldFailedSave = false
             logger.info("Saved all of the Items")
         }
         let details: [String: LuaValue] = [

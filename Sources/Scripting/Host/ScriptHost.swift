@@ -47,6 +47,10 @@ public final class ScriptHost {
     var removedKeys: Set<String> = []
     /// The keys of images that went with their items, and come back with them.
     var imagesAside: Set<String> = []
+    /// The failures to write that were told.
+    var writeFailures = WriteFailures()
+    /// Whether that a save failed was told since the last one that did not.
+    var hasToldFailedSave = false
     let values: ValueBridge
     var machine = LifeCycleMachine()
     /// The state as handlers see it: it changes at the moments at which Cocoa's does.
@@ -146,6 +150,7 @@ public final class ScriptHost {
         hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
 
         restoreIndexes()
+        logStore()
         for notice in items.loadReport.notices { logger.warning("\(notice)") }
         if let problem = defaults.problem { logger.warning("\(problem.message)") }
         items.onDamage = { [logger] notice in logger.warning("\(notice)") }
@@ -220,8 +225,15 @@ public final class ScriptHost {
         endIfDeferred()
         let committed = commit()
         output.flush()
-        if case .failure(let error) = committed, case .success = result { return .failure(error) }
-        return result
+        guard case .failure(let error) = committed else { return result }
+        guard case .success = result else {
+            // The script's own error is what is shown.
+            tell(error.underlying ?? error, of: .items)
+            return result
+        }
+        var failure = error
+        failure.message = writeFailures.textOfCaller(.items, error.underlying ?? error)
+        return .failure(failure)
     }
 
     /// The line stays, so that line numbers are the file's. A byte order mark goes, as Lua's own command has it.
@@ -238,14 +250,18 @@ public final class ScriptHost {
     @discardableResult
     func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
         if defaults.hasChanges {
-            do { try defaults.synchronize(durable: options.durability == .power) } catch {
-                logger.error("\(error.message)")
+            do {
+                try defaults.synchronize(durable: options.durability == .power)
+                writeFailures.noteSuccess(.preferences)
+            } catch {
+                tell(error, of: .preferences)
             }
         }
         guard !items.isInTransaction else { return .success(()) }
         do {
             if items.hasUncommittedChanges {
                 if inGroup { try items.commitInGroup() } else { try items.commit() }
+                writeFailures.noteSuccess(.items)
                 saveIfJournalIsLong()
             }
             if !inGroup { try items.endGroup() }

@@ -17,7 +17,9 @@ struct SourceExcerpt {
         if characters.last == "\r" { characters.removeLast() }
         guard
             !characters.contains(where: { character in
-                character.unicodeScalars.contains { $0 == "\u{FFFD}" || ($0.properties.generalCategory == .control && $0 != "\t") }
+                character.unicodeScalars.contains {
+                    $0 == "\u{FFFD}" || ($0.properties.generalCategory == .control && $0 != "\t")
+                }
             })
         else { return nil }
         var start = 0

@@ -20,7 +20,9 @@ enum DataModule {
                 let text = String(byte, radix: 16)
                 return text.count < 2 ? "0" + text : text
             }
-            return call.returns("<\(value.bytes.count) \(value.bytes.count.word("byte")): \(shown.joined())\(value.bytes.count > 16 ? "…" : "")>")
+            return call.returns(
+                "<\(value.bytes.count) \(value.bytes.count.word("byte")): \(shown.joined())\(value.bytes.count > 16 ? "…" : "")>"
+            )
         }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls)?.bytes == call.optionalObject(1, cls)?.bytes)

@@ -1,5 +1,6 @@
 import Lua
 import PropertyList
+import Wording
 
 /// Property-list values to Lua values and back.
 final class ValueBridge {
@@ -123,7 +124,7 @@ final class ValueBridge {
         throw Refusal(
             path: path,
             reason:
-                "a \(className(of: value)) is no property-list value (string, number, boolean, date, data, array, dictionary)"
+                "\(className(of: value).withArticle) is no property-list value (string, number, boolean, date, data, array, dictionary)"
         )
     }
 

@@ -1,6 +1,7 @@
 import KeyedArchive
 import Lua
 import PropertyList
+import Wording
 
 /// Lua values as objects of an archive: a table becomes one object, however often it is met.
 final class ArchiveOutput {
@@ -108,7 +109,7 @@ final class ArchiveOutput {
             return .string(text)
         case .userdata: return try object(value, path())
         case .table(let table): return try make(table, path())
-        case .function, .thread: throw refusal(path(), "a \(value.typeName) cannot be archived")
+        case .function, .thread: throw refusal(path(), "\(value.typeName.withArticle) cannot be archived")
         }
     }
 
@@ -133,7 +134,7 @@ final class ArchiveOutput {
         }
         let name = values.className(of: value)
         let advice = name == "Image" ? ": archive its bytes, data(image:jpegData())" : ""
-        throw refusal(path, "a \(name) cannot be archived\(advice)")
+        throw refusal(path, "\(name.withArticle) cannot be archived\(advice)")
     }
 
     private func make(_ table: LuaTable, _ path: Path) throws -> ArchiveValue {
@@ -151,7 +152,7 @@ final class ArchiveOutput {
         case .dictionary(let isMutable): value = .dictionary(ArchivedDictionary(isMutable: isMutable))
         case .foreign(let archivedClass): value = .unknown(ArchivedObject(archivedClass))
         case .instance(let scriptClass):
-            guard let encoder else { throw refusal(path, "a \(scriptClass.name) cannot be archived here") }
+            guard let encoder else { throw refusal(path, "\(scriptClass.name.withArticle) cannot be archived here") }
             let object = ArchiveValue.object(ScriptObject(table, scriptClass, encoder))
             return note(object, table, identity)
         }

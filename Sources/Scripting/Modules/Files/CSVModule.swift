@@ -18,7 +18,7 @@ enum CSVModule {
                             LuaParameter(
                                 "header", .boolean, "whether the first row names the columns; true if not given"),
                             LuaParameter("delimiter", .text, "one character; a comma if not given"),
-                        ])), "how the file is written"),
+                        ])), "how the file is read"),
             ], returns: [.callback("() → table")],
             "An iterator over a file's rows: tables by the header's names, or arrays without a header; cells are strings.",
             example:

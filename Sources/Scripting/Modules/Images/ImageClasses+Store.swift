@@ -1,5 +1,6 @@
 import Lua
 import Stores
+import Wording
 
 extension ImageClasses {
     func declareThumbnails(_ host: ScriptHost) {
@@ -51,7 +52,8 @@ extension ImageClasses {
                 guard let key = given.rawGet(.integer(Int64(index))).textValue else {
                     throw call.refuse(
                         0,
-                        "an array of keys expected, got a \(given.rawGet(.integer(Int64(index))).typeName) at \(index)")
+                        "an array of keys expected, got \(given.rawGet(.integer(Int64(index))).typeName.withArticle) at \(index)"
+                    )
                 }
                 keys.append(key)
             }

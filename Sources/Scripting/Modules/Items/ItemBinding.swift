@@ -2,6 +2,7 @@ import Logging
 import Lua
 import PropertyList
 import Stores
+import Wording
 
 /// An item in Lua: the fields of the domain as properties, any other name a custom field.
 final class ItemBinding {
@@ -30,7 +31,7 @@ final class ItemBinding {
             },
             assignUnknown: { [unowned self] item, call in
                 guard let name = call.value(0).textValue else {
-                    throw LuaError(.argument, "Item: a field's name is text, got a \(call.value(0).typeName)")
+                    throw LuaError(.argument, "Item: a field's name is text, got \(call.value(0).typeName.withArticle)")
                 }
                 try checkName(name)
                 try item.setValue(try value(call.value(1), field: name), forField: name)

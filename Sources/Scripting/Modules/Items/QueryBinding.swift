@@ -134,7 +134,7 @@ enum QueryBinding {
         ) {
             value, call in call.returns(try value.query.explain().description)
         }
-        cls.metamethod("__tostring") { value, call in 
+        cls.metamethod("__tostring") { value, call in
             let count = try value.query.count()
             return call.returns("query (\(count) \(count.word("item")))")
         }

@@ -1,0 +1,25 @@
+/// Lua's "(field 'integer index')" in words: what stood in the brackets, where the line of source tells it.
+enum ElementHint {
+    private static let words = "(field 'integer index')"
+
+    /// - Parameters:
+    ///   - message: an error's; any other than this one stays as it is.
+    ///   - line: the line of source that it speaks of.
+    static func message(_ message: String, line: Substring?) -> String {
+        guard let range = message.firstRange(of: words) else { return message }
+        let found = line.map(elements) ?? []
+        let element = found.count == 1 ? "(element '\(found[0])')" : "(an element by its number)"
+        return message.replacingCharacters(in: range, with: element)
+    }
+
+    /// Each `name[number]` in a line, a name with dots included.
+    private static func elements(in line: Substring) -> [String] {
+        line.matches(of: /[A-Za-z_][A-Za-z_0-9.]*\[[0-9]+\]/).map { String($0.output) }
+    }
+}
+
+extension String {
+    fileprivate func replacingCharacters(in range: Range<Index>, with text: String) -> String {
+        self[..<range.lowerBound] + text + self[range.upperBound...]
+    }
+}
