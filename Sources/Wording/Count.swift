@@ -4,6 +4,7 @@ extension Int {
     /// - Parameters:
     ///   - one: the word in the singular.
     ///   - many: the word in the plural; the singular with its ending changed as English does, if not given.
+    /// - Returns: the number, grouped by thousands, and the word.
     package func counted(_ one: String, _ many: String? = nil) -> String { "\(grouped) \(word(one, many))" }
 
     /// The word alone, in the number that goes with this one.

@@ -26,8 +26,12 @@ enum ArchiveFiles {
 
     /// Replaces a file as a whole; `-` is standard output.
     ///
-    /// - Parameter notation: how control characters in text are written on a terminal; nil for what is no text, which a
-    ///   terminal is not given.
+    /// - Parameters:
+    ///   - bytes: the whole contents.
+    ///   - path: the file's, or `-`.
+    ///   - notation: how control characters in text are written on a terminal; nil for the binary form, which a terminal
+    ///     is not given.
+    /// - Throws: the exit status, after a message on standard error.
     static func write(_ bytes: [UInt8], to path: String, as notation: VisibleText.Notation? = nil) throws {
         var bytes = bytes
         if path == "-", isatty(STDOUT_FILENO) == 1 {

@@ -5,6 +5,7 @@ enum ElementHint {
     /// - Parameters:
     ///   - message: an error's; any other than this one stays as it is.
     ///   - line: the line of source that it speaks of.
+    /// - Returns: the message.
     static func message(_ message: String, line: Substring?) -> String {
         guard let range = message.firstRange(of: words) else { return message }
         let found = line.map(elements) ?? []

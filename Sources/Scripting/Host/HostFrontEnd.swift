@@ -1,4 +1,3 @@
-import Glibc
 public import Stores
 
 /// The person's side of a host: a REPL, or nothing but standard output.
@@ -26,7 +25,7 @@ extension HostFrontEnd {
     public func applicationDidEnterForeground() {}
     public func applicationWillEnterBackground() {}
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool { false }
-    public var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    public var isTerminal: Bool { ScriptOutput.isOwnTerminal }
     public func show(_ image: Image) {}
     public func show(help text: String) -> Bool { false }
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }

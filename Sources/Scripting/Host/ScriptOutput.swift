@@ -28,7 +28,8 @@ final class ScriptOutput: @unchecked Sendable {
     /// Whether standard output is a terminal's, or that of an attached prompt.
     var isTerminal: Bool { frontEnd?.isTerminal ?? Self.isOwnTerminal }
 
-    private static let isOwnTerminal = isatty(STDOUT_FILENO) == 1
+    /// Asked once: `print` must not cost a system call.
+    static let isOwnTerminal = isatty(STDOUT_FILENO) == 1
 
     func flush() { cubby_flush_output() }
 }

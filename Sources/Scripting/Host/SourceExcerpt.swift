@@ -8,10 +8,11 @@ struct SourceExcerpt {
     /// The most characters that are shown: a line of a generated file is cut around its marks.
     private static let limit = 160
 
+    /// Nil for a line that is no text: bytes of a binary file, or control characters other than tabs.
+    ///
     /// - Parameters:
     ///   - line: the line, without its break.
     ///   - range: the characters that are marked, if any.
-    /// - Returns: nil for a line that is no text: bytes of a binary file, or control characters other than tabs.
     init?(_ line: some StringProtocol, marking range: Range<Int>?) {
         var characters = Array(line)
         if characters.last == "\r" { characters.removeLast() }

@@ -32,18 +32,25 @@ enum BaseModule {
         StandardInput.install(in: host)
     }
 
-    /// As `tostring` shows a value; what its `__tostring` raises is raised.
+    /// The text that `tostring` gives.
     ///
-    /// - Parameter isForTerminal: whether the texts that the host makes of data are escaped: an item's description has
-    ///   the item's name. Strings, and what a script's own `__tostring` gives, are the script's.
-    static func text(of value: LuaValue, in state: LuaState, isForTerminal: Bool = false) throws -> [UInt8] {
+    /// - Parameters:
+    ///   - value: any value; a string is its own text.
+    ///   - state: the value's.
+    ///   - isForTerminal: whether the texts that the host makes of data are escaped: an item's description has the item's
+    ///     name. Strings, and the results of a script's own `__tostring`, are the script's.
+    /// - Returns: the text's bytes.
+    /// - Throws: the error of a `__tostring`.
+    static func text(
+        of value: LuaValue, in state: LuaState, isForTerminal: @autoclosure () -> Bool = false
+    ) throws -> [UInt8] {
         switch value {
         case .string(let string): return string.bytes
         case .table, .userdata:
             guard case .function(let tostring) = state.globals.rawGet("tostring"),
                 case .string(let text)? = try tostring.call(value).first
             else { return [] }
-            return isForTerminal && isDescribedByHost(value) ? VisibleText.escaped(text.bytes) : text.bytes
+            return isForTerminal() && isDescribedByHost(value) ? VisibleText.escaped(text.bytes) : text.bytes
         default: return state.describe(value).bytes
         }
     }
