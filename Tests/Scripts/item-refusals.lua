@@ -66,7 +66,7 @@ refused(function() items:item(1) end)
 refused(function() items:creatItem{} end)
 -- expect: items has no property or method 'creatItem'; did you mean 'createItem'?
 refused(function() items.createItem{} end)
--- expect: items:createItem is a method: call it with a colon, on a items
+-- expect: items:createItem is a method: call it with a colon, on an items
 refused(function() items.hasChanges = true end)
 -- expect: items.hasChanges cannot be assigned
 refused(function() items.colour = "red" end)

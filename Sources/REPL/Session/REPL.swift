@@ -313,7 +313,10 @@ public final class REPL: HostFrontEnd {
             put(Array("\(verb) \(place)? [y]es, its whole [f]older, [n]o: ".utf8))
             let reply = nextInput { $0.contains(0x0A) }
             // The end of input, and Ctrl-C, are no consent.
-            guard let end = reply.firstIndex(of: 0x0A) else { return .no }
+            guard let end = reply.firstIndex(of: 0x0A) else {
+                put([0x0A])
+                return .no
+            }
             if let answer = PathConsent(answer: String(decoding: reply[..<end], as: UTF8.self)) { return answer }
         }
     }
