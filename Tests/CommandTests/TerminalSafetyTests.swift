@@ -138,7 +138,9 @@ struct TerminalSafetyTests {
         for entry in [
             "h = items[1].name", "h", "items[1]", "items:query()", "{ [h] = h, 1 }", "{ { [h] = h }, { [h] = 2 } }",
             "error(h)", "error{ [h] = h }",
-            "print(items[1])", "load(h, '=' .. h)", "load('return 1', '=' .. h)", "fs.read(app.container.tmp .. '/' .. h)", "help(h)",
+            "print(items[1])", "load(h, '=' .. h)", "load('return 1', '=' .. h)",
+            "fs.read(app.container.tmp .. '/' .. h)",
+            "help(h)",
             "log.info(h)", "timer.after(0, function() error(h) end)", ":errors", ":hooks", ":history", "_PROMPT = h",
             "_PROMPT = nil", ":out csv", "items[1]", ":out json", "items[1]", ":out lua", "items[1]", ":out table",
             "setmetatable({}, { __tostring = function() return h end })", "archiver.url(h)", "h:nope()",
