@@ -94,7 +94,7 @@ let package = Package(
         .target(name: "FuzzExercise", dependencies: ["KeyedArchive", "PropertyList"], path: "Tests/Fuzz/Sources"),
         .testTarget(name: "WordingTests", dependencies: ["Wording"]),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"]),
-        .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
+        .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "CPlatform", "TestSupport"]),
         .testTarget(
             name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "FuzzExercise", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),

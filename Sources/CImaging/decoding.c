@@ -93,6 +93,10 @@ int cimaging_read_rows(Library vips, VipsImage *image, VipsPel *bytes) {
     VipsRegion *region = vips->vips_region_new(image);
     int status = region ? 0 : -1;
     for (int top = 0; top < height && status == 0; top += 16) {
+        if (cimaging_is_stopped()) {
+            status = -1;
+            break;
+        }
         VipsRect strip = {0, top, width, height - top < 16 ? height - top : 16};
         status = vips->vips_region_prepare(region, &strip);
         for (int row = top; row < top + strip.height && status == 0; row++)

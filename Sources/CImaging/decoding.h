@@ -21,6 +21,9 @@ cimaging_status cimaging_decode(
 /* The rows of a picture, one behind the other, made on this thread. */
 int cimaging_read_rows(const struct cimaging_library *vips, VipsImage *image, VipsPel *bytes);
 
+/* Whether the calling thread's work on pictures has to stop. */
+int cimaging_is_stopped(void);
+
 /* Fills in libvips's words and forgets them. */
 cimaging_status cimaging_fail(
     const struct cimaging_library *vips, cimaging_status status, cimaging_result *result);

@@ -242,6 +242,26 @@ static cimaging_status read_exif(
     return CIMAGING_OK;
 }
 
+static _Thread_local int (*stop)(void);
+
+void cimaging_set_stop(int (*is_stopped)(void)) { stop = is_stopped; }
+
+int cimaging_is_stopped(void) { return stop && stop(); }
+
+/* libvips calls this on the thread that waits for its pool. */
+static void look(VipsImage *image, void *progress, void *context) {
+    (void)progress;
+    Library vips = context;
+    if (cimaging_is_stopped()) vips->vips_image_set_kill(image, TRUE);
+}
+
+/* What is made of the picture from here on looks whether it has to stop. */
+static void watch(Library vips, VipsImage *image) {
+    if (!stop) return;
+    vips->vips_image_set_progress(image, TRUE);
+    vips->g_signal_connect_data(image, "eval", G_CALLBACK(look), (void *)vips, NULL, (GConnectFlags)0);
+}
+
 static cimaging_status render(
     Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream,
     cimaging_result *result) {
@@ -249,6 +269,7 @@ static cimaging_status render(
     int is_stream;
     cimaging_status status = cimaging_decode(vips, source, request, may_stream, &image, &is_stream, result);
     if (status != CIMAGING_OK) return status;
+    watch(vips, image);
     int is_resized = request->mode != CIMAGING_AS_IS;
     int failed = is_resized ? resize(vips, request, &image) : turn_upright(vips, &image);
     failed = failed || convert_to_srgb(vips, &image, is_resized);

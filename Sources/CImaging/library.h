@@ -11,6 +11,7 @@
     F(g_log_set_handler) \
     F(g_malloc) \
     F(g_object_unref) \
+    F(g_signal_connect_data) \
     F(g_strfreev) \
     F(vips_area_unref) \
     F(vips_array_double_newv) \
@@ -49,6 +50,8 @@
     F(vips_image_new_memory) \
     F(vips_image_pipelinev) \
     F(vips_image_remove) \
+    F(vips_image_set_kill) \
+    F(vips_image_set_progress) \
     F(vips_image_write_prepare) \
     F(vips_image_write_to_memory) \
     F(vips_init) \

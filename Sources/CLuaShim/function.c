@@ -5,6 +5,8 @@
 #include "object.h"
 
 int clua_finish(lua_State *L, int status) {
+    /* What ended the function may be that it had to stop: then no handler of the script is to see its error first. */
+    if (status == CLUA_RAISE || status == CLUA_RAISE_HERE) clua_poll(L);
     switch (status) {
     case CLUA_RAISE_HERE:
         luaL_where(L, 1);

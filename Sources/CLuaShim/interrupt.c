@@ -118,6 +118,8 @@ void clua_interrupt(clua_host *host, int reasons) {
     if ((before & reasons) != reasons) clua_send_signal(atomic_load(&host->threadId));
 }
 
+int clua_pending(const clua_host *host) { return pending_of(host) & ~CLUA_LOOK; }
+
 void clua_abort_above(clua_host *host, int depth) { host->abortDepth = depth > 0 ? depth : 1; }
 
 /* ---- Deadlines ---- */

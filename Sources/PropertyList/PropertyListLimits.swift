@@ -30,8 +30,7 @@ public struct PropertyListLimits: Sendable, Hashable {
     /// How many values the tree of a property list of some objects may have: what is shared may count many times, but not
     /// so often that a few hundred bytes stand for all memory.
     package func maximumValues(ofObjects count: Int) -> Int {
-        let (product, overflow) = count.multipliedReportingOverflow(by: 64)
-        return min(maximumValues, overflow ? maximumValues : product + (1 << 16))
+        ConversionBudget.unfolded(from: count, atMost: maximumValues)
     }
 
     public static let standard = PropertyListLimits()

@@ -7,6 +7,10 @@ import Testing
 /// Scripts that will not end, where a host runs them: as chunks, handlers, timers, delegate methods.
 @Suite("Hostile scripts in a host", .serialized)
 struct HostileScriptTests {
+    private static let keys = "local t = {} for i = 1, 20000 do t['k' .. i] = i end"
+    private static let sparse =
+        "local path = app.container.tmp .. '/s' local f = io.open(path, 'w') f:seek('set', 800000000) f:write('x') f:close()"
+
     static let bodies = [
         "while true do end", "while true do pcall(function() while true do end end) end",
         "while true do xpcall(error, function() while true do end end) end",
@@ -18,6 +22,15 @@ struct HostileScriptTests {
         "local _ = ('a'):rep(40):find(('a?'):rep(40) .. ('a'):rep(40))", "table.move({}, 1, 1 << 50, 2)",
         "while true do pcall(timer.after, -1, print) end",
         "while true do items:query([[name MATCHES '(.*f)+(i|r|s|t)*(.*)+x']]):count() end",
+        // Waits where a coroutine of the script's own cannot yield to the host, and functions of the host that take long.
+        "coroutine.wrap(function() timer.sleep(600) end)()",
+        "coroutine.wrap(function() while true do pcall(timer.sleep, 600) end end)()",
+        "table.sort({ 3, 2, 1 }, function(a, b) timer.sleep(600) return a < b end)",
+        "\(keys) while true do pcall(json.encode, t) end", "\(keys) while true do pcall(plist.encode, t) end",
+        "\(keys) local s = json.encode(t) while true do pcall(json.decode, s) end",
+        "\(keys) while true do pcall(archiver.archivedData, t) end",
+        "\(sparse) while true do pcall(fs.read, path) end", "\(sparse) while true do pcall(plist.read, path) end",
+        "\(sparse) while true do pcall(items.import, items, path, { format = 'csv' }) end",
     ]
 
     let scratch: TemporaryDirectory

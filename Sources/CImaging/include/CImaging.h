@@ -101,6 +101,9 @@ cimaging_status cimaging_render(
 /* Whether the calling thread works on pictures beside other threads that do, and libvips may be shared with them. */
 void cimaging_set_beside_others(int value);
 
+/* Has work on pictures, on the calling thread, ask whether it has to stop: it fails then. NULL: nothing stops it. */
+void cimaging_set_stop(int (*is_stopped)(void));
+
 void cimaging_free(void *bytes);
 
 #endif

@@ -31,6 +31,7 @@ typedef struct clua_class clua_class;
 #define CLUA_INTERRUPT_CANCEL 2   /* stop the running chunk */
 #define CLUA_INTERRUPT_DEADLINE 4 /* its time is up */
 #define CLUA_INTERRUPT_MEMORY 8   /* scripts are close to their memory limit */
+#define CLUA_INTERRUPT_URGENT 16  /* what else is pending is likely to stop the chunk: long work of the host's gives up */
 
 /* The Swift side, all of it nonisolated @convention(c) functions without captures. */
 typedef struct {
@@ -82,6 +83,8 @@ void clua_reset_output(clua_host *host);
 /* Any thread: marks the reasons and makes the VM look at its next instruction. A CANCEL is for the code that runs now: when
  * none does it is forgotten as the next code begins. The other reasons wait. */
 void clua_interrupt(clua_host *host, int reasons);
+/* The reasons that the VM has not looked at yet, but for a deadline. */
+int clua_pending(const clua_host *host);
 /* Seconds from now at which the running code is interrupted with DEADLINE; 0 or less turns it off. */
 void clua_set_deadline(clua_host *host, double seconds);
 /* After `interrupt` asked to raise, every frame above this depth of protected calls raises again until it is unwound. */

@@ -107,6 +107,24 @@ int64_t cubby_peer_user(int fd);
 /* Gives freed memory back to the system. Returns 1 when there was some. */
 int cubby_trim_memory(void);
 
+/* work.c: Swift has no variables of a thread. */
+
+/* Who is asked, on one thread, by work that takes long: whether it has to stop, and how many bytes it may still take. */
+typedef struct {
+    int (*is_stopped)(void *context);
+    int64_t (*room)(void *context);
+    void *context;
+} cubby_watch;
+
+/* Has the work of the calling thread ask somebody, or nobody, and returns who was asked before. */
+cubby_watch cubby_watch_work(cubby_watch watch);
+
+/* Whether the calling thread's work has to stop. */
+int cubby_work_is_stopped(void);
+
+/* How many bytes the calling thread's work may still take; INT64_MAX where nothing limits it. */
+int64_t cubby_work_room(void);
+
 /* landlock.c: the system's header ends at ABI 2; the later rights are defined there. */
 
 /* What a path may be used for; a combination of these. */

@@ -1,3 +1,5 @@
+import CPlatform
+
 /// The file system as this house uses it: few calls, each of which can fail.
 ///
 /// `PosixFileLayer` is the real one; a test puts its own in between to fail the n-th call, and a sandbox to check every
@@ -86,6 +88,7 @@ extension FileLayer {
     public func contents(of file: OpenFile, limit: Int = .max) throws(FileError) -> [UInt8] {
         let size = try status(file).size
         guard size <= limit else { throw FileError(.read, file.path, code: FileLayerCode.tooLarge) }
+        guard Int64(size) <= cubby_work_room() else { throw FileError(.read, file.path, code: FileLayerCode.noMemory) }
         // One byte more than the file should have, so that the end shows without growing; a pipe or /proc says 0.
         var bytes: [UInt8] = []
         var chunk = max(size, 4095) + 1
@@ -95,8 +98,12 @@ extension FileLayer {
             let piece = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
                 do throws(FileError) {
                     while count < wanted {
+                        if cubby_work_is_stopped() != 0 {
+                            throw FileError(.read, file.path, code: FileLayerCode.interrupted)
+                        }
+                        // A megabyte at a time: between two of them the work may be stopped.
                         let rest = UnsafeMutableRawBufferPointer(
-                            rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+                            rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<min(count + 1 << 20, wanted)])
                         let got = try read(file, into: rest)
                         if got == 0 { break }
                         count += got

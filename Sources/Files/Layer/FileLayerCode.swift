@@ -10,4 +10,7 @@ public enum FileLayerCode {
     public static let noSpace = ENOSPC
     public static let tooLarge = EFBIG
     public static let inputOutput = EIO
+    public static let noMemory = ENOMEM
+    /// The work that reads had to stop.
+    public static let interrupted = EINTR
 }

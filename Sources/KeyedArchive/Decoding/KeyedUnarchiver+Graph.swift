@@ -142,7 +142,9 @@ extension KeyedUnarchiver {
     func fillAll() throws(ArchiveError) {
         let outer = allowed
         defer { allowed = outer }
+        var pace = InterruptionPace()
         while true {
+            if pace.isDue() { throw .corrupt(Interruption.message) }
             if let next = unfilled.popLast() {
                 allowed = next.allowed
                 do {

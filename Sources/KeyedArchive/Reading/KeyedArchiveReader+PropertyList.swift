@@ -23,6 +23,7 @@ private struct PropertyListConversion {
     let reader: KeyedArchiveReader
     var done: [UInt32: Node] = [:]
     var open: Set<UInt32> = []
+    private var pace = InterruptionPace()
 
     init(reader: KeyedArchiveReader) {
         self.reader = reader
@@ -30,6 +31,7 @@ private struct PropertyListConversion {
 
     mutating func value(at uid: UInt32, depth: Int) throws(ArchiveError) -> Node {
         if let node = done[uid] { return node }
+        if pace.isDue() { throw .corrupt(Interruption.message) }
         guard depth < reader.limits.propertyList.maximumDepth else {
             throw .corrupt("objects nest deeper than the limit of \(reader.limits.propertyList.maximumDepth)")
         }

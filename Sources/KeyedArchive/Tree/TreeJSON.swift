@@ -12,6 +12,7 @@ public struct TreeJSON {
     /// Objects below the depth that readers take, to be written at the end by themselves.
     private var deferred: [(identity: Int, node: ArchiveTree.Node)] = []
     private var emitted = 0
+    private var pace = InterruptionPace()
     private let maximumBytes: Int
     private static let maximumDepth = 200
 
@@ -78,6 +79,7 @@ public struct TreeJSON {
             }
             try emit(text.take())
         }
+        if pace.isDue() { throw ArchiveError(code: .writeInvalid, message: Interruption.message) }
         let value = tree.value(node)
         if let identity = value.identity {
             if written.contains(identity), tree.isShared(identity) || value.count > 0 {

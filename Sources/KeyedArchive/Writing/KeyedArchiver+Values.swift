@@ -74,8 +74,10 @@ extension KeyedArchiver {
         isDraining = true
         defer { isDraining = false }
         var next = 0
-        do {
+        var pace = InterruptionPace()
+        do throws(ArchiveError) {
             while next < queue.count {
+                if pace.isDue() { throw ArchiveError.invalid(Interruption.message) }
                 let object = queue[next]
                 next += 1
                 try write(object)

@@ -16,6 +16,8 @@ public final class LuaInterrupter: Sendable {
         public static let deadline = Reason(rawValue: CLUA_INTERRUPT_DEADLINE)
         /// Scripts use more than three quarters, or seven eighths, of `LuaLimits.memory`: garbage may be among it.
         public static let memory = Reason(rawValue: CLUA_INTERRUPT_MEMORY)
+        /// What else is pending is likely to stop the chunk: a host's function that takes long gives up.
+        public static let urgent = Reason(rawValue: CLUA_INTERRUPT_URGENT)
     }
 
     // Guarded by the mutex: the host's address while it is open. An address in a word is Sendable, the pointer is not.

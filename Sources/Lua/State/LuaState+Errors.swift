@@ -7,9 +7,7 @@ extension LuaState {
     func takeError(_ status: Int32, on L: OpaquePointer, top: Int32) -> LuaError {
         defer { clua_settop(L, top) }
         guard clua_was_out_of_memory(status) == 0 else {
-            var error = LuaError(.memory, "not enough memory")
-            if let limit = memory.limit { error.message += " (the limit is \(limit / 1_048_576) MB)" }
-            return error
+            return notEnoughMemory
         }
         guard clua_checkstack(L, 8) != 0 else { return LuaError(.memory, "stack overflow") }
         let value = value(at: -1, on: L)

@@ -327,6 +327,13 @@ public final class LuaState {
         checkUse()
         return Int(clua_fail_allocation(host, UInt(n), UInt(count)))
     }
+
+    /// Reasons, but for a deadline, that the running code has not looked at yet: a host's own function is at work, where no
+    /// hook fires.
+    public var pendingInterrupts: LuaInterrupter.Reason {
+        checkUse()
+        return LuaInterrupter.Reason(rawValue: clua_pending(host))
+    }
 }
 
 /// An address for zero bytes.

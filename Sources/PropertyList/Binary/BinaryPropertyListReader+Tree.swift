@@ -25,6 +25,7 @@ private struct TreeDecoding {
     var done: [Int: Node] = [:]
     var open: Set<Int> = []
     var budget: DecodingBudget
+    private var pace = InterruptionPace()
 
     init(reader: BinaryPropertyListReader) {
         self.reader = reader
@@ -33,6 +34,7 @@ private struct TreeDecoding {
 
     mutating func value(at number: Int, depth: Int) throws(PropertyListError) -> Node {
         if let node = done[number] { return node }
+        if pace.isDue() { throw .corrupt(Interruption.message) }
         let node: Node
         switch try reader.kind(of: number) {
         case .array, .set, .dictionary:

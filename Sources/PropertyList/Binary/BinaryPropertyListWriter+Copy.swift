@@ -26,6 +26,7 @@ private struct TableCopying {
     private var done: [Int: UInt32] = [:]
     private var open: Set<Int> = []
     private var budget: DecodingBudget
+    private var pace = InterruptionPace()
 
     init(reader: BinaryPropertyListReader, writer: BinaryPropertyListWriter) {
         self.reader = reader
@@ -38,6 +39,7 @@ private struct TableCopying {
             guard !open.contains(number) else { throw .corrupt("container number \(number) contains itself") }
             return known
         }
+        if pace.isDue() { throw .unwritable(Interruption.message) }
         try budget.spend(number)
         guard let container = try reader.container(at: number) else {
             let leaf = try writer.add(try reader.value(at: number))

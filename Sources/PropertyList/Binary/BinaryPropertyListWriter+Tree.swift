@@ -6,25 +6,37 @@ extension BinaryPropertyListWriter {
         _ value: PropertyListValue, maximumDepth: Int = PropertyListLimits.standard.maximumDepth
     ) throws(PropertyListError) -> ObjectNumber {
         // Its containers are open while what they hold is added.
-        reserveReferences(toMore: Self.mostObjects(of: value, maximumDepth))
-        return try add(within: value, maximumDepth)
+        var budget = ConversionBudget(values: PropertyListLimits.standard.maximumValues)
+        do throws(ConversionRefusal) {
+            reserveReferences(toMore: try Self.mostObjects(of: value, maximumDepth, &budget))
+        } catch {
+            throw .unwritable(error.message)
+        }
+        var pace = InterruptionPace()
+        return try add(within: value, maximumDepth, &pace)
     }
 
     /// How many objects a tree is made of, if no two of them are one; what lies too deep is refused anyway.
-    private static func mostObjects(of value: PropertyListValue, _ maximumDepth: Int) -> Int {
+    private static func mostObjects(
+        of value: PropertyListValue, _ maximumDepth: Int, _ budget: inout ConversionBudget
+    ) throws(ConversionRefusal) -> Int {
+        try budget.visit()
         guard maximumDepth > 0 else { return 1 }
+        var count = 1
         switch value {
         case .array(let elements), .set(let elements):
-            return elements.reduce(1) { $0 + mostObjects(of: $1, maximumDepth - 1) }
+            for element in elements { count += try mostObjects(of: element, maximumDepth - 1, &budget) }
         case .dictionary(let entries):
-            return entries.values.reduce(1) { $0 + 1 + mostObjects(of: $1, maximumDepth - 1) }
-        default: return 1
+            for entry in entries.values { count += 1 + (try mostObjects(of: entry, maximumDepth - 1, &budget)) }
+        default: break
         }
+        return count
     }
 
     private func add(
-        within value: PropertyListValue, _ maximumDepth: Int
+        within value: PropertyListValue, _ maximumDepth: Int, _ pace: inout InterruptionPace
     ) throws(PropertyListError) -> ObjectNumber {
+        if pace.isDue() { throw .unwritable(Interruption.message) }
         switch value {
         case .null: return null()
         case .boolean(let value): return boolean(value)
@@ -42,11 +54,11 @@ extension BinaryPropertyListWriter {
         case .uid(let value): return uid(value)
         case .array(let elements):
             let (number, references) = array(count: elements.count)
-            try fill(references, with: elements, maximumDepth)
+            try fill(references, with: elements, maximumDepth, &pace)
             return number
         case .set(let elements):
             let (number, references) = set(count: elements.count)
-            try fill(references, with: elements, maximumDepth)
+            try fill(references, with: elements, maximumDepth, &pace)
             return number
         case .dictionary(let entries):
             guard maximumDepth > 0 else { throw Self.tooDeep }
@@ -55,7 +67,7 @@ extension BinaryPropertyListWriter {
             for (index, key) in keys.enumerated() { setReference(index, in: references, to: string(key)) }
             for (index, key) in keys.enumerated() {
                 guard let entry = entries[key] else { continue }
-                let object = try add(within: entry, maximumDepth - 1)
+                let object = try add(within: entry, maximumDepth - 1, &pace)
                 setReference(keys.count + index, in: references, to: object)
             }
             return number
@@ -63,11 +75,11 @@ extension BinaryPropertyListWriter {
     }
 
     private func fill(
-        _ references: Int, with elements: [PropertyListValue], _ maximumDepth: Int
+        _ references: Int, with elements: [PropertyListValue], _ maximumDepth: Int, _ pace: inout InterruptionPace
     ) throws(PropertyListError) {
         guard maximumDepth > 0 else { throw Self.tooDeep }
         for (index, element) in elements.enumerated() {
-            setReference(index, in: references, to: try add(within: element, maximumDepth - 1))
+            setReference(index, in: references, to: try add(within: element, maximumDepth - 1, &pace))
         }
     }
 

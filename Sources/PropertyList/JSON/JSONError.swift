@@ -12,19 +12,10 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         self.column = column
     }
 
-    /// What a decoder refused without saying where: the stricter reader finds the place, and only now, so that texts
-    /// without a fault pay nothing.
-    init(in bytes: [UInt8], reason: String) {
-        let fault = bytes.withUnsafeBytes { bytes -> PropertyListError? in
-            do throws(PropertyListError) {
-                _ = try JSONPropertyListReader.binary(from: bytes, limits: .standard)
-                return nil
-            } catch {
-                return error
-            }
-        }
-        guard let fault, let line = fault.line, let offset = fault.byteOffset else {
-            self.init(message: "not JSON: \(fault?.message ?? reason)")
+    /// What a reader found, at its line and column.
+    init(_ fault: PropertyListError, in bytes: [UInt8]) {
+        guard let line = fault.line, let offset = fault.byteOffset else {
+            self.init(message: "not JSON: \(fault.message)")
             return
         }
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]

@@ -9,9 +9,8 @@ struct JSONPropertyListReader {
         case array([UInt32])
     }
 
-    private let bytes: [UInt8]
+    private var scanner: JSONScanner
     private let limits: PropertyListLimits
-    private var position = 0
     private let table = BinaryPropertyListWriter()
 
     static func binary(
@@ -20,30 +19,23 @@ struct JSONPropertyListReader {
         guard bytes.count <= limits.maximumBytes else {
             throw .corrupt("the JSON has \(bytes.count) bytes, the limit is \(limits.maximumBytes)")
         }
-        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
-        guard String(validating: text, as: UTF8.self) != nil else { throw .corrupt("the text is not valid UTF-8") }
-        var reader = JSONPropertyListReader(bytes: Array(text), limits: limits)
+        var reader = JSONPropertyListReader(
+            scanner: try JSONScanner(Array(bytes), takesHalfPairs: true), limits: limits)
         let top = try reader.document()
         // A reader expects the root first.
         return PropertyListStorage(
             try BinaryPropertyListReader(try reader.table.finish(topObject: top), limits: limits).binary())
     }
 
-    private init(bytes: [UInt8], limits: PropertyListLimits) {
-        self.bytes = bytes
+    private init(scanner: JSONScanner, limits: PropertyListLimits) {
+        self.scanner = scanner
         self.limits = limits
     }
 
     private mutating func document() throws(PropertyListError) -> UInt32 {
         let top = try object(value(depth: 0))
-        skipSpace()
-        guard position == bytes.count else { throw error("something follows the one value of a JSON text") }
+        try scanner.finish()
         return top
-    }
-
-    private func error(_ message: String) -> PropertyListError {
-        let line = bytes[..<min(position, bytes.count)].reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }
-        return PropertyListError(code: .readCorrupt, message: message, byteOffset: position, line: line)
     }
 
     private func object(_ item: Item) -> UInt32 {
@@ -59,50 +51,45 @@ struct JSONPropertyListReader {
     // MARK: - Values
 
     private mutating func value(depth: Int) throws(PropertyListError) -> Item {
-        guard depth <= limits.maximumDepth else {
-            throw error("values nest deeper than the limit of \(limits.maximumDepth)")
-        }
-        skipSpace()
-        guard position < bytes.count else { throw error("the JSON text ends where a value is expected") }
-        switch bytes[position] {
+        switch try scanner.begin(depth: depth, limit: limits.maximumDepth) {
         case UInt8(ascii: "{"): return try dictionary(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
-        case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "t"): return .object(try word("true") { $0.boolean(true) })
-        case UInt8(ascii: "f"): return .object(try word("false") { $0.boolean(false) })
-        case UInt8(ascii: "n"): return .object(try word("null") { $0.null() })
-        default: return try number()
+        case UInt8(ascii: "\""): return .string(try scanner.string())
+        case UInt8(ascii: "t"):
+            try scanner.word("true")
+            return .object(table.boolean(true))
+        case UInt8(ascii: "f"):
+            try scanner.word("false")
+            return .object(table.boolean(false))
+        case UInt8(ascii: "n"):
+            try scanner.word("null")
+            return .object(table.null())
+        default:
+            switch try scanner.number() {
+            case .integer(let value): return .integer(value)
+            case .real(let value): return .real(value)
+            }
         }
     }
 
     private mutating func array(depth: Int) throws(PropertyListError) -> Item {
-        position += 1
+        scanner.enter()
         var elements: [UInt32] = []
-        while try !ends(UInt8(ascii: "]"), isFirst: elements.isEmpty) {
+        while try !scanner.ends(UInt8(ascii: "]"), isFirst: elements.isEmpty) {
             elements.append(object(try value(depth: depth + 1)))
         }
         return .array(elements)
     }
 
     private mutating func dictionary(depth: Int) throws(PropertyListError) -> Item {
-        position += 1
+        scanner.enter()
         var keys: [String] = []
         var seen: Set<String> = []
         var values: [Item] = []
-        while try !ends(UInt8(ascii: "}"), isFirst: keys.isEmpty) {
-            skipSpace()
-            guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
-                throw error("a key in JSON is a string in quotes")
+        while try !scanner.ends(UInt8(ascii: "}"), isFirst: keys.isEmpty) {
+            let key = try scanner.key { key in
+                seen.insert(key).inserted ? nil : "the key “\(key.prefix(40))” stands twice in one object"
             }
-            let key = try string()
-            guard seen.insert(key).inserted else {
-                throw error("the key “\(key.prefix(40))” stands twice in one object")
-            }
-            skipSpace()
-            guard position < bytes.count, bytes[position] == UInt8(ascii: ":") else {
-                throw error("after the key “\(key.prefix(40))” a colon is expected")
-            }
-            position += 1
             keys.append(key)
             let value = try value(depth: depth + 1)
             // A single value may turn out to be what a tag stands for; of several each takes its place now.
@@ -141,7 +128,7 @@ struct JSONPropertyListReader {
             return number
         default: break
         }
-        throw error("the value under “\(tag.rawValue)” is not one that it can stand for")
+        throw scanner.error("the value under “\(tag.rawValue)” is not one that it can stand for")
     }
 
     private func real(_ item: Item) -> Double? {
@@ -153,112 +140,6 @@ struct JSONPropertyListReader {
         case .string("-inf"): -.infinity
         default: nil
         }
-    }
-
-    // MARK: - Tokens
-
-    /// Whether a container ends here; otherwise the comma before the next element is passed.
-    private mutating func ends(_ close: UInt8, isFirst: Bool) throws(PropertyListError) -> Bool {
-        skipSpace()
-        guard position < bytes.count else { throw error("the JSON text ends inside a container") }
-        if bytes[position] == close {
-            position += 1
-            return true
-        }
-        if isFirst { return false }
-        guard bytes[position] == UInt8(ascii: ",") else { throw error("between two values a comma is expected") }
-        position += 1
-        skipSpace()
-        guard position == bytes.count || bytes[position] != close else {
-            throw error("after a comma another value is expected, not the end")
-        }
-        return false
-    }
-
-    private mutating func skipSpace() {
-        while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
-    }
-
-    private mutating func word(
-        _ text: String, _ make: (BinaryPropertyListWriter) -> UInt32
-    ) throws(PropertyListError) -> UInt32 {
-        guard bytes[position...].starts(with: text.utf8) else { throw error("this is no JSON value") }
-        position += text.utf8.count
-        return make(table)
-    }
-
-    private mutating func number() throws(PropertyListError) -> Item {
-        let start = position
-        while position < bytes.count, "+-.eE0123456789".utf8.contains(bytes[position]) { position += 1 }
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        guard let first = text.utf8.first, first != 0x2B, text.utf8.count <= 4096 else {
-            position = start
-            throw error("this is no JSON value")
-        }
-        let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
-        if digits.first == UInt8(ascii: "0"), let second = digits.dropFirst().first, "0123456789".utf8.contains(second)
-        {
-            position = start
-            throw error("“\(text.prefix(40))” is no number")
-        }
-        if let value = Int128(text) { return .integer(value) }
-        guard let value = Double(text), value.isFinite else { throw error("“\(text.prefix(40))” is no number") }
-        return .real(value)
-    }
-
-    private mutating func string() throws(PropertyListError) -> String {
-        position += 1
-        var units: [UInt8] = []
-        while position < bytes.count {
-            let byte = bytes[position]
-            position += 1
-            switch byte {
-            case UInt8(ascii: "\""): return String(decoding: units, as: UTF8.self)
-            case UInt8(ascii: "\\"): try escape(into: &units)
-            case 0..<0x20: throw error("a string holds a control character; write it as \\u00…")
-            default: units.append(byte)
-            }
-        }
-        throw error("a string is not closed")
-    }
-
-    private mutating func escape(into units: inout [UInt8]) throws(PropertyListError) {
-        guard position < bytes.count else { throw error("a string is not closed") }
-        let byte = bytes[position]
-        position += 1
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): units.append(byte)
-        case UInt8(ascii: "b"): units.append(0x08)
-        case UInt8(ascii: "f"): units.append(0x0C)
-        case UInt8(ascii: "n"): units.append(0x0A)
-        case UInt8(ascii: "r"): units.append(0x0D)
-        case UInt8(ascii: "t"): units.append(0x09)
-        case UInt8(ascii: "u"):
-            let first = try hexadecimal()
-            var scalar = Unicode.Scalar(UInt32(first))
-            if first & 0xFC00 == 0xD800, bytes[position...].starts(with: "\\u".utf8) {
-                let mark = position
-                position += 2
-                let second = try hexadecimal()
-                if second & 0xFC00 == 0xDC00 {
-                    scalar = Unicode.Scalar(0x10000 + (UInt32(first) & 0x3FF) << 10 + UInt32(second) & 0x3FF)
-                } else {
-                    position = mark
-                }
-            }
-            // An unpaired surrogate, as in the binary form.
-            units.append(contentsOf: String(Character(scalar ?? "\u{FFFD}")).utf8)
-        default: throw error("the escape \\\(Character(Unicode.Scalar(byte))) is unknown")
-        }
-    }
-
-    private mutating func hexadecimal() throws(PropertyListError) -> UInt16 {
-        let digits = String(decoding: bytes[position..<min(position + 4, bytes.count)], as: UTF8.self)
-        guard digits.utf8.count == 4, digits.utf8.first != 0x2B, digits.utf8.first != 0x2D,
-            let value = UInt16(digits, radix: 16)
-        else { throw error("\\u takes four hexadecimal digits") }
-        position += 4
-        return value
     }
 }
 

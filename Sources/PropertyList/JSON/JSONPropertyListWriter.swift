@@ -7,6 +7,7 @@ struct JSONPropertyListWriter {
     private let reader: BinaryPropertyListReader
     private var out = JSONText()
     private var written = 0
+    private var pace = InterruptionPace()
     private let maximumValues: Int
     private let maximumBytes: Int
 
@@ -29,6 +30,7 @@ struct JSONPropertyListWriter {
                 "containers nest deeper than the limit of \(reader.limits.maximumDepth), or hold themselves")
         }
         written += 1
+        if pace.isDue() { throw .unwritable(Interruption.message) }
         // A long string may stand in many places.
         guard out.bytes.count <= maximumBytes else {
             throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")

@@ -6,6 +6,13 @@ package struct JSONText {
 
     package mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
+    /// Bytes in Base64, in quotes.
+    mutating func base64(_ data: [UInt8]) {
+        append("\"")
+        data.withUnsafeBytes { Base64.encode($0, into: &bytes) }
+        append("\"")
+    }
+
     /// A text as JSON writes it, in quotes.
     package static func quoted(_ text: String) -> String {
         var quoted = JSONText()
@@ -31,6 +38,8 @@ package struct JSONText {
             switch byte {
             case UInt8(ascii: "\""): append("\\\"")
             case UInt8(ascii: "\\"): append("\\\\")
+            case 0x08: append("\\b")
+            case 0x0C: append("\\f")
             case 0x0A: append("\\n")
             case 0x0D: append("\\r")
             case 0x09: append("\\t")
@@ -69,11 +78,7 @@ package struct JSONText {
                 }
             }
         case .data(let data):
-            tag(.data) { text in
-                text.append("\"")
-                data.withUnsafeBytes { Base64.encode($0, into: &text.bytes) }
-                text.append("\"")
-            }
+            tag(.data) { $0.base64(data) }
         case .string(let value): string(value)
         case .uid(let value): tag(.uid) { $0.append("\(value)") }
         }

@@ -79,6 +79,7 @@ struct XMLPropertyListReader {
     /// Objects of the open containers, innermost last.
     private var objects: [UInt32] = []
     private var keys: [UInt32] = []
+    private var pace = InterruptionPace()
     /// The one value of the document, once it is read.
     private var finished: UInt32?
 
@@ -113,6 +114,7 @@ struct XMLPropertyListReader {
     private mutating func value(from first: XMLTag) throws(PropertyListError) -> UInt32 {
         var tag = first
         while true {
+            if pace.isDue() { throw scanner.error(Interruption.message) }
             var result: Value?
             switch (tag.name, tag.form) {
             case ("dict", .start), ("array", .start):

@@ -10,6 +10,7 @@ struct XMLPropertyListWriter {
     private let reader: BinaryPropertyListReader
     private var out: [UInt8] = []
     private var written = 0
+    private var pace = InterruptionPace()
     private let maximumValues: Int
     private let maximumBytes: Int
 
@@ -36,6 +37,7 @@ struct XMLPropertyListWriter {
         }
         // Shared containers are written each time: a small table can stand for more than any disk holds.
         written += 1
+        if pace.isDue() { throw .unwritable(Interruption.message) }
         // A long string may stand in many places.
         guard out.count <= maximumBytes else {
             throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")

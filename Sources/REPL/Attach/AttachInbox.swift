@@ -33,7 +33,7 @@ final class AttachInbox: Sendable {
                     if message.kind == .interrupt { state.interrupts += 1 } else { state.entries.append(message) }
                 }
                 notifier.notify()
-                interrupter.interrupt(.events)
+                interrupter.interrupt(message.kind == .interrupt ? [.events, .urgent] : .events)
             }
             state.withLock { $0.isClosed = true }
             notifier.notify()

@@ -26,11 +26,29 @@ struct PlainValues {
     private static let depthLimit = 100
 
     func plain(_ value: LuaValue) -> PlainValue {
-        var seen: Set<UnsafeRawPointer> = []
+        var seen = Met()
         return plain(value, &seen)
     }
 
-    private func plain(_ value: LuaValue, _ seen: inout Set<UnsafeRawPointer>) -> PlainValue {
+    /// The tables that are under way, those that were met at all, and how many values both are.
+    private struct Met {
+        var open: Set<UnsafeRawPointer> = []
+        private var all: Set<UnsafeRawPointer> = []
+        private var own = 0
+        private var visited = 0
+
+        /// Enters a table of so many values; false when it is not to be unfolded once more.
+        mutating func enter(_ identity: UnsafeRawPointer, _ count: Int) -> Bool {
+            visited += count + 1
+            if all.insert(identity).inserted { own += count + 1 }
+            guard visited <= ConversionBudget.unfolded(from: own, atMost: ConversionBudget.valueLimit) else {
+                return false
+            }
+            return !Interruption.isDue && open.insert(identity).inserted
+        }
+    }
+
+    private func plain(_ value: LuaValue, _ seen: inout Met) -> PlainValue {
         switch value {
         case .nil: return .null
         case .boolean(let flag): return .boolean(flag)
@@ -53,12 +71,16 @@ struct PlainValues {
         return .other(host.state.describe(value).description)
     }
 
-    private func plain(_ table: LuaTable, _ seen: inout Set<UnsafeRawPointer>) -> PlainValue {
-        guard let identity = table.identity, seen.count < Self.depthLimit, seen.insert(identity).inserted else {
+    private func plain(_ table: LuaTable, _ seen: inout Met) -> PlainValue {
+        let count = table.rawCount
+        guard let identity = table.identity, seen.open.count < Self.depthLimit else {
             return .other("a table that contains itself")
         }
-        defer { seen.remove(identity) }
-        let count = table.rawCount
+        guard seen.enter(identity, count) else {
+            return .other(
+                seen.open.contains(identity) ? "a table that contains itself" : "a table that is held many times")
+        }
+        defer { seen.open.remove(identity) }
         var entries: [(key: String, value: PlainValue)] = []
         try? table.forEach { key, value in
             if case .integer(let index) = key, count > 0, (1...Int64(count)).contains(index) { return true }

@@ -26,7 +26,7 @@ public struct ValuePrinter {
     private var depthLimit: Int { isUnlimited ? 100 : 4 }
     private var stringLimit: Int { isUnlimited ? .max : 2000 }
     /// Characters of a whole value; where they are used up the rest is left out.
-    private var textLimit: Int { isUnlimited ? .max : 20_000 }
+    private var textLimit: Int { isUnlimited ? 1 << 24 : 20_000 }
     /// Rows of a table that leave the prompt and the entry on the screen.
     var rowLimit: Int { isUnlimited ? 100_000 : max(5, min(rows - 5, 40)) }
 
@@ -149,7 +149,7 @@ public struct ValuePrinter {
         guard let identity = table.identity else { return "{}" }
         guard seen.insert(identity).inserted else { return "{ … (contains itself) }" }
         defer { seen.remove(identity) }
-        guard depth < depthLimit, left > 0 else { return "{ … }" }
+        guard depth < depthLimit, left > 0, !Interruption.isDue else { return "{ … }" }
         let inner = indent + "  "
         var parts: [String] = []
         let count = table.rawCount

@@ -80,7 +80,8 @@ final class ItemEvents: ItemStoreObserver {
     }
 
     private func lua(_ value: PropertyListValue?) -> LuaValue {
-        value.map { host.values.lua($0, readOnly: true) } ?? .nil
+        // What is too large for Lua's memory is not told of: the item has it.
+        value.flatMap { try? host.values.lua($0, readOnly: true) } ?? .nil
     }
 }
 

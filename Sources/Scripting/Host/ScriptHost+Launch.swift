@@ -85,7 +85,9 @@ extension ScriptHost {
         case .none: break
         case .refused(let reason): logger.warning("The state of the last run is dropped: \(reason)")
         case .state(let values):
-            guard case .table(let table) = self.values.lua(.dictionary(values), readOnly: false) else { return }
+            guard case .table(let table)? = try? self.values.lua(.dictionary(values)) else {
+                return logger.warning("The state of the last run is dropped: it is too large for the memory of scripts")
+            }
             lifeCycle.restoration = table
             lifeCycle.hasRestored = true
         }

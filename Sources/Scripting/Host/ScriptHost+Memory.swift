@@ -14,15 +14,31 @@ extension ScriptHost {
         }
     }
 
+    /// From here on what scripts make the process hold counts, too.
+    func limitProcess() {
+        // A row of the columns, and what queries keep of it.
+        scriptMemory = ScriptMemory(state, kept: items.count * 256)
+        guard let scriptMemory else { return }
+        scheduler.memory = scriptMemory
+    }
+
     func warnOfMemory(_ source: String) {
         guard exitCode == nil else { return }
         lifeCycle.memorySource = source
         handle(.memoryWarning, cause: .psi)
     }
 
-    /// Scripts are close to their own limit. What is garbage goes first; only if that does not do, they are warned.
-    func scriptMemoryIsShort() {
+    /// Scripts are close to their own limit, or have made the process hold too much. What is garbage goes first; only if that
+    /// does not do, they are warned, or stopped.
+    ///
+    /// - Returns: why the running one is to be stopped.
+    func scriptMemoryIsShort() -> LuaError? {
         state.collectGarbage()
+        warnScripts()
+        return scriptMemory?.check()
+    }
+
+    private func warnScripts() {
         let memory = state.memory
         guard let limit = memory.limit, memory.used >= limit / 8 * 5 else {
             lifeCycle.hasWarnedScripts = false

@@ -66,6 +66,8 @@ public final class ScriptHost {
     public var onInterrupt: (() -> Void)?
     /// Signals that are not the life cycle's: the window changed its size.
     public var onOtherSignal: ((UnixSignal) -> Void)?
+    /// What scripts make the process hold; nil without a limit.
+    var scriptMemory: ScriptMemory?
     private var signals: SignalSource?
     private var itemEvents: ItemEvents?
     private var itemClasses: ItemClasses?
@@ -159,6 +161,7 @@ public final class ScriptHost {
         itemClasses = classes
         StandardModules.install(in: self, classes)
         if options.handlesSignals { try takeSignals() }
+        if options.limitsProcess { limitProcess() }
     }
 
     deinit {
@@ -189,7 +192,9 @@ public final class ScriptHost {
 
     private func takeSignals() throws {
         let interrupter = state.interrupter
-        signals = try SignalSource(poster: loop.poster) { _ in interrupter.interrupt(.events) }
+        signals = try SignalSource(poster: loop.poster) { signal in
+            interrupter.interrupt([.interrupt, .terminate, .hangUp].contains(signal) ? [.events, .urgent] : .events)
+        }
     }
 
     // MARK: Running chunks
@@ -219,6 +224,7 @@ public final class ScriptHost {
         defer { foreground = outer }
         // Until it waits, Ctrl-C is for what runs, and not for a script around it that waits.
         foreground = nil
+        if outer == nil { scriptMemory?.renew() }
         let task = scheduler.start(function, arguments, seconds: options.timeLimit)
         foreground = task
         let result = scheduler.finish(task)
@@ -278,7 +284,11 @@ public final class ScriptHost {
     // MARK: What happens meanwhile
 
     private func interrupted(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
-        if reasons.contains(.memory) { scriptMemoryIsShort() }
+        if let error = scheduler.takeStop() {
+            lifeCycle.cancelRequested = false
+            return scheduler.stopCurrent(error)
+        }
+        if reasons.contains(.memory), let error = scriptMemoryIsShort() { return scheduler.stopCurrent(error) }
         if reasons.contains(.events) {
             lifeCycle.cancelRequested = false
             loop.drainPending()

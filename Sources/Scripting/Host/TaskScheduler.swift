@@ -1,4 +1,5 @@
 import Application
+import CPlatform
 import Lua
 
 /// Runs tasks, lets them wait, and stops them when they must end.
@@ -42,7 +43,8 @@ final class TaskScheduler {
     /// Turns the loop until the task has ended, or its time is up.
     func finish(_ task: ScriptTask) -> Result<[LuaValue], LuaError> {
         while !task.isFinished {
-            let left = task.deadline?.seconds(since: .now())
+            // A handler that waits ends with the code that it is called in, too.
+            let left = ([task.deadline, nearestDeadline].compactMap { $0 }).min()?.seconds(since: .now())
             if let left, left <= 0 {
                 cancel(task, Self.timeIsUp)
             } else if isEnding() {
@@ -64,11 +66,15 @@ final class TaskScheduler {
         waiting[ObjectIdentifier(task)] = nil
         task.progress = .running
         task.depth = state.depth + 1
+        if stack.isEmpty { memory?.begin() }
+        defer { if stack.isEmpty { memory?.end() } }
         stack.append(task)
         armDeadline()
+        let formerWatch = cubby_watch_work(watch)
         let result: Result<LuaThread.Outcome, LuaError> = Result { () throws(LuaError) in
             try task.thread.resume(arguments)
         }
+        _ = cubby_watch_work(formerWatch)
         stack.removeLast()
         armDeadline()
         switch result {
@@ -106,7 +112,8 @@ final class TaskScheduler {
     ///   - call: the binding's call that waits.
     ///   - register: is given what to call when the wait is over, and returns what calls that off.
     /// - Returns: what the calling binding returns.
-    /// - Throws: `cancelled`, when the wait was in place and Ctrl-C or the application's end came.
+    /// - Throws: `cancelled` or `deadline`, when the wait was in place and Ctrl-C, the application's end or the end of the
+    ///   script's time came. No handler of the script sees it.
     func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> Int32 {
         try waitForValues(call) { resume in register { resume([]) } }
     }
@@ -124,15 +131,33 @@ final class TaskScheduler {
         waitsInPlace += 1
         defer { waitsInPlace -= 1 }
         while result == nil {
+            let left = nearestDeadline?.seconds(since: .now())
             if isEnding() || cancelRequested {
-                forget()
                 cancelRequested = false
-                throw Self.interruption
+                throw stop(Self.interruption, forget)
             }
-            loop.runOnce(timeout: nil)
+            if let left, left <= 0 { throw stop(Self.timeIsUp, forget) }
+            loop.runOnce(timeout: left)
         }
         return try call.returns(values: result ?? [])
     }
+
+    /// Ends a wait in place, and the code that waits with it.
+    private func stop(_ error: LuaError, _ forget: () -> Void) -> LuaError {
+        forget()
+        pendingStop = error
+        state.interrupter.interrupt(.events)
+        return error
+    }
+
+    /// Why the innermost task is to be stopped as soon as the VM looks, if a wait of it was ended; asked once.
+    func takeStop() -> LuaError? {
+        defer { pendingStop = nil }
+        return stack.isEmpty ? nil : pendingStop
+    }
+
+    /// Why a wait in place was ended.
+    private var pendingStop: LuaError?
 
     /// How many waits turn the loop in place now, one within the other.
     private var waitsInPlace = 0
@@ -177,7 +202,40 @@ final class TaskScheduler {
 
     /// Sets the state's timer to the nearest deadline of what runs now.
     private func armDeadline() {
-        let nearest = stack.compactMap(\.deadline).min()
-        state.setDeadline(nearest.map { max($0.seconds(since: .now()), 0.000_1) })
+        armed = nearestDeadline
+        state.setDeadline(armed.map { max($0.seconds(since: .now()), 0.000_1) })
+    }
+
+    /// The deadline that the state's timer is set to.
+    private var armed: MonotonicTime?
+
+    /// When the first of what runs now has to end; nil for never.
+    private var nearestDeadline: MonotonicTime? { stack.compactMap(\.deadline).min() }
+
+    // MARK: Long work
+
+    /// What the host's functions that take long ask, while a task runs.
+    private var watch: cubby_watch {
+        cubby_watch(
+            is_stopped: { context in
+                guard let context else { return 0 }
+                return Unmanaged<TaskScheduler>.fromOpaque(context).takeUnretainedValue().mustStop ? 1 : 0
+            },
+            room: { context in
+                guard let context else { return .max }
+                return Int64(Unmanaged<TaskScheduler>.fromOpaque(context).takeUnretainedValue().memory?.room() ?? .max)
+            },
+            context: Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// What scripts make the process hold; nil without a limit.
+    var memory: ScriptMemory?
+
+    /// Whether what runs is about to be stopped.
+    private var mustStop: Bool {
+        if let armed, armed <= .now() { return true }
+        let pending = state.pendingInterrupts
+        if pending.contains(.urgent) { return true }
+        return pending.contains(.memory) && (memory?.room() ?? 0) < 0
     }
 }

@@ -16,6 +16,8 @@ public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
         case badDelimiter
         /// Reading failed with this `errno`.
         case unreadable(Int32)
+        /// The work that reads had to stop: a script's time is up.
+        case stopped
     }
 
     public let code: Code

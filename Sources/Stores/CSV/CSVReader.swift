@@ -1,4 +1,5 @@
 import Glibc
+import PropertyList
 
 /// Reads comma-separated values (RFC 4180) row by row from a stream, keeping every cell's bytes exactly.
 ///
@@ -277,6 +278,7 @@ public final class CSVReader {
     }
 
     private func ask(into offset: Int) throws(CSVError) -> Int {
+        if Interruption.isDue { throw failure(.stopped, Interruption.message) }
         let room = Self.chunkSize - offset
         let count = try source(UnsafeMutableRawBufferPointer(start: chunk + offset, count: room))
         precondition(0...room ~= count, "a source gives no more than there is room for")

@@ -78,6 +78,7 @@ struct ItemImporter {
                 ItemLoader(other), try BinaryPropertyListReader(binary),
                 ArchiveIdentity(of: bytes))
             try reader.read()
+            if let damage = reader.damage.first { throw PropertyListError(code: .readCorrupt, message: damage) }
         } catch {
             throw StoreError(.unreadableFile, "\(path) is no archive of items: \(error)", path: path, cause: error)
         }

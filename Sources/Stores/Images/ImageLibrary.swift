@@ -1,4 +1,5 @@
 import CImaging
+import CPlatform
 
 /// libvips as Swift sees it: bytes in, bytes out, errors in words.
 enum ImageLibrary {
@@ -68,13 +69,14 @@ enum ImageLibrary {
     ) throws(ImageError) -> Output {
         var request = cimaging_request()
         if let sizing {
+            let pixels = min(Int64(limits.pixels), max(cubby_work_room() / 4, 0))
             guard (1...65535).contains(sizing.width), (1...65535).contains(sizing.height),
-                sizing.width * sizing.height <= limits.pixels
+                Int64(sizing.width) * Int64(sizing.height) <= pixels
             else {
                 throw ImageError(
                     .cannotMake,
                     "a picture cannot be made \(sizing.width)×\(sizing.height): each side is 1 to 65535 pixels, all "
-                        + "together at most \(limits.pixels)")
+                        + "together at most \(pixels)")
             }
             request.width = Int32(sizing.width)
             request.height = Int32(sizing.height)
@@ -103,6 +105,8 @@ enum ImageLibrary {
             case .everything: CIMAGING_ALL_METADATA
             }
         var result = cimaging_result()
+        cimaging_set_stop(cubby_work_is_stopped)
+        defer { cimaging_set_stop(nil) }
         let status = withSource(source, limits) { cimaging_render(&$0, &request, &result) }
         try check(status, result, limits: limits)
         defer { cimaging_free(result.bytes) }
@@ -115,7 +119,8 @@ enum ImageLibrary {
         _ source: Source, _ limits: ImageLimits, _ body: (inout cimaging_source) -> cimaging_status
     ) -> cimaging_status {
         var raw = cimaging_source()
-        raw.pixel_limit = Int64(limits.pixels)
+        // Four bytes a pixel of what a script may still take.
+        raw.pixel_limit = min(Int64(limits.pixels), max(cubby_work_room() / 4, 0))
         let bytes: [UInt8]
         switch source {
         case .encoded(let file, let width, let height):

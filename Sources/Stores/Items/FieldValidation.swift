@@ -3,7 +3,7 @@ import PropertyList
 /// What each field takes, and the words for what it does not.
 enum FieldValidation {
     /// How deep arrays and dictionaries may nest in a field.
-    static let depthLimit = 128
+    static let depthLimit = ConversionBudget.depthLimit
     /// The longest text or data, in bytes: a cell's length has 32 bits.
     static let byteLimit = Int(Int32.max)
 
@@ -41,7 +41,8 @@ enum FieldValidation {
                 "itemKey is read-only: an item gets its key when it is created and keeps it")
         default:
             guard let value else { return nil }
-            try checkCustom(value, name(), depth: 0)
+            // Its name is made, and the path in it, only for an error.
+            guard isPlain(value, depth: 0) else { return try refusing(value, name()) }
         }
         return value
     }
@@ -65,6 +66,24 @@ enum FieldValidation {
             throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes a string that is not empty")
         }
         try checkLength(key.utf8.count, "itemKey")
+    }
+
+    private static func refusing(_ value: PropertyListValue, _ name: String) throws(StoreError) -> PropertyListValue {
+        try checkCustom(value, name, depth: 0)
+        return value
+    }
+
+    /// Whether a field takes a value: what `checkCustom` has nothing against.
+    private static func isPlain(_ value: PropertyListValue, depth: Int) -> Bool {
+        switch value {
+        case .null, .uid, .set: false
+        case .date(let date): date.secondsSinceReferenceDate.isFinite
+        case .string(let text): text.utf8.count <= byteLimit
+        case .data(let bytes): bytes.count <= byteLimit
+        case .array(let elements): depth < depthLimit && elements.allSatisfy { isPlain($0, depth: depth + 1) }
+        case .dictionary(let entries): depth < depthLimit && entries.values.allSatisfy { isPlain($0, depth: depth + 1) }
+        case .boolean, .integer, .wideInteger, .real, .single: true
+        }
     }
 
     private static func checkCustom(_ value: PropertyListValue, _ path: String, depth: Int) throws(StoreError) {

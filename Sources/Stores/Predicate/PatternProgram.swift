@@ -1,3 +1,5 @@
+import PropertyList
+
 /// A regular expression as steps of an automaton, which follows all ways at once: the time is that of the text's length by
 /// the steps' number, whatever the expression. Only lookaheads add their own for each place where they are asked.
 struct PatternProgram {
@@ -28,6 +30,8 @@ struct PatternProgram {
         while true {
             if isMatch, !toEnd || position == text.count { return true }
             guard position < text.count, !now.list.isEmpty else { return false }
+            // Whoever asked for the match asks once more whether it has to stop.
+            if position & 0xFFF == 0xFFF, Interruption.isDue { return false }
             let scalar = text[position]
             next.clear()
             isMatch = false

@@ -1,3 +1,5 @@
+import PropertyList
+
 /// A query's predicates as passes over a list of rows, one for each of their parts, the cheap ones first.
 ///
 /// A pass goes over one field: it calls no closures where the field's kind is known, and what lies apart in memory is
@@ -43,7 +45,7 @@ struct ItemFilter {
     /// the store meanwhile.
     ///
     /// - Returns: how many rows were looked at; holes of the store's order do not count.
-    func forEach(of rows: [UInt32], _ body: (UInt32) throws -> Bool) rethrows -> Int {
+    func forEach(of rows: [UInt32], _ body: (UInt32) throws -> Bool) throws -> Int {
         try forEach(rows.count, body) { range, chunk in
             var count = 0
             for row in rows[range] where row != ItemOrder.hole {
@@ -55,7 +57,7 @@ struct ItemFilter {
     }
 
     // The same for rows that follow each other.
-    func forEach(of rows: Range<UInt32>, _ body: (UInt32) throws -> Bool) rethrows -> Int {
+    func forEach(of rows: Range<UInt32>, _ body: (UInt32) throws -> Bool) throws -> Int {
         try forEach(rows.count, body) { range, chunk in
             let first = rows.lowerBound + UInt32(range.lowerBound)
             for place in 0..<range.count { chunk[place] = first &+ UInt32(truncatingIfNeeded: place) }
@@ -68,12 +70,13 @@ struct ItemFilter {
     private func forEach(
         _ rowCount: Int, _ body: (UInt32) throws -> Bool,
         _ fill: (Range<Int>, UnsafeMutableBufferPointer<UInt32>) -> Int
-    ) rethrows -> Int {
+    ) throws -> Int {
         // The first pass asks for all numbers of what is then most of the items.
         let values = rowCount > store.count / 2 ? firstRange.map { ($0, store.table.allValues) } : nil
         var examined = 0
         try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.chunk) { chunk in
             for start in stride(from: 0, to: rowCount, by: Self.chunk) {
+                if Interruption.isDue { throw WorkStopped() }
                 var count = fill(start..<min(start + Self.chunk, rowCount), chunk)
                 examined += count
                 if let (range, values) = values { count = Self.keep(chunk[..<count], range, values) }

@@ -29,6 +29,7 @@ extension ItemQuery {
             return true
         }
         let sorted = sorter.finish()
+        if Interruption.isDue { throw WorkStopped() }
         return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
     }
 
@@ -82,8 +83,10 @@ extension ItemQuery {
                 return
             }
             let tests = isExact ? [] : conditions.map(test)
+            var pace = InterruptionPace()
             for row in candidates where row != ItemOrder.hole && store.table.state(row) == .live {
                 examined += 1
+                if pace.isDue() { throw WorkStopped() }
                 var holds = true
                 for test in tests where try !test(row) {
                     holds = false

@@ -1,3 +1,5 @@
+import PropertyList
+
 /// Sorts rows by the fields of a query; of a limited answer it keeps only what may be in it.
 struct ItemSorter {
     private struct Entry: BitwiseCopyable {
@@ -64,6 +66,8 @@ struct ItemSorter {
     private func sort(
         _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, from offset: Int
     ) {
+        // What sorted gives up in between is not used: the query asks once more.
+        if entries.count > 4096, Interruption.isDue { return }
         var entries = entries
         if entries.count < RadixSort.threshold {
             entries.sort { $0.word != $1.word ? $0.word < $1.word : $0.place < $1.place }

@@ -38,7 +38,7 @@ enum DefaultsModule {
             example: "defaults:register{ columns = 3 } return defaults:get(\"columns\")"
         ) { [unowned host] defaults, call in
             let value = defaults.value(forKey: try call.text(0))
-            return call.returns(value.map { host.values.lua($0, readOnly: false) } ?? .nil)
+            return call.returns(try value.map { try host.values.lua($0) } ?? .nil)
         }
         cls.method(
             "register", [LuaParameter("values", .table, "values by key")],
@@ -61,7 +61,7 @@ enum DefaultsModule {
             "all", returns: [.table], "All that is set or registered, by key.",
             example: "for key, value in pairs(defaults:all()) do print(key, value) end"
         ) { [unowned host] defaults, call in
-            call.returns(host.values.lua(.dictionary(defaults.dictionary), readOnly: false))
+            call.returns(try host.values.lua(.dictionary(defaults.dictionary)))
         }
         cls.method(
             "synchronize", returns: LuaType.orError(.boolean), "Writes what was set now, and waits for the disk.",

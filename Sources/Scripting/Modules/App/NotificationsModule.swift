@@ -92,7 +92,7 @@ enum NotificationsModule {
                 let info =
                     posted?.info
                     ?? (notification.userInfo.isEmpty
-                        ? .nil : host.values.lua(.dictionary(notification.userInfo), readOnly: false))
+                        ? .nil : (try? host.values.lua(.dictionary(notification.userInfo))) ?? .nil)
                 host.hooks.callObserver(
                     function, [note.value(Note(notification.name, info))],
                     title: "\(notification.name) (\(place.source):\(place.line))", event: notification.name)

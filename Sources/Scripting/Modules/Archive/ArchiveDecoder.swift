@@ -88,10 +88,10 @@ final class ArchiveDecoder {
     }
 
     /// A decoded object in Lua.
-    func lua(_ value: ArchiveValue?) -> LuaValue {
+    func lua(_ value: ArchiveValue?) throws(LuaError) -> LuaValue {
         input.isComplete = !unarchiver.isDecodingObject
         if input.isComplete { input.completeShort() }
-        return input.lua(value)
+        return try input.lua(value)
     }
 
     /// Ends the decoding.

@@ -25,10 +25,25 @@ final class ArchiveInput {
     init(_ bridge: ArchiveBridge) { self.bridge = bridge }
 
     /// The value in Lua, with all that it refers to.
-    func lua(_ value: ArchiveValue?) -> LuaValue {
+    ///
+    /// - Throws: `memory` when the tables take more than scripts may, `runtime` for an inline value that unfolds too far.
+    func lua(_ value: ArchiveValue?) throws(LuaError) -> LuaValue {
         let result = make(value)
         fillAll()
+        if let failure { throw failure }
         return result
+    }
+
+    /// Why the objects are not whole.
+    private var failure: LuaError?
+    private var pace = InterruptionPace()
+
+    /// Whether no more tables are to be made: there is no room, or the script is about to be stopped.
+    private func isExhausted() -> Bool {
+        guard failure == nil else { return true }
+        if pace.isDue() { failure = LuaError(.runtime, Interruption.message) }
+        do throws(LuaError) { try bridge.state.checkRoom(for: 0) } catch { failure = error }
+        return failure != nil
     }
 
     /// A table with the fields, that says of no class.
@@ -122,7 +137,13 @@ final class ArchiveInput {
     // MARK: Filling
 
     private func fillAll() {
-        while let next = unfilled.popLast() { fill(next) }
+        while let next = unfilled.popLast() {
+            if isExhausted() {
+                unfilled = []
+                return
+            }
+            fill(next)
+        }
     }
 
     private func fill(_ filling: Filling) {
@@ -198,7 +219,9 @@ final class ArchiveInput {
             table.rawSet(.text(field.key), make(value))
         case .inline(let value):
             memory.values[place] = field.value
-            table.rawSet(.text(field.key), bridge.values.lua(value))
+            do throws(LuaError) { table.rawSet(.text(field.key), try bridge.values.lua(value)) } catch {
+                failure = error
+            }
         case .objects(let elements):
             memory.values[place] = .objects([])
             let list = bridge.state.makeTable(array: elements.count)

@@ -58,13 +58,15 @@ final class ArchiveOutput {
     /// Holds the tables, so that no other takes an address.
     private var retained: [LuaTable] = []
     private var unfilled: [Unfilled] = []
+    /// Counts what is met: a table with a million numbers is one object.
+    var pace = InterruptionPace()
 
     init(_ bridge: ArchiveBridge) { self.bridge = bridge }
 
     /// The object of a value, with all that it refers to.
     func value(_ value: LuaValue, _ path: Path) throws -> ArchiveValue? {
         let result = try make(value, path)
-        while let next = unfilled.popLast() { try fill(next) }
+        try fillAll()
         return result
     }
 
@@ -72,9 +74,16 @@ final class ArchiveOutput {
     func fields(of table: LuaTable, _ path: Path) throws -> [ArchivedObject.Field] {
         let object = ArchivedObject(ArchivedClass(""))
         try fillObject(object, from: table, table, path)
-        while let next = unfilled.popLast() { try fill(next) }
+        try fillAll()
         defer { object.fields = [] }
         return object.fields
+    }
+
+    private func fillAll() throws {
+        while let next = unfilled.popLast() {
+            if pace.isDue() { throw WorkStopped() }
+            try fill(next)
+        }
     }
 
     /// Takes the objects apart, those in cycles, too.
@@ -97,6 +106,7 @@ final class ArchiveOutput {
     // MARK: Making
 
     func make(_ value: LuaValue, _ path: @autoclosure () -> Path) throws -> ArchiveValue? {
+        if pace.isDue() { throw WorkStopped() }
         switch value {
         case .nil: return nil
         case .boolean(let value): return .boolean(value)

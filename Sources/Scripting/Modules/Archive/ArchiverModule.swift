@@ -181,7 +181,7 @@ final class ArchiverModule {
     ) throws -> Int32 {
         let decoder = try ArchiveDecoder(bridge, decoders, bytes, requiresSecureCoding: isSecure)
         defer { try? decoder.finish() }
-        return try decoder.perform(call) { call.returns(decoder.lua(try decode(decoder.unarchiver))) }
+        return try decoder.perform(call) { call.returns(try decoder.lua(decode(decoder.unarchiver))) }
     }
 
     // MARK: Others

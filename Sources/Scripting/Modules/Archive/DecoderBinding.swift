@@ -51,9 +51,9 @@ enum DecoderBinding {
         ) { decoder, call in
             try decoder.perform(call) {
                 guard let key = try call.optional(0, call.text) else {
-                    return call.returns(decoder.lua(try decoder.unarchiver.decodeObject()))
+                    return call.returns(try decoder.lua(decoder.unarchiver.decodeObject()))
                 }
-                return call.returns(decoder.lua(try decoder.unarchiver.decodeObject(forKey: key)))
+                return call.returns(try decoder.lua(decoder.unarchiver.decodeObject(forKey: key)))
             }
         }
         let one = LuaParameter("class", .union([.table, .text]), "a declared class, or a class's name")
@@ -81,7 +81,7 @@ enum DecoderBinding {
                     if let key = try call.optional(0, call.text) {
                         try decoder.unarchiver.decodePropertyList(forKey: key)
                     } else { try decoder.unarchiver.decodePropertyList() }
-                return call.returns(value.map { decoder.bridge.values.lua($0) } ?? .nil)
+                return call.returns(try value.map { try decoder.bridge.values.lua($0) } ?? .nil)
             }
         }
     }
@@ -90,9 +90,9 @@ enum DecoderBinding {
         let classes = try ArchiverModule.allowed(names, call, 0)
         return try decoder.perform(call) {
             guard let key = try call.optional(1, call.text) else {
-                return call.returns(decoder.lua(try decoder.unarchiver.decodeObject(ofClasses: classes)))
+                return call.returns(try decoder.lua(decoder.unarchiver.decodeObject(ofClasses: classes)))
             }
-            return call.returns(decoder.lua(try decoder.unarchiver.decodeObject(ofClasses: classes, forKey: key)))
+            return call.returns(try decoder.lua(decoder.unarchiver.decodeObject(ofClasses: classes, forKey: key)))
         }
     }
 
@@ -190,7 +190,7 @@ enum DecoderBinding {
             ) { decoder, call in
                 let letter = try self.letter(call)
                 return try decoder.perform(call) {
-                    call.returns(lua(try decoder.unarchiver.decodeValue(ofObjCType: letter), decoder))
+                    call.returns(try lua(decoder.unarchiver.decodeValue(ofObjCType: letter), decoder))
                 }
             }
         }
@@ -202,7 +202,7 @@ enum DecoderBinding {
                 let letters = try call.text(0)
                 return try decoder.perform(call) {
                     let scalars = try decoder.unarchiver.decodeValues(ofObjCTypes: letters)
-                    return try call.returns(values: scalars.map { lua($0, decoder) })
+                    return try call.returns(values: scalars.map { try lua($0, decoder) })
                 }
             }
         }
@@ -217,7 +217,7 @@ enum DecoderBinding {
                 guard count >= 0 else { throw call.refuse(1, "a number of values expected, got \(count)") }
                 return try decoder.perform(call) {
                     let scalars = try decoder.unarchiver.decodeArray(ofObjCType: letter, count: count)
-                    return call.returns(array: scalars.map { lua($0, decoder) })
+                    return call.returns(array: try scalars.map { try lua($0, decoder) })
                 }
             }
         }
@@ -231,14 +231,14 @@ enum DecoderBinding {
         return letter
     }
 
-    private static func lua(_ scalar: ArchiveScalar, _ decoder: ArchiveDecoder) -> LuaValue {
+    private static func lua(_ scalar: ArchiveScalar, _ decoder: ArchiveDecoder) throws -> LuaValue {
         switch scalar {
         case .boolean(let value): .boolean(value)
         case .integer(let value): .integer(value)
         case .unsigned(let value): decoder.bridge.values.wideIntegers.value(WideIntegerValue(Int128(value)))
         case .real(let value): .number(value)
         case .single(let value): .number(Double(value))
-        case .object(let value): decoder.lua(value)
+        case .object(let value): try decoder.lua(value)
         }
     }
 

@@ -52,7 +52,7 @@ enum PlistModule {
             guard let value = Int128(try call.text(0)) else {
                 throw call.refuse(0, "decimal digits of an integer of 128 bits expected")
             }
-            return call.returns(bridge.lua(Int64(exactly: value).map { .integer($0) } ?? .wideInteger(value)))
+            return call.returns(try bridge.lua(Int64(exactly: value).map { .integer($0) } ?? .wideInteger(value)))
         }
         module.function(
             "uid", [LuaParameter("value", .integer, "0 to 4294967295")], returns: [.object("UID")],
@@ -80,11 +80,11 @@ enum PlistModule {
             let path = try call.text(0)
             return try FileSystemModule.attempt(call, host, path, .read) { layer in
                 let bytes = try layer.contents(of: path, limit: FileSystemModule.readLimit)
-                do throws(PropertyListError) {
-                    return call.returns(bridge.lua(try PropertyListValue(decoding: bytes)))
-                } catch {
+                let value: PropertyListValue
+                do throws(PropertyListError) { value = try PropertyListValue(decoding: bytes) } catch {
                     return call.returns(failure: LocatedError(error, path))
                 }
+                return call.returns(try bridge.lua(value))
             }
         }
         module.function(
@@ -93,11 +93,11 @@ enum PlistModule {
             example: "return plist.decode(\"<plist version='1.0'><array><true/></array></plist>\")[1]"
         ) { call in
             let bytes = try bridge.bytes(call, 0)
-            do throws(PropertyListError) {
-                return call.returns(bridge.lua(try PropertyListValue(decoding: bytes)))
-            } catch {
+            let value: PropertyListValue
+            do throws(PropertyListError) { value = try PropertyListValue(decoding: bytes) } catch {
                 return call.returns(failure: error)
             }
+            return call.returns(try bridge.lua(value))
         }
     }
 
@@ -130,7 +130,7 @@ enum PlistModule {
         let value: PropertyListValue
         do throws(ValueBridge.Refusal) {
             value = try bridge.propertyList(call.value(0), path: "root", depthLimit: depthLimit)
-            try check(value, format, "root")
+            try check(value, format)
         } catch {
             throw call.refuse(0, error.message)
         }
@@ -139,23 +139,36 @@ enum PlistModule {
 
     /// What the form cannot hold, and where it is.
     private static func check(
-        _ value: PropertyListValue, _ format: PropertyListFormat, _ path: String
+        _ value: PropertyListValue, _ format: PropertyListFormat
     ) throws(ValueBridge.Refusal) {
+        if let fault = fault(in: value, format) {
+            throw ValueBridge.Refusal(path: "root" + fault.path, reason: fault.reason)
+        }
+    }
+
+    private static func fault(
+        in value: PropertyListValue, _ format: PropertyListFormat
+    ) -> (path: String, reason: String)? {
         switch value {
         case .null where format == .xml:
-            throw ValueBridge.Refusal(path: path, reason: "the XML form has no null; the binary form has")
+            return ("", "the XML form has no null; the binary form has")
         case .set where format == .xml:
-            throw ValueBridge.Refusal(path: path, reason: "the XML form has no sets; the binary form has")
+            return ("", "the XML form has no sets; the binary form has")
         case .wideInteger(let value) where format == .xml && (value > Int128(UInt64.max) || value < Int128(Int64.min)):
-            throw ValueBridge.Refusal(path: path, reason: "the XML form holds integers of 64 bits; \(value) needs more")
+            return ("", "the XML form holds integers of 64 bits; \(value) needs more")
         case .date(let date) where !date.secondsSinceReferenceDate.isFinite:
-            throw ValueBridge.Refusal(path: path, reason: "the date is not finite")
+            return ("", "the date is not finite")
         case .array(let elements), .set(let elements):
-            for (index, element) in elements.enumerated() { try check(element, format, "\(path)[\(index + 1)]") }
+            for (index, element) in elements.enumerated() {
+                if let fault = fault(in: element, format) { return ("[\(index + 1)]\(fault.path)", fault.reason) }
+            }
         case .dictionary(let entries):
-            for (key, entry) in entries { try check(entry, format, "\(path).\(key)") }
+            for (key, entry) in entries {
+                if let fault = fault(in: entry, format) { return (".\(key)\(fault.path)", fault.reason) }
+            }
         default: break
         }
+        return nil
     }
 }
 
@@ -174,7 +187,7 @@ extension PropertyListFormat {
 
 extension ValueBridge {
     /// A value that scripts may change.
-    func lua(_ value: PropertyListValue) -> LuaValue { lua(value, readOnly: false) }
+    func lua(_ value: PropertyListValue) throws(LuaError) -> LuaValue { try lua(value, readOnly: false) }
 
     /// The bytes of an argument: a string's, or those of data.
     func bytes(_ call: LuaCall, _ position: Int) throws -> [UInt8] {

@@ -1,6 +1,7 @@
 import Application
 import Files
 import Lua
+import PropertyList
 import Stores
 
 /// `csv`: comma-separated values, read as they come and written whole.
@@ -139,7 +140,9 @@ enum CSVModule {
         var writer = try CSVWriter(delimiter: delimiter(call, of: 2))
         for name in columns { writer.append(name.bytes) }
         writer.endRow()
+        var pace = InterruptionPace()
         for row in rows {
+            if pace.isDue() { throw WorkStopped() }
             for (position, name) in columns.enumerated() {
                 var value = row.rawGet(.string(name))
                 if value.isNil, row.rawCount == columns.count { value = row.rawGet(.integer(Int64(position + 1))) }

@@ -1,7 +1,7 @@
 import Lua
 import PropertyList
 
-/// `json`: encode and decode, by Foundation.
+/// `json`: encode and decode.
 enum JSONModule {
     static func install(_ bridge: ValueBridge) -> LuaModule {
         let module = LuaModule(
@@ -31,11 +31,11 @@ enum JSONModule {
             example: "return json.decode('[1, 2.5, null]')[2]"
         ) { call in
             let bytes = try call.bytes(0)
-            do throws(JSONError) {
-                return call.returns(bridge.lua(try PropertyListValue(json: bytes), readOnly: false))
-            } catch {
+            let value: PropertyListValue
+            do throws(JSONError) { value = try PropertyListValue(json: bytes) } catch {
                 return call.returns(failure: ScriptError("invalidJSON", error.message))
             }
+            return call.returns(try bridge.lua(value))
         }
         return module
     }

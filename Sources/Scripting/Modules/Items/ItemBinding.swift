@@ -27,7 +27,7 @@ final class ItemBinding {
             object: { [unowned store] in store.item(ItemReference(bits: $0)) },
             unknownMember: { item, name, call in
                 guard let value = try item.value(forField: name) else { return call.returns(LuaValue.nil) }
-                return call.returns(values.lua(value, readOnly: true))
+                return call.returns(try values.lua(value, readOnly: true))
             },
             assignUnknown: { [unowned self] item, call in
                 guard let name = call.value(0).textValue else {

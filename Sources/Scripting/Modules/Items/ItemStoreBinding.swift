@@ -159,7 +159,7 @@ enum ItemStoreBinding {
         ) { store, call in
             let body = try call.function(0)
             let diff = try store.dryRun { _ = try body.call() }
-            return call.returns(LuaValue.table(classes.table(of: diff)))
+            return call.returns(LuaValue.table(try classes.table(of: diff)))
         }
     }
 
@@ -255,7 +255,7 @@ enum ItemStoreBinding {
 
 extension ItemClasses {
     /// A dry run's outcome as a table that prints as its summary.
-    func table(of diff: ItemStoreDiff) -> LuaTable {
+    func table(of diff: ItemStoreDiff) throws -> LuaTable {
         let state = host.state
         let table = state.makeTable(fields: 4)
         func list(_ name: String, _ values: [LuaValue]) {
@@ -266,7 +266,9 @@ extension ItemClasses {
             for (name, value) in pairs { entry.rawSet(.text(name), value) }
             return .table(entry)
         }
-        func lua(_ value: PropertyListValue?) -> LuaValue { value.map { host.values.lua($0, readOnly: true) } ?? .nil }
+        func lua(_ value: PropertyListValue?) throws -> LuaValue {
+            try value.map { try host.values.lua($0, readOnly: true) } ?? .nil
+        }
         func brief(_ fields: ItemFields) -> LuaValue {
             entry([("itemKey", fields.itemKey.map(LuaValue.text) ?? .nil), ("name", .text(fields.name))])
         }
@@ -274,8 +276,8 @@ extension ItemClasses {
         list("removed", diff.removed.map(brief))
         list(
             "updated",
-            diff.updated.map {
-                entry([
+            try diff.updated.map {
+                try entry([
                     ("itemKey", .text($0.itemKey)), ("name", .text($0.name)), ("field", .text($0.field)),
                     ("old", lua($0.old)), ("new", lua($0.new)),
                 ])

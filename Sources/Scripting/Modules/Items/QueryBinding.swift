@@ -144,8 +144,8 @@ enum QueryBinding {
 
     private static func aggregating(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         let values = classes.host.values
-        func give(_ value: PropertyListValue?, _ call: LuaCall) -> Int32 {
-            call.returns(value.map { values.lua($0, readOnly: true) } ?? .nil)
+        func give(_ value: PropertyListValue?, _ call: LuaCall) throws -> Int32 {
+            call.returns(try value.map { try values.lua($0, readOnly: true) } ?? .nil)
         }
         let field = [LuaParameter("field", .text, "a field's name")]
         cls.method(
@@ -153,26 +153,26 @@ enum QueryBinding {
             example: "return items:query():sum(\"valueInDollars\")"
         ) {
             value, call in
-            give(try value.query.sum(try call.text(0)), call)
+            try give(value.query.sum(try call.text(0)), call)
         }
         cls.method(
             "average", field, returns: [.optional(.number)], "The mean of a field; nil without items.",
             example: "return items:query():average(\"valueInDollars\")"
         ) {
             value, call in
-            give(try value.query.average(try call.text(0)).map(PropertyListValue.real), call)
+            try give(value.query.average(try call.text(0)).map(PropertyListValue.real), call)
         }
         cls.method(
             "min", field, returns: [.any], "The least value of a field; nil without items.",
             example: "return items:query():min(\"valueInDollars\")"
         ) { value, call in
-            give(try value.query.min(try call.text(0)), call)
+            try give(value.query.min(try call.text(0)), call)
         }
         cls.method(
             "max", field, returns: [.any], "The greatest value of a field; nil without items.",
             example: "return items:query():max(\"dateCreated\")"
         ) { value, call in
-            give(try value.query.max(try call.text(0)), call)
+            try give(value.query.max(try call.text(0)), call)
         }
         cls.method(
             "distinct", field, returns: [.array(.any)], "The different values of a field, in order.",
@@ -181,7 +181,7 @@ enum QueryBinding {
         ) {
             value, call in
             let found = try value.query.distinct(try call.text(0))
-            return call.returns(array: found.map { values.lua($0, readOnly: true) })
+            return call.returns(array: try found.map { try values.lua($0, readOnly: true) })
         }
         let group = makeGroupClass(classes)
         cls.method(
@@ -213,7 +213,7 @@ enum QueryBinding {
             for (index, each) in groups.enumerated() {
                 let handle = group.value(GroupValue(each))
                 table.rawSet(.integer(Int64(index + 1)), handle)
-                if let key = each.key, case .string = key { byKey.rawSet(values.lua(key, readOnly: true), handle) }
+                if let key = each.key, case .string = key { byKey.rawSet(try values.lua(key, readOnly: true), handle) }
             }
             let metatable = call.state.makeTable(fields: 2)
             metatable.rawSet("__index", .table(byKey))
@@ -228,7 +228,7 @@ enum QueryBinding {
         let item = classes.item
         let cls = LuaClass<GroupValue>("Group", "Items that have a key in common.", in: classes.host.state, kind: .box)
         cls.property("key", .any, "What they have in common; nil when they have none.") { value, call in
-            call.returns(value.group.key.map { values.lua($0, readOnly: true) } ?? .nil)
+            call.returns(try value.group.key.map { try values.lua($0, readOnly: true) } ?? .nil)
         }
         cls.integer("count", "How many there are.", get: { Int64($0.group.count) })
         cls.property("items", .array(.object("Item")), "The items.") { value, call in
@@ -245,11 +245,12 @@ enum QueryBinding {
                 example: "items:randomItem() return items:query():groupBy(\"name\")[1]:\(name)()"
             ) { value, call in
                 let result = try aggregate(value.group, try call.optional(0, call.text) ?? "valueInDollars")
-                return call.returns(result.map { values.lua($0, readOnly: true) } ?? .nil)
+                return call.returns(try result.map { try values.lua($0, readOnly: true) } ?? .nil)
             }
         }
         cls.metamethod("__tostring") { value, call in
-            let key = value.group.key.map { call.state.describe(values.lua($0, readOnly: true)).description } ?? "nil"
+            let key =
+                try value.group.key.map { call.state.describe(try values.lua($0, readOnly: true)).description } ?? "nil"
             return call.returns("\(key): \(value.group.count)")
         }
         return cls

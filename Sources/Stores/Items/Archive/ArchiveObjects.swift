@@ -10,13 +10,32 @@ struct ArchiveObjects {
     /// The key that dates have their time under, once seen.
     private var timeKey = -1
     private var lastClass: (uid: UInt32, name: String) = (0, "")
-    /// Values that conversions may still make: shared containers count each time.
-    private var budget = 1 << 26
+    /// The arrays and dictionaries that were converted: what is held in several places is made once, and shared.
+    private var converted: [Int: Converted] = [:]
+    /// Those of them that are too small to be kept for the next field.
+    private var small: [Int] = []
+    /// What the value under way unfolds to so far, and how many levels its innermost container under way has.
+    private var unfolded = 0
+    private var height = 0
+    /// What the values of all fields may still unfold to; nil when nobody makes something of all of them.
+    private var left: Int?
+
+    private struct Converted {
+        var value: PropertyListValue?
+        /// How many values it unfolds to, and how many levels it has below the first.
+        var size: Int
+        var height: Int
+    }
+
     /// Whether a value was an instance of a class that is not written for it again: a mutable one, say.
     private(set) var metOtherForm = false
 
-    init(_ reader: BinaryPropertyListReader) {
+    /// - Parameters:
+    ///   - reader: the archive.
+    ///   - isReadWhole: whether all its values are to be in memory, and written again.
+    init(_ reader: BinaryPropertyListReader, isReadWhole: Bool) {
         self.reader = reader
+        left = isReadWhole ? ConversionBudget.unfolded(from: reader.objectCount, atMost: 1 << 26) : nil
     }
 
     /// Finds the objects, and what `$top` names, by key in the archive's order.
@@ -156,12 +175,60 @@ struct ArchiveObjects {
     }
 
     /// An object as a property-list value; nil when it is or holds something that is none.
-    mutating func value(_ number: Int, depth: Int = 0) throws(PropertyListError) -> PropertyListValue? {
-        budget -= 1
-        guard depth <= FieldValidation.depthLimit, budget > 0 else {
-            throw .unusable("a value of the archive nests too deep or is too large")
+    ///
+    /// - Throws: `readCorrupt` for one that nests too deep or holds itself, or unfolds to more values than the archive can
+    ///   stand for.
+    mutating func value(_ number: Int) throws(PropertyListError) -> PropertyListValue? {
+        unfolded = 0
+        for number in small { converted[number] = nil }
+        small.removeAll(keepingCapacity: true)
+        let result = try value(number, depth: 0)
+        if let left {
+            guard result.size <= left else {
+                throw .unusable(
+                    "what several items hold together, counted for each, is more than the archive can stand for")
+            }
+            self.left = left - result.size
         }
-        guard let container = try reader.container(at: number) else { return try leaf(number) }
+        return result.value
+    }
+
+    private mutating func value(_ number: Int, depth: Int) throws(PropertyListError) -> Converted {
+        guard let container = try reader.container(at: number) else {
+            try count(1)
+            return Converted(value: try leaf(number), size: 1, height: 0)
+        }
+        if let known = converted[number], depth + known.height <= FieldValidation.depthLimit {
+            try count(known.size)
+            height = max(height, known.height + 1)
+            return known
+        }
+        guard depth <= FieldValidation.depthLimit else {
+            throw .unusable(
+                "a value of the archive nests more than \(FieldValidation.depthLimit) deep, or holds itself")
+        }
+        let before = unfolded
+        try count(1)
+        let outer = height
+        height = 0
+        let value = try content(number, container, depth)
+        let result = Converted(value: value, size: unfolded - before, height: height)
+        height = max(outer, height + 1)
+        let isSmall = result.size < 64
+        if depth > 0 || !isSmall { converted[number] = result }
+        if depth > 0, isSmall { small.append(number) }
+        return result
+    }
+
+    private mutating func count(_ more: Int) throws(PropertyListError) {
+        unfolded = ConversionBudget.sum(unfolded, more)
+        let limit = ConversionBudget.unfolded(from: reader.objectCount, atMost: ConversionBudget.valueLimit)
+        if unfolded > limit { throw .unusable(ConversionRefusal.unfoldsTooFar(limit: limit).message) }
+    }
+
+    private mutating func content(
+        _ number: Int, _ container: BinaryPropertyListContainer, _ depth: Int
+    ) throws(PropertyListError) -> PropertyListValue? {
         guard table != nil else { return try plain(container, depth) }
         guard container.kind == .dictionary else { return nil }
         let lineage = try lineage(of: container)
@@ -215,7 +282,7 @@ struct ArchiveObjects {
         var result: [PropertyListValue] = []
         for index in 0..<container.count {
             guard let uid = try reader.uid(at: reader.reference(index, in: container)),
-                let element = try value(try number(uid), depth: depth + 1)
+                let element = try value(try number(uid), depth: depth + 1).value
             else { return nil }
             result.append(element)
         }
@@ -229,7 +296,7 @@ struct ArchiveObjects {
         if container.kind == .array {
             var result: [PropertyListValue] = []
             for index in 0..<container.count {
-                guard let element = try value(reader.reference(index, in: container), depth: depth + 1)
+                guard let element = try value(reader.reference(index, in: container), depth: depth + 1).value
                 else { return nil }
                 result.append(element)
             }
@@ -239,7 +306,7 @@ struct ArchiveObjects {
         var entries: [String: PropertyListValue] = [:]
         for index in 0..<container.count {
             guard let key = try reader.string(at: reader.reference(index, in: container)),
-                let element = try value(reader.valueReference(index, in: container), depth: depth + 1)
+                let element = try value(reader.valueReference(index, in: container), depth: depth + 1).value
             else { return nil }
             entries[key] = element
         }

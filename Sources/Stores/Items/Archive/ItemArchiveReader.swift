@@ -65,7 +65,7 @@ struct ItemArchiveReader {
         store = loader.store
         self.reader = reader
         self.identity = identity
-        objects = ArchiveObjects(reader)
+        objects = ArchiveObjects(reader, isReadWhole: true)
     }
 
     /// The archive as it is, for saves that change of it what the items have changed; nil when that cannot be.
@@ -149,7 +149,10 @@ struct ItemArchiveReader {
             }
             loader.reserve(store.count + elements.count)
             itemArrays.append(elements)
+            var pace = InterruptionPace()
             for index in 0..<elements.count {
+                // Only an import by a script is ever stopped.
+                if pace.isDue() { throw .unusable(Interruption.message) }
                 do throws(PropertyListError) {
                     guard let uid = try reader.uid(at: reader.reference(index, in: elements)) else {
                         throw .unusable("it is no reference")

@@ -31,7 +31,7 @@ struct MappedItems: Sendable {
     /// - Throws: when the archive has no array of items as root.
     init(_ storage: PropertyListStorage, _ schema: ArchiveSchema, fieldNames: [String]) throws(PropertyListError) {
         reader = try BinaryPropertyListReader(storage)
-        objects = ArchiveObjects(reader)
+        objects = ArchiveObjects(reader, isReadWhole: false)
         self.schema = schema
         self.fieldNames = fieldNames
         var numbers: [String: UInt32] = [:]

@@ -1,0 +1,15 @@
+#include "CPlatform.h"
+
+#include <stddef.h>
+
+static _Thread_local cubby_watch watching;
+
+cubby_watch cubby_watch_work(cubby_watch watch) {
+    cubby_watch former = watching;
+    watching = watch;
+    return former;
+}
+
+int cubby_work_is_stopped(void) { return watching.is_stopped && watching.is_stopped(watching.context); }
+
+int64_t cubby_work_room(void) { return watching.room ? watching.room(watching.context) : INT64_MAX; }

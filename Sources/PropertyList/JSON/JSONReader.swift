@@ -1,0 +1,62 @@
+/// Reads JSON as RFC 8259 has it: values, and nothing that stands for another kind. Time and memory: in proportion to the
+/// text.
+struct JSONReader {
+    private static let depthLimit = 512
+    private var scanner: JSONScanner
+
+    static func value(of bytes: [UInt8]) throws(PropertyListError) -> PropertyListValue {
+        var reader = JSONReader(scanner: try JSONScanner(bytes, takesHalfPairs: false))
+        let value = try reader.value(depth: 0)
+        try reader.scanner.finish()
+        return value
+    }
+
+    private mutating func value(depth: Int) throws(PropertyListError) -> PropertyListValue {
+        switch try scanner.begin(depth: depth, limit: Self.depthLimit) {
+        case UInt8(ascii: "{"): return try dictionary(depth: depth)
+        case UInt8(ascii: "["): return try array(depth: depth)
+        case UInt8(ascii: "\""): return .string(try scanner.string())
+        case UInt8(ascii: "t"):
+            try scanner.word("true")
+            return .boolean(true)
+        case UInt8(ascii: "f"):
+            try scanner.word("false")
+            return .boolean(false)
+        case UInt8(ascii: "n"):
+            try scanner.word("null")
+            return .null
+        default: return Self.value(try scanner.number())
+        }
+    }
+
+    /// A number without a fraction is an integer, however it is written.
+    private static func value(_ number: JSONScanner.Number) -> PropertyListValue {
+        switch number {
+        case .integer(let value): Int64(exactly: value).map(PropertyListValue.integer) ?? .real(Double(value))
+        case .real(let value): Int64(exactly: value).map(PropertyListValue.integer) ?? .real(value)
+        }
+    }
+
+    private mutating func array(depth: Int) throws(PropertyListError) -> PropertyListValue {
+        scanner.enter()
+        var elements: [PropertyListValue] = []
+        while try !scanner.ends(UInt8(ascii: "]"), isFirst: elements.isEmpty) {
+            elements.append(try value(depth: depth + 1))
+        }
+        return .array(elements)
+    }
+
+    /// Of equal keys the first counts.
+    private mutating func dictionary(depth: Int) throws(PropertyListError) -> PropertyListValue {
+        scanner.enter()
+        var entries: [String: PropertyListValue] = [:]
+        var isFirst = true
+        while try !scanner.ends(UInt8(ascii: "}"), isFirst: isFirst) {
+            isFirst = false
+            let key = try scanner.key()
+            let value = try value(depth: depth + 1)
+            if entries[key] == nil { entries[key] = value }
+        }
+        return .dictionary(entries)
+    }
+}

@@ -1,0 +1,213 @@
+/// The tokens of a JSON text, which two readers share: one makes values, one a binary property list with what JSON has no
+/// kind for.
+struct JSONScanner {
+    enum Number {
+        case integer(Int128)
+        case real(Double)
+    }
+
+    let bytes: [UInt8]
+    private(set) var position = 0
+    /// Whether half of a surrogate pair stands for U+FFFD, as in the binary form; else it is an error.
+    private let takesHalfPairs: Bool
+    private var pace = InterruptionPace()
+
+    /// - Throws: `readCorrupt` for what is not UTF-8.
+    init(_ bytes: [UInt8], takesHalfPairs: Bool) throws(PropertyListError) {
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        guard String(validating: text, as: UTF8.self) != nil else { throw .corrupt("the text is not valid UTF-8") }
+        self.bytes = text
+        self.takesHalfPairs = takesHalfPairs
+    }
+
+    func error(_ message: String) -> PropertyListError {
+        let line = bytes[..<min(position, bytes.count)].reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }
+        return PropertyListError(code: .readCorrupt, message: message, byteOffset: position, line: line)
+    }
+
+    /// The byte that the next value begins with.
+    mutating func begin(depth: Int, limit: Int) throws(PropertyListError) -> UInt8 {
+        if pace.isDue() { throw .corrupt(Interruption.message) }
+        guard depth <= limit else { throw error("values nest deeper than the limit of \(limit)") }
+        skipSpace()
+        guard position < bytes.count else { throw error("the JSON text ends where a value is expected") }
+        return bytes[position]
+    }
+
+    /// Passes the bracket that was met.
+    mutating func enter() { position += 1 }
+
+    /// Nothing but space follows.
+    mutating func finish() throws(PropertyListError) {
+        skipSpace()
+        guard position == bytes.count else { throw error("something follows the one value of a JSON text") }
+    }
+
+    /// Whether a container ends here; otherwise the comma before the next element is passed.
+    mutating func ends(_ close: UInt8, isFirst: Bool) throws(PropertyListError) -> Bool {
+        skipSpace()
+        guard position < bytes.count else { throw error("the JSON text ends inside a container") }
+        if bytes[position] == close {
+            position += 1
+            return true
+        }
+        if isFirst { return false }
+        guard bytes[position] == UInt8(ascii: ",") else { throw error("between two values a comma is expected") }
+        position += 1
+        skipSpace()
+        guard position == bytes.count || bytes[position] != close else {
+            throw error("after a comma another value is expected, not the end")
+        }
+        return false
+    }
+
+    /// A key, and the colon behind it once `check` had nothing against the key.
+    mutating func key(_ check: (String) -> String? = { _ in nil }) throws(PropertyListError) -> String {
+        skipSpace()
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+            throw error("a key in JSON is a string in quotes")
+        }
+        let key = try string()
+        if let objection = check(key) { throw error(objection) }
+        skipSpace()
+        guard position < bytes.count, bytes[position] == UInt8(ascii: ":") else {
+            throw error("after the key “\(key.prefix(40))” a colon is expected")
+        }
+        position += 1
+        return key
+    }
+
+    private mutating func skipSpace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+
+    mutating func word(_ text: StaticString) throws(PropertyListError) {
+        let isThere = text.withUTF8Buffer { bytes[position...].starts(with: $0) }
+        guard isThere else { throw error("this is no JSON value") }
+        position += text.utf8CodeUnitCount
+    }
+
+    mutating func number() throws(PropertyListError) -> Number {
+        let start = position
+        var isPlain = true
+        scan: while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): break
+            case UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): isPlain = false
+            default: break scan
+            }
+            position += 1
+        }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        guard let first = text.utf8.first, first != 0x2B, text.utf8.count <= 4096 else {
+            position = start
+            throw error("this is no JSON value")
+        }
+        let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
+        if digits.first == UInt8(ascii: "0"), let second = digits.dropFirst().first, "0123456789".utf8.contains(second)
+        {
+            position = start
+            throw error("“\(text.prefix(40))” is no number")
+        }
+        if isPlain {
+            if let value = Int64(text) { return .integer(Int128(value)) }
+            if let value = Int128(text) { return .integer(value) }
+        }
+        guard Self.isNumber(digits) else {
+            position = start
+            throw error("“\(text.prefix(40))” is no number")
+        }
+        guard let value = Double(text), value.isFinite else { throw error("“\(text.prefix(40))” is no number") }
+        return .real(value)
+    }
+
+    /// Whether digits stand before a point, behind it and behind an exponent's letter.
+    private static func isNumber(_ digits: Substring.UTF8View) -> Bool {
+        let isDigit = { (byte: UInt8) in byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+        var rest = digits.drop(while: isDigit)
+        guard rest.startIndex > digits.startIndex else { return false }
+        if rest.first == UInt8(ascii: ".") {
+            let fraction = rest.dropFirst()
+            rest = fraction.drop(while: isDigit)
+            guard rest.startIndex > fraction.startIndex else { return false }
+        }
+        guard let letter = rest.first else { return true }
+        guard letter == UInt8(ascii: "e") || letter == UInt8(ascii: "E") else { return false }
+        rest = rest.dropFirst()
+        if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+        return !rest.isEmpty && rest.allSatisfy(isDigit)
+    }
+
+    mutating func string() throws(PropertyListError) -> String {
+        position += 1
+        let start = position
+        // What stands there as it is needs no copy but the string's own.
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: "\"") {
+                position += 1
+                return String(decoding: bytes[start..<position - 1], as: UTF8.self)
+            }
+            if byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+            position += 1
+            if position & 0xFFFF == 0, Interruption.isDue { throw .corrupt(Interruption.message) }
+        }
+        var units = Array(bytes[start..<position])
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: units, as: UTF8.self)
+            case UInt8(ascii: "\\"): try escape(into: &units)
+            case 0..<0x20: throw error("a string holds a control character; write it as \\u00…")
+            default: units.append(byte)
+            }
+            if position & 0xFFFF == 0, Interruption.isDue { throw .corrupt(Interruption.message) }
+        }
+        throw error("a string is not closed")
+    }
+
+    private mutating func escape(into units: inout [UInt8]) throws(PropertyListError) {
+        guard position < bytes.count else { throw error("a string is not closed") }
+        let byte = bytes[position]
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): units.append(byte)
+        case UInt8(ascii: "b"): units.append(0x08)
+        case UInt8(ascii: "f"): units.append(0x0C)
+        case UInt8(ascii: "n"): units.append(0x0A)
+        case UInt8(ascii: "r"): units.append(0x0D)
+        case UInt8(ascii: "t"): units.append(0x09)
+        case UInt8(ascii: "u"):
+            let first = try hexadecimal()
+            var scalar = Unicode.Scalar(UInt32(first))
+            if first & 0xFC00 == 0xD800, bytes[position...].starts(with: "\\u".utf8) {
+                let mark = position
+                position += 2
+                let second = try hexadecimal()
+                if second & 0xFC00 == 0xDC00 {
+                    scalar = Unicode.Scalar(0x10000 + (UInt32(first) & 0x3FF) << 10 + UInt32(second) & 0x3FF)
+                } else {
+                    position = mark
+                }
+            }
+            guard scalar != nil || takesHalfPairs else { throw error("\\u stands for half of a surrogate pair") }
+            units.append(contentsOf: String(Character(scalar ?? "\u{FFFD}")).utf8)
+        default: throw error("the escape \\\(Character(Unicode.Scalar(byte))) is unknown")
+        }
+    }
+
+    private mutating func hexadecimal() throws(PropertyListError) -> UInt16 {
+        let digits = String(decoding: bytes[position..<min(position + 4, bytes.count)], as: UTF8.self)
+        guard digits.utf8.count == 4, digits.utf8.first != 0x2B, digits.utf8.first != 0x2D,
+            let value = UInt16(digits, radix: 16)
+        else { throw error("\\u takes four hexadecimal digits") }
+        position += 4
+        return value
+    }
+}

@@ -1,0 +1,79 @@
+/// Writes a value as JSON for other programs: dates in ISO 8601, data in Base64, keys sorted.
+struct JSONWriter {
+    private let isPretty: Bool
+    private var out = JSONText()
+    private var budget = ConversionBudget()
+    private var counted = 0
+
+    static func encode(_ value: PropertyListValue, isPretty: Bool) throws(JSONError) -> [UInt8] {
+        var writer = JSONWriter(isPretty: isPretty)
+        try writer.write(value, 0)
+        return writer.out.bytes
+    }
+
+    private init(isPretty: Bool) { self.isPretty = isPretty }
+
+    private mutating func write(_ value: PropertyListValue, _ level: Int) throws(JSONError) {
+        switch value {
+        case .null: out.append("null")
+        case .boolean(let value): out.append(value ? "true" : "false")
+        case .integer(let value): out.append(String(value))
+        case .uid(let value): out.append(String(value))
+        case .wideInteger(let value): try real(Double(value))
+        case .real(let value): try real(value)
+        case .single(let value): try real(Double(value))
+        case .date(let date): out.string(date.iso8601Text ?? date.text)
+        case .data(let bytes):
+            try spend(bytes.count / 3 * 4)
+            out.base64(bytes)
+        case .string(let text): out.string(text)
+        case .array(let elements), .set(let elements):
+            out.append("[")
+            for (index, element) in elements.enumerated() {
+                separate(level + 1, isFirst: index == 0)
+                try write(element, level + 1)
+            }
+            close("]", level, isEmpty: elements.isEmpty)
+        case .dictionary(let entries):
+            out.append("{")
+            for (index, entry) in entries.sorted(by: { $0.key < $1.key }).enumerated() {
+                separate(level + 1, isFirst: index == 0)
+                out.string(entry.key)
+                out.append(isPretty ? " : " : ":")
+                try write(entry.value, level + 1)
+            }
+            close("}", level, isEmpty: entries.isEmpty)
+        }
+        try spend()
+    }
+
+    /// Counts a value, and what was written since the last one.
+    private mutating func spend(_ more: Int = 0) throws(JSONError) {
+        do throws(ConversionRefusal) {
+            try budget.reserve(more)
+            try budget.visit(bytes: out.bytes.count - counted)
+        } catch {
+            throw JSONError(message: error.message)
+        }
+        counted = out.bytes.count
+    }
+
+    private mutating func real(_ value: Double) throws(JSONError) {
+        guard value.isFinite else { throw JSONError(message: "JSON has no \(value)") }
+        let text = String(value)
+        out.append(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    }
+
+    private mutating func separate(_ level: Int, isFirst: Bool) {
+        if isPretty { out.line(level, isFirst: isFirst) } else if !isFirst { out.append(",") }
+    }
+
+    private mutating func close(_ bracket: String, _ level: Int, isEmpty: Bool) {
+        if isPretty {
+            // An empty container has an empty line, as Foundation writes it.
+            if isEmpty { out.append("\n") }
+            out.line(level, isFirst: true)
+        }
+        out.append(bracket)
+    }
+}

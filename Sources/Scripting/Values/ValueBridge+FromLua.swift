@@ -1,0 +1,178 @@
+import Lua
+import PropertyList
+import Wording
+
+/// Lua's values as property lists have them.
+extension ValueBridge {
+    /// Why a Lua value is no property-list value, and where in the tree.
+    struct Refusal: Error {
+        var path: String
+        var reason: String
+
+        /// A table that contains itself has a path without end; its beginning tells enough.
+        var message: String {
+            path.isEmpty ? reason : "\(path.count > 60 ? path.prefix(60) + "…" : path): \(reason)"
+        }
+
+        /// The same refusal, one level further out.
+        fileprivate func below(_ step: @autoclosure () -> String) -> Refusal {
+            Refusal(path: path.utf8.count > 1024 ? path : step() + path, reason: reason)
+        }
+    }
+
+    /// The property-list value of a Lua value.
+    ///
+    /// A table is an array when its keys are 1 to n, a dictionary when all are strings; an empty one is an array unless
+    /// it is marked (`plist.dictionary{}`). A table in several places is converted once, and shared.
+    func propertyList(
+        _ value: LuaValue, path: String = "", depthLimit: Int = ConversionBudget.depthLimit
+    ) throws(Refusal) -> PropertyListValue {
+        var reading = TableReading(bridge: self, levels: depthLimit)
+        do throws(Refusal) {
+            let node = try reading.value(value, depthLimit)
+            do throws(ConversionRefusal) { try reading.budget.check(unfolded: node.size) } catch {
+                throw Refusal(path: "", reason: error.message)
+            }
+            return node.value
+        } catch {
+            let rest = path.isEmpty && error.path.hasPrefix(".") ? String(error.path.dropFirst()) : error.path
+            throw Refusal(path: path + rest, reason: error.reason)
+        }
+    }
+}
+
+/// One conversion of a table and what it holds.
+private struct TableReading {
+    typealias Refusal = ValueBridge.Refusal
+
+    struct Node {
+        var value: PropertyListValue
+        /// How many values it unfolds to, and how many levels it has.
+        var size = 1
+        var height = 0
+    }
+
+    let bridge: ValueBridge
+    let levels: Int
+    var budget = ConversionBudget()
+    /// The tables within others, by their addresses: nothing runs meanwhile that could collect them.
+    private var done: [UnsafeRawPointer: Node] = [:]
+
+    init(bridge: ValueBridge, levels: Int) {
+        self.bridge = bridge
+        self.levels = levels
+    }
+
+    mutating func value(_ value: LuaValue, _ depth: Int) throws(Refusal) -> Node {
+        switch value {
+        case .nil: throw Refusal(path: "", reason: "nil is no property-list value")
+        case .boolean(let value): return try leaf(.boolean(value))
+        case .integer(let value): return try leaf(.integer(value))
+        case .number(let value): return try leaf(.real(value))
+        case .string(let string):
+            guard let text = string.text else {
+                throw Refusal(path: "", reason: "the string is not UTF-8 text (data(…) holds other bytes)")
+            }
+            return try leaf(.string(text), bytes: text.utf8.count)
+        case .userdata:
+            if let date = bridge.dates.object(of: value) { return try leaf(.date(date.date)) }
+            if let data = bridge.datas.object(of: value) { return try leaf(.data(data.bytes), bytes: data.bytes.count) }
+            if bridge.nulls.object(of: value) != nil { return try leaf(.null) }
+            if let wide = bridge.wideIntegers.object(of: value) {
+                return try leaf(Int64(exactly: wide.value).map(PropertyListValue.integer) ?? .wideInteger(wide.value))
+            }
+            if let uid = bridge.uids.object(of: value) { return try leaf(.uid(uid.uid)) }
+        case .table(let table): return try node(of: table, depth)
+        case .function, .thread: break
+        }
+        throw Refusal(
+            path: "",
+            reason: "\(bridge.className(of: value).withArticle) is no property-list value "
+                + "(string, number, boolean, date, data, array, dictionary)")
+    }
+
+    private mutating func leaf(_ value: PropertyListValue, bytes: Int = 0) throws(Refusal) -> Node {
+        try visit(bytes)
+        return Node(value: value)
+    }
+
+    private mutating func visit(_ bytes: Int = 0) throws(Refusal) {
+        do throws(ConversionRefusal) { try budget.visit(bytes: bytes) } catch {
+            throw Refusal(path: "", reason: error.message)
+        }
+    }
+
+    private mutating func node(of table: LuaTable, _ depth: Int) throws(Refusal) -> Node {
+        let isInner = depth < levels
+        let identity = isInner ? table.identity : nil
+        if let identity, let known = done[identity], known.height <= depth { return known }
+        guard depth > 0 else {
+            throw Refusal(path: "", reason: "the table is nested deeper than \(levels) levels, or contains itself")
+        }
+        try visit()
+        let node = try contents(of: table, depth - 1)
+        if let identity { done[identity] = node }
+        return node
+    }
+
+    private mutating func contents(of given: LuaTable, _ depth: Int) throws(Refusal) -> Node {
+        let shape = ReadOnlyTable.shape(of: given)
+        let table = (try? ReadOnlyTable.contents(of: .table(given))) ?? given
+        let count = table.rawCount
+        var result = Node(value: .null, height: 1)
+        if count > 0 || shape == .array || shape == .set {
+            var elements: [PropertyListValue] = []
+            elements.reserveCapacity(count)
+            for index in 1..<(count + 1) {
+                do throws(Refusal) {
+                    let element = try value(table.rawGet(.integer(Int64(index))), depth)
+                    result.add(element)
+                    elements.append(element.value)
+                } catch { throw error.below("[\(index)]") }
+            }
+            if let stray = keys(of: table, beyond: count) {
+                throw Refusal(path: "", reason: "the table has both array elements and the key \(stray)")
+            }
+            result.value = shape == .set ? .set(elements) : .array(elements)
+            return result
+        }
+        var entries: [String: PropertyListValue] = [:]
+        var failure: Refusal?
+        try? table.forEach { key, element in
+            guard let name = key.textValue else {
+                failure = Refusal(path: "", reason: "the dictionary key \(bridge.state.describe(key)) is no string")
+                return false
+            }
+            do throws(Refusal) {
+                let element = try value(element, depth)
+                result.add(element)
+                entries[name] = element.value
+                return true
+            } catch {
+                failure = error.below(".\(name)")
+                return false
+            }
+        }
+        if let failure { throw failure }
+        result.value = entries.isEmpty && shape != .dictionary ? .array([]) : .dictionary(entries)
+        return result
+    }
+
+    /// A key that is no index of the array part.
+    private func keys(of table: LuaTable, beyond count: Int) -> String? {
+        var stray: String?
+        try? table.forEach { key, _ in
+            if case .integer(let index) = key, index >= 1, index <= Int64(count) { return true }
+            stray = bridge.state.describe(key).description
+            return false
+        }
+        return stray
+    }
+}
+
+extension TableReading.Node {
+    fileprivate mutating func add(_ element: Self) {
+        size = ConversionBudget.sum(size, element.size)
+        height = max(height, element.height + 1)
+    }
+}

@@ -1,0 +1,74 @@
+import Lua
+import PropertyList
+
+/// Property-list values as Lua has them.
+extension ValueBridge {
+    /// The value in Lua; arrays and dictionaries come as read-only tables when asked.
+    ///
+    /// - Throws: `runtime` for more values than one conversion takes, `memory` when the tables take more than scripts may.
+    func lua(_ value: PropertyListValue, readOnly isReadOnly: Bool) throws(LuaError) -> LuaValue {
+        var budget = ConversionBudget()
+        return try lua(value, isReadOnly, &budget)
+    }
+
+    private func lua(
+        _ value: PropertyListValue, _ isReadOnly: Bool, _ budget: inout ConversionBudget
+    ) throws(LuaError) -> LuaValue {
+        switch value {
+        case .null: return nulls.value(NullValue.shared)
+        case .boolean(let value): return .boolean(value)
+        case .integer(let value): return .integer(value)
+        case .wideInteger(let value): return wideIntegers.value(WideIntegerValue(value))
+        case .real(let value): return .number(value)
+        case .single(let value): return .number(Double(value))
+        case .date(let date): return dates.value(DateValue(date))
+        case .data(let bytes): return datas.value(DataValue(bytes))
+        case .string(let text): return .text(text)
+        case .uid(let number): return uids.value(UIDValue(number))
+        case .array(let elements), .set(let elements):
+            try visit(&budget, slots: elements.count)
+            let table = state.makeTable(array: elements.count)
+            for (index, element) in elements.enumerated() {
+                try visit(&budget, element)
+                table.rawSet(.integer(Int64(index + 1)), try lua(element, isReadOnly, &budget))
+            }
+            let isSet = if case .set = value { true } else { false }
+            if isReadOnly { return .table(readOnly.make(table, isSet ? .set : .array, in: state)) }
+            if isSet { readOnly.markSet(table) }
+            return .table(table)
+        case .dictionary(let entries):
+            try visit(&budget, slots: entries.count * 2)
+            let table = state.makeTable(fields: entries.count)
+            for (key, element) in entries {
+                try visit(&budget, element)
+                table.rawSet(.text(key), try lua(element, isReadOnly, &budget))
+            }
+            if isReadOnly { return .table(readOnly.make(table, .dictionary, in: state)) }
+            readOnly.markDictionary(table)
+            return .table(table)
+        }
+    }
+
+    private func visit(_ budget: inout ConversionBudget, _ element: PropertyListValue) throws(LuaError) {
+        switch element {
+        case .string(let text): try visit(&budget, bytes: text.utf8.count)
+        case .data(let bytes): try visit(&budget, bytes: bytes.count)
+        case .array, .set, .dictionary: break
+        default: try visit(&budget, bytes: 0)
+        }
+    }
+
+    /// Counts a table before it is made.
+    private func visit(_ budget: inout ConversionBudget, slots: Int) throws(LuaError) {
+        try visit(&budget, bytes: 56 + slots * 16)
+    }
+
+    /// Lua's memory is not refused to the host, which counts it as debt: so the host looks for itself.
+    @inline(__always)
+    private func visit(_ budget: inout ConversionBudget, bytes: Int) throws(LuaError) {
+        do throws(ConversionRefusal) { try budget.visit(bytes: bytes) } catch {
+            throw LuaError(.runtime, error.message)
+        }
+        try state.checkRoom(for: bytes)
+    }
+}
