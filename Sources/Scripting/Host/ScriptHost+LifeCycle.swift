@@ -1,4 +1,5 @@
 public import Application
+import CPlatform
 import Glibc
 import Logging
 import Lua
@@ -67,6 +68,9 @@ extension ScriptHost {
     public func handle(_ event: ApplicationEvent, cause: LifeCycleCause, simulated: Bool = false) {
         lifeCycle.queue.append((event, cause, simulated))
         guard !lifeCycle.isHandling else { return }
+        // What the host does of its own is stopped by no script's limit; handlers have theirs.
+        let watch = cubby_watch_work(cubby_watch())
+        defer { _ = cubby_watch_work(watch) }
         lifeCycle.isHandling = true
         defer { lifeCycle.isHandling = false }
         while !lifeCycle.queue.isEmpty {

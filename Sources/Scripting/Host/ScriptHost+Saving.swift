@@ -1,4 +1,5 @@
 import Application
+import CPlatform
 import Files
 import Logging
 import Lua
@@ -18,6 +19,9 @@ extension ScriptHost {
         _ cause: LifeCycleCause, simulated: Bool = false, canBeRefused: Bool = false,
         completion: @escaping ((any Error)?) -> Void
     ) {
+        // A save is stopped by no script's limit: waiting for it is.
+        let watch = cubby_watch_work(cubby_watch())
+        defer { _ = cubby_watch_work(watch) }
         if let saveUnderWay {
             // It may lack what changed since its snapshot: the next one has it.
             saveUnderWay.waiters.append { [weak self] _ in

@@ -1,4 +1,5 @@
 public import Application
+import CPlatform
 package import Files
 public import Logging
 public import Lua
@@ -255,6 +256,9 @@ public final class ScriptHost {
     /// - Returns: the failure, as Lua has it.
     @discardableResult
     func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
+        // What was changed is kept, whoever has no time left.
+        let watch = cubby_watch_work(cubby_watch())
+        defer { _ = cubby_watch_work(watch) }
         if defaults.hasChanges {
             do {
                 try defaults.synchronize(durable: options.durability == .power)

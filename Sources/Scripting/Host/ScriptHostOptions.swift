@@ -16,8 +16,8 @@ public struct ScriptHostOptions: Sendable {
     public var runsInitScript = true
     /// Bytes for Lua's allocator; nil for no limit.
     public var memoryLimit: Int?
-    /// Whether the memory limit holds for what scripts make the process hold outside of Lua as well: it may grow to twice the
-    /// limit while a script runs. What other threads of an application take then counts, too.
+    /// Whether the memory limit holds for what scripts make the process hold outside of Lua as well: it may grow to the
+    /// limit and a quarter while a script runs. What other threads of an application take then counts, too.
     public var limitsProcess = true
     /// Bytes that one chunk may write by `print` and `io.write`; nil for no limit.
     public var outputLimit: Int?

@@ -5,7 +5,7 @@ import Lua
 /// What scripts make the process hold, whoever in it holds it: Lua, a picture, an item's text, the history.
 ///
 /// Lua's allocator counts Lua's own memory and refuses. For all the rest the process itself is measured while a script runs:
-/// it may grow to twice the limit beyond what it had at the launch and what the stores read from their files.
+/// it may grow to the limit and a quarter beyond what it had at the launch and what the stores read from their files.
 final class ScriptMemory {
     private let state: LuaState
     private let limit: Int
@@ -26,14 +26,14 @@ final class ScriptMemory {
         self.state = state
         self.limit = limit
         self.base = base + kept
-        allowed = base + kept + 2 * limit
+        allowed = base + kept + limit + limit / 4
         let interrupter = state.interrupter
         watch = MemoryWatch { interrupter.interrupt(.memory) }
     }
 
     /// A chunk begins. At a prompt what the entries before it made stays: it may take half of the limit all the same.
     func renew() {
-        allowed = max(base + 2 * limit, (MemoryWatch.ownMemory() ?? base) + limit / 2)
+        allowed = max(base + limit + limit / 4, (MemoryWatch.ownMemory() ?? base) + limit / 2)
     }
 
     /// A script's code runs from here on.
@@ -60,6 +60,6 @@ final class ScriptMemory {
         guard hadGivenUp || (MemoryWatch.ownMemory() ?? 0) > allowed else { return nil }
         return LuaError(
             .memory,
-            "not enough memory: the script made the host hold more than twice the limit of \(limit / 1_048_576) MB")
+            "not enough memory: the script made the host hold more than the limit of \(limit / 1_048_576) MB")
     }
 }

@@ -64,6 +64,8 @@ public final class ItemStore {
     public var onDamage: ((String) -> Void)?
     /// Whether something is committed that the archive does not have.
     var hasCommittedChanges = false
+    /// The heap's bytes of text when a commit was last encoded.
+    var journaledTextBytes = 0
     var isSaving = false
 
     /// A number that grows with every change; two equal readings mean that nothing changed in between.
@@ -103,6 +105,7 @@ public final class ItemStore {
         let loader = ItemLoader(store)
         let report = try persistence.load(into: loader)
         store.loadReport = report
+        store.journaledTextBytes = store.heap.textBytes
         store.hasCommittedChanges = report.replayedRecords > 0 || report.isSalvaged
         return store
     }

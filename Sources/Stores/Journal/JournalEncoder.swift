@@ -24,7 +24,10 @@ struct JournalEncoder {
     mutating func encode(_ changes: [Change]) {
         var rows = 0
         for change in changes { rows += change.kind == .append ? change.count : 1 }
-        bytes.reserveCapacity(rows * (changes.first?.kind == .append ? 72 : 32))
+        // Long texts make the bytes that they take; an array that grew instead would be in memory twice.
+        let texts = max(store.heap.textBytes - store.journaledTextBytes, 0)
+        store.journaledTextBytes = store.heap.textBytes
+        bytes.reserveCapacity(rows * (changes.first?.kind == .append ? 72 : 32) + (texts > 1 << 20 ? texts : 0))
         bytes.withUnsafeBytes {
             LargeMemory.advise(UnsafeRawBufferPointer(start: $0.baseAddress, count: bytes.capacity))
         }
