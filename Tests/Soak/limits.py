@@ -3,7 +3,7 @@
 For each a line is printed: how long after its limit it was stopped, and how many times the limit the process grew by. The
 time of a session that does nothing, and its memory, are taken off.
 """
-import os, shutil, subprocess, sys, tempfile, time
+import os, shutil, subprocess, tempfile, threading, time
 
 TIME_LIMIT = 1.0       # seconds
 MEMORY_LIMIT = 64      # MB
@@ -33,20 +33,25 @@ class Trial:
         process = subprocess.Popen(
             [self.binary, "--container", container, *options, "run", path, self.folder],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        # Its error is told as the script ends; the commit and the save that follow take their own time.
+        told = []
+        reader = threading.Thread(
+            target=lambda: told.extend((time.monotonic(), line) for line in process.stderr), daemon=True)
+        reader.start()
         peak = 0
-        while True:
+        while process.poll() is None:
             peak = max(peak, peak_of(process.pid))
-            try:
-                _, errors = process.communicate(timeout=0.01)
-                break
-            except subprocess.TimeoutExpired:
-                if time.monotonic() - begin > GUARD:
-                    process.kill()
-                    process.communicate()
-                    return ("hangs", GUARD, peak)
+            time.sleep(0.01)
+            if time.monotonic() - begin > GUARD:
+                process.kill()
+                return ("hangs", GUARD, peak)
+        end = time.monotonic()
+        reader.join(5)
+        errors = b"".join(line for _, line in told)
+        end = next((moment for moment, line in told if line.startswith(b"cubby:")), end)
         lines = errors.decode("utf-8", "replace").strip().splitlines() or [""]
         said = next((line for line in reversed(lines) if "cubby:" in line), lines[-1])
-        return (f"{process.returncode} {said}", time.monotonic() - begin, peak)
+        return (f"{process.returncode} {said}", end - begin, peak)
 
     def clear(self):
         shutil.rmtree(os.path.join(self.folder, "container"), ignore_errors=True)

@@ -28,7 +28,15 @@ extension LuaState {
     }
 
     /// Pops the top of the stack into a reference.
-    func takeReference(on L: OpaquePointer) -> LuaReference { LuaReference(slot: clua_ref(L), releases: releases) }
+    func takeReference(on L: OpaquePointer) -> LuaReference {
+        // A function of the host that makes tables and never calls Lua would keep all of them: now and then what was
+        // dropped is given back here.
+        referencesTaken &+= 1
+        if referencesTaken & 255 == 0 {
+            for slot in releases.take() { clua_unref(L, slot) }
+        }
+        return LuaReference(slot: clua_ref(L), releases: releases)
+    }
 
     func reference(at index: Int32, on L: OpaquePointer) -> LuaReference {
         clua_pushvalue(L, index)

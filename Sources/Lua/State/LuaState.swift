@@ -20,6 +20,8 @@ public final class LuaState {
 
     let host: OpaquePointer
     let releases = LuaReference.ReleaseList()
+    /// How many references were taken.
+    var referencesTaken: UInt = 0
     private var isClosed = false
     /// The error that last stopped running code: it stops the code of states within as well.
     var stopError: LuaError?

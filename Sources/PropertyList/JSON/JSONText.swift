@@ -34,20 +34,36 @@ package struct JSONText {
 
     package mutating func string(_ text: String) {
         append("\"")
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): append("\\\"")
-            case UInt8(ascii: "\\"): append("\\\\")
-            case 0x08: append("\\b")
-            case 0x0C: append("\\f")
-            case 0x0A: append("\\n")
-            case 0x0D: append("\\r")
-            case 0x09: append("\\t")
-            case 0..<0x20, 0x7F: append("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))")
-            default: bytes.append(byte)
+        var text = text
+        text.withUTF8 { text in
+            var start = 0
+            for index in text.indices {
+                // Whoever writes much asks once more, and drops what is half.
+                if index & 0xFFFF == 0xFFFF, Interruption.isDue { return }
+                let byte = text[index]
+                guard byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+                    continue
+                }
+                bytes.append(contentsOf: text[start..<index])
+                start = index + 1
+                escape(byte)
             }
+            bytes.append(contentsOf: text[start...])
         }
         append("\"")
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): append("\\\"")
+        case UInt8(ascii: "\\"): append("\\\\")
+        case 0x08: append("\\b")
+        case 0x0C: append("\\f")
+        case 0x0A: append("\\n")
+        case 0x0D: append("\\r")
+        case 0x09: append("\\t")
+        default: append("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))")
+        }
     }
 
     /// A value that holds no others.

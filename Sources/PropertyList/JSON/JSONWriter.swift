@@ -36,7 +36,7 @@ struct JSONWriter {
             close("]", level, isEmpty: elements.isEmpty)
         case .dictionary(let entries):
             out.append("{")
-            for (index, entry) in entries.sorted(by: { $0.key < $1.key }).enumerated() {
+            for (index, entry) in try sorted(entries).enumerated() {
                 separate(level + 1, isFirst: index == 0)
                 out.string(entry.key)
                 out.append(isPretty ? " : " : ":")
@@ -56,6 +56,20 @@ struct JSONWriter {
             throw JSONError(message: error.message)
         }
         counted = out.bytes.count
+    }
+
+    private func sorted(_ entries: [String: PropertyListValue]) throws(JSONError) -> [(
+        key: String, value: PropertyListValue
+    )] {
+        var pace = InterruptionPace()
+        do {
+            return try entries.sorted { first, second in
+                if pace.isDue() { throw WorkStopped() }
+                return first.key < second.key
+            }
+        } catch {
+            throw JSONError(message: Interruption.message)
+        }
     }
 
     private mutating func real(_ value: Double) throws(JSONError) {

@@ -35,7 +35,9 @@ package struct ConversionBudget {
     package mutating func visit(bytes count: Int = 0) throws(ConversionRefusal) {
         visited += 1
         bytes += count
-        if visited > maximumValues || bytes > maximumBytes || visited & 1023 == 0 { try look() }
+        if visited > maximumValues || bytes > maximumBytes || visited & 1023 == 0 || count > 1 << 16 {
+            try look()
+        }
     }
 
     /// Asks for room before something large is made.
