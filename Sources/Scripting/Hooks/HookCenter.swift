@@ -116,7 +116,9 @@ final class HookCenter {
     // MARK: Delivery
 
     /// The error of an event that is raised too deep within others; nil when there is room.
-    func nestingError(for name: String) -> LuaError? {
+    /// `generation` is how many events of this name came before, each in answer to the one before it.
+    func nestingError(for name: String, generation: Int = 0) -> LuaError? {
+        let chain = chain + Array(repeating: name, count: generation)
         guard chain.count >= Self.nestingLimit else { return nil }
         return LuaError(
             .runtime,
@@ -139,7 +141,7 @@ final class HookCenter {
         let name = event.event.name
         let snapshot = hooks[name] ?? []
         if snapshot.isEmpty { return nil }
-        if let error = nestingError(for: name) {
+        if let error = nestingError(for: name, generation: event.generation ?? 0) {
             record(HookFailure(title: name, event: name, error: error, time: event.event.time))
             if snapshot.contains(where: { $0.function == nil }) { callOwn(event, own) }
             return error
@@ -148,6 +150,7 @@ final class HookCenter {
         defer { chain.removeLast() }
         event.deadline = deadline
         let value = eventClass.value(event)
+        defer { event.end() }
         var first: LuaError?
         for hook in snapshot where !hook.isRemoved {
             guard let function = hook.function else {
@@ -195,10 +198,10 @@ final class HookCenter {
         if left > 0 {
             let task = scheduler.start(function, arguments, seconds: min(observerLimit, left))
             if case .failure(let failure) = scheduler.finish(task) { error = failure }
+            scheduler.following(task, handlerEnded)
         } else {
             error = LuaError(.deadline, "not run: the time for \(event) was used up before it")
         }
-        handlerEnded()
         if let error { record(HookFailure(title: title, event: event, error: error, time: LifeCycleEvent.now())) }
     }
 
@@ -213,11 +216,13 @@ final class HookCenter {
         }
         hook.isRunning = true
         let start = MonotonicTime.now()
-        let task = scheduler.start(function, [value], seconds: budget == .infinity ? nil : budget)
+        let task = scheduler.start(
+            function, [value], seconds: budget == .infinity ? nil : budget,
+            generation: event.generation.map { $0 + 1 })
         let result = scheduler.finish(task)
         let seconds = MonotonicTime.now().seconds(since: start)
         hook.isRunning = false
-        handlerEnded()
+        scheduler.following(task, handlerEnded)
         switch result {
         case .success:
             hook.statistics.add(seconds, failure: nil)

@@ -3,12 +3,32 @@ import Lua
 import PropertyList
 import Stores
 
-/// Tells scripts' handlers of the store's changes, and lets them refuse or rewrite.
+/// Tells scripts' handlers of the store's changes, and lets them refuse or rewrite; tells them of commits.
 final class ItemEvents: ItemStoreObserver {
     private unowned let host: ScriptHost
-    var itemClass: LuaClass<Item>?
+    private var itemClass: LuaClass<Item>?
+    private var observesCommits = false
 
     init(_ host: ScriptHost) { self.host = host }
+
+    /// Has the store tell of an event, if it does not yet.
+    func observe(_ store: ItemStore, for event: String, as itemClass: LuaClass<Item>) {
+        if event == Self.commitEvent {
+            if !observesCommits { store.addCommitObserver(self) }
+            observesCommits = true
+        } else if self.itemClass == nil {
+            self.itemClass = itemClass
+            store.addObserver(self)
+        }
+    }
+
+    /// Has the store tell nothing any more.
+    func end(_ store: ItemStore) {
+        store.removeObserver(self)
+        store.removeCommitObserver(self)
+    }
+
+    private static let commitEvent = "didCommit"
 
     private func value(_ item: Item) -> LuaValue { itemClass?.value(item) ?? .nil }
 
@@ -82,6 +102,17 @@ final class ItemEvents: ItemStoreObserver {
     private func lua(_ value: PropertyListValue?) -> LuaValue {
         // What is too large for Lua's memory is not told of: the item has it.
         value.flatMap { try? host.values.lua($0, readOnly: true) } ?? .nil
+    }
+}
+
+extension ItemEvents: ItemCommitObserver {
+    func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
+        guard host.hooks.hasHooks(for: Self.commitEvent) else { return }
+        let changes = { [unowned host] in host.classes.changes.array(of: commit) }
+        let event = ScriptEvent(
+            LifeCycleEvent(name: Self.commitEvent, cause: .script, simulated: false), onDemand: ["changes": changes],
+            commit: commit)
+        host.hooks.deliver(event, until: host.handlersDeadline)
     }
 }
 

@@ -1,22 +1,56 @@
 import Application
 import Lua
+import Stores
 
 /// What a handler is given: what happens, why, when, and to what.
 final class ScriptEvent {
     let event: LifeCycleEvent
     /// What belongs to this event beside its name and cause: `item`, `field`, `old`, `new`; `ok`, `error`, `items`, `seconds`.
     var details: [String: LuaValue]
+    /// What is made when a handler reads it, by its name; nil after the delivery.
+    private var onDemand: [String: (() -> LuaValue)?]
     /// Whether a handler may refuse.
     private(set) var allowsVeto: Bool
     private(set) var veto: String?
     /// When the time for all handlers is up.
     var deadline: MonotonicTime?
 
-    init(_ event: LifeCycleEvent, details: [String: LuaValue] = [:], allowsVeto: Bool = false) {
+    /// Why a commit was made; nil for any other event.
+    private let commitCause: ItemStoreCommit.Cause?
+    /// How many commits came before one in a chain of answers; nil for any other event.
+    let generation: Int?
+
+    init(
+        _ event: LifeCycleEvent, details: [String: LuaValue] = [:], onDemand: [String: () -> LuaValue] = [:],
+        allowsVeto: Bool = false, commit: ItemStoreCommit? = nil
+    ) {
         self.event = event
         self.details = details
+        self.onDemand = onDemand
         self.allowsVeto = allowsVeto
+        commitCause = commit?.cause
+        generation = commit?.generation
     }
+
+    /// What belongs to this event under a name; nil when nothing does.
+    private func detail(_ name: String) throws(LuaError) -> LuaValue? {
+        if let value = details[name] { return value }
+        guard let maker = onDemand[name] else { return nil }
+        guard let maker else {
+            throw LuaError(
+                .argument,
+                "event.\(name) was not read while its handlers ran, and is not kept: read it first in the handler")
+        }
+        let value = maker()
+        details[name] = value
+        return value
+    }
+
+    /// The delivery is over: what nobody read is not kept.
+    func end() { onDemand = onDemand.mapValues { _ in nil } }
+
+    /// The cause's name for scripts.
+    private var cause: String { commitCause?.rawValue ?? event.cause.rawValue }
 
     /// From here on nobody can refuse.
     func close() { allowsVeto = false }
@@ -27,7 +61,7 @@ final class ScriptEvent {
         let cls = LuaClass<ScriptEvent>(
             "Event", "What a handler is given.", in: state, kind: .box,
             unknownMember: { event, name, call in
-                if let value = event.details[name] { return call.returns(value) }
+                if let value = try event.detail(name) { return call.returns(value) }
                 // All events of items have these, so that one handler can serve several.
                 guard event.details["item"] != nil, ["field", "old", "new"].contains(name) else { return 0 }
                 return call.returns(LuaValue.nil)
@@ -41,9 +75,12 @@ final class ScriptEvent {
                 event.details["new"] = call.value(1)
             })
         cls.text("name", "The event's name.", get: { $0.event.name })
-        cls.property("cause", .choice(LifeCycleCause.allCases.map(\.rawValue)), "What really happened.") {
-            event, call in
-            call.returns(event.event.cause.rawValue)
+        let causes = LifeCycleCause.allCases.map(\.rawValue)
+        let commitCauses = ItemStoreCommit.Cause.allCases.map(\.rawValue).filter { !causes.contains($0) }
+        cls.property(
+            "cause", .choice(causes + commitCauses), "What really happened; of a commit, what it was made by."
+        ) { event, call in
+            call.returns(event.cause)
         }
         cls.property("simulated", .boolean, "Whether a script played it.") { event, call in
             call.returns(event.event.simulated)
@@ -73,7 +110,7 @@ final class ScriptEvent {
         cls.declareOperator(
             "index", .text, returns: .any, "What belongs to this event alone; `info` of a script's own.")
         cls.metamethod("__tostring") { event, call in
-            call.returns("Event(\(event.event.name), \(event.event.cause.rawValue))")
+            call.returns("Event(\(event.event.name), \(event.cause))")
         }
         return cls
     }

@@ -20,14 +20,16 @@ extension ScriptHost {
 
     /// Undoes or redoes, images included.
     func changeHistory(_ change: (_ removed: (String) -> Void) throws -> Bool) throws -> Bool {
-        guard try change({ removedKeys.insert($0) }) else { return false }
-        for key in imagesAside where items.item(forKey: key) != nil {
-            imagesAside.remove(key)
-            do throws(ImageError) { try images.bringBack(forKey: key) } catch {
-                logger.warning("\(error.message)")
+        try items.tellingCommitsAtEnd {
+            guard try change({ removedKeys.insert($0) }) else { return false }
+            for key in imagesAside where items.item(forKey: key) != nil {
+                imagesAside.remove(key)
+                do throws(ImageError) { try images.bringBack(forKey: key) } catch {
+                    logger.warning("\(error.message)")
+                }
             }
+            removeImagesOfRemovedItems()
+            return true
         }
-        removeImagesOfRemovedItems()
-        return true
     }
 }

@@ -166,6 +166,8 @@ public final class ScriptHost {
     }
 
     deinit {
+        // The store may outlive the host.
+        itemEvents?.end(items)
         signals?.stop()
         state.close()
     }
@@ -182,13 +184,12 @@ public final class ScriptHost {
         loop.onSignal = { [unowned self] signal in received(signal) }
         let events = ItemEvents(self)
         itemEvents = events
+        items.commitGeneration = { [weak scheduler] in scheduler?.generation ?? 0 }
     }
 
-    /// From the first handler for items on: without any, the store need not tell.
-    func observeItems(as itemClass: LuaClass<Item>) {
-        guard let itemEvents, itemEvents.itemClass == nil else { return }
-        itemEvents.itemClass = itemClass
-        items.addObserver(itemEvents)
+    /// From the first handler of its kind on: without any, the store need not tell.
+    func observeItems(for event: String, as itemClass: LuaClass<Item>) {
+        itemEvents?.observe(items, for: event, as: itemClass)
     }
 
     private func takeSignals() throws {
@@ -203,15 +204,18 @@ public final class ScriptHost {
     /// Compiles a chunk and runs it to its end; its changes are committed then, after an error too.
     ///
     /// - Parameters:
-    ///   - source: Lua text; a first line that begins with `#` is skipped.
-    ///   - name: as Lua's chunk names: `@file`, `=shown as it is`.
+    ///   - source: Lua text.
+    ///   - name: as Lua's chunk names: `@file`, `=shown as it is`. A file's first line is skipped when it begins with `#`;
+    ///     so is that of `=stdin`.
     ///   - arguments: what the chunk finds in `…`.
     /// - Returns: the chunk's results, or the error.
     public func run(
         _ source: some Collection<UInt8>, name: String, arguments: [LuaValue] = []
     ) -> Result<[LuaValue], LuaError> {
         do throws(LuaError) {
-            return run(try state.load(Self.withoutShebang(Array(source)), name: name), arguments)
+            let isFile = name.hasPrefix("@") || name == "=stdin"
+            let text = isFile ? Self.withoutShebang(Array(source)) : Array(source)
+            return run(try state.load(text, name: name), arguments)
         } catch {
             return .failure(error)
         }
@@ -226,7 +230,7 @@ public final class ScriptHost {
         // Until it waits, Ctrl-C is for what runs, and not for a script around it that waits.
         foreground = nil
         if outer == nil { scriptMemory?.renew() }
-        let task = scheduler.start(function, arguments, seconds: options.timeLimit)
+        let task = scheduler.start(function, arguments, seconds: options.timeLimit, generation: 0)
         foreground = task
         let result = scheduler.finish(task)
         endIfDeferred()
@@ -269,14 +273,16 @@ public final class ScriptHost {
         }
         guard !items.isInTransaction else { return .success(()) }
         do {
-            if items.hasUncommittedChanges {
-                if inGroup { try items.commitInGroup() } else { try items.commit() }
-                writeFailures.noteSuccess(.items)
-                saveIfJournalIsLong()
+            try items.tellingCommitsAtEnd { () throws(StoreError) in
+                if items.hasUncommittedChanges {
+                    if inGroup { try items.commitInGroup() } else { try items.commit() }
+                    writeFailures.noteSuccess(.items)
+                    saveIfJournalIsLong()
+                }
+                if !inGroup { try items.endGroup() }
+                // Also when there was nothing to commit: a transaction may have committed the removals already.
+                removeImagesOfRemovedItems()
             }
-            if !inGroup { try items.endGroup() }
-            // Also when there was nothing to commit: a transaction may have committed the removals already.
-            removeImagesOfRemovedItems()
             return .success(())
         } catch {
             var failure = LuaError(.runtime, error.message)

@@ -16,9 +16,14 @@ public final class ScriptTask {
     var deadline: MonotonicTime?
     /// How deep its code runs, in protected calls; what an interrupt unwinds.
     var depth = 0
+    /// How many commits came before, each in answer to the one before it, when this runs in answer to a commit; else 0.
+    let generation: Int
     var onFinish: ((Result<[LuaValue], LuaError>) -> Void)?
 
-    init(thread: LuaThread) { self.thread = thread }
+    init(thread: LuaThread, generation: Int) {
+        self.thread = thread
+        self.generation = generation
+    }
 
     public var isFinished: Bool { if case .finished = progress { true } else { false } }
 

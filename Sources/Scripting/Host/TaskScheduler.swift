@@ -26,14 +26,27 @@ final class TaskScheduler {
 
     var current: ScriptTask? { stack.last }
 
+    /// The ``ScriptTask/generation`` of what happens now: that of a task that has just ended, or of the one that runs.
+    var generation: Int { endedGeneration ?? current?.generation ?? 0 }
+    private var endedGeneration: Int?
+
+    /// Does what follows a task's end, as a part of the task.
+    func following(_ task: ScriptTask, _ body: () -> Void) {
+        let outer = endedGeneration
+        endedGeneration = task.generation
+        defer { endedGeneration = outer }
+        body()
+    }
+
     // MARK: Running
 
     /// Starts a task; it runs until it waits or ends.
+    /// `generation` is its own; that of the code that starts it if nil.
     func start(
-        _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil,
+        _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil, generation: Int? = nil,
         onFinish: ((Result<[LuaValue], LuaError>) -> Void)? = nil
     ) -> ScriptTask {
-        let task = ScriptTask(thread: state.makeThread(function))
+        let task = ScriptTask(thread: state.makeThread(function), generation: generation ?? self.generation)
         task.onFinish = onFinish
         task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
         step(task, arguments)
@@ -69,6 +82,9 @@ final class TaskScheduler {
         if stack.isEmpty { memory?.begin() }
         defer { if stack.isEmpty { memory?.end() } }
         stack.append(task)
+        let ended = endedGeneration
+        endedGeneration = nil
+        defer { endedGeneration = ended }
         armDeadline()
         let formerWatch = cubby_watch_work(watch)
         let result: Result<LuaThread.Outcome, LuaError> = Result { () throws(LuaError) in

@@ -8,23 +8,57 @@ struct ReadOnlyTable {
     /// What a table was when it was a property-list value.
     enum Shape: String { case array, dictionary, set }
 
+    /// The elements of an array that are made when they are read.
+    final class Elements {
+        let count: Int
+        /// The element at a position from 0.
+        let element: (Int) -> LuaValue
+
+        init(count: Int, element: @escaping (Int) -> LuaValue) {
+            self.count = count
+            self.element = element
+        }
+    }
+
     static var shapeKey: LuaValue { "__shape" }
     private static var contentsKey: LuaValue { "__contents" }
 
+    private static var elementsKey: LuaValue { "__elements" }
+
     private let length: LuaFunction
     private let pairs: LuaFunction
+    private let index: LuaFunction
+    private let all: LuaFunction
     private let refusal: LuaFunction
     private let dictionaryMark: LuaTable
     private let setMark: LuaTable
+    private let elements: LuaClass<Elements>
 
     init(_ state: LuaState) {
         let variadic = [LuaParameter("…", .variadic(.any))]
+        let elements = LuaClass<Elements>(hidden: "elements", in: state)
+        self.elements = elements
         length = state.makeFunction(LuaFunctionDeclaration("#", variadic)) { call in
-            call.returns(try Self.contents(of: call.value(0))?.rawCount ?? 0)
+            if let elements = Self.elements(of: call.value(0), elements) { return call.returns(elements.count) }
+            return call.returns(try Self.contents(of: call.value(0))?.rawCount ?? 0)
         }
         let next = state.globals.rawGet("next")
         pairs = state.makeFunction(LuaFunctionDeclaration("pairs", variadic)) { call in
             try call.returns(values: [next, Self.contents(of: call.value(0)).map(LuaValue.table) ?? .nil, .nil])
+        }
+        index = state.makeFunction(LuaFunctionDeclaration("index", variadic)) { call in
+            guard let elements = Self.elements(of: call.value(0), elements),
+                let position = call.value(1).integerValue, position >= 1, position <= Int64(elements.count)
+            else { return call.returns(LuaValue.nil) }
+            return call.returns(elements.element(Int(position - 1)))
+        }
+        all = state.makeFunction(LuaFunctionDeclaration("elements", variadic)) { call in
+            let elements = Self.elements(of: call.value(0), elements)
+            let table = call.state.makeTable(array: elements?.count ?? 0)
+            for position in 0..<(elements?.count ?? 0) {
+                table.rawSet(.integer(Int64(position + 1)), elements?.element(position) ?? .nil)
+            }
+            return call.returns(LuaValue.table(table))
         }
         refusal = state.makeFunction(LuaFunctionDeclaration("assignment", variadic)) { _ in
             throw LuaError(
@@ -58,6 +92,21 @@ struct ReadOnlyTable {
         return table
     }
 
+    /// A read-only array whose elements are made when they are read.
+    func makeArray(_ elements: Elements, in state: LuaState) -> LuaTable {
+        let table = make(state.makeTable(), .array, in: state)
+        guard let metatable = table.metatable else { return table }
+        metatable.rawSet("__index", .function(index))
+        metatable.rawSet(Self.contentsKey, .function(all))
+        metatable.rawSet(Self.elementsKey, self.elements.value(elements))
+        return table
+    }
+
+    private static func elements(of value: LuaValue, _ cls: LuaClass<Elements>) -> Elements? {
+        guard case .table(let table) = value, let metatable = table.metatable else { return nil }
+        return cls.object(of: metatable.rawGet(elementsKey))
+    }
+
     /// Marks an ordinary table as a dictionary, so that it is one when it is empty, too.
     func markDictionary(_ table: LuaTable) { table.setMetatable(dictionaryMark) }
 
@@ -67,10 +116,15 @@ struct ReadOnlyTable {
     /// The table behind a read-only one; nil for any other value.
     static func contents(of value: LuaValue) throws -> LuaTable? {
         guard case .table(let table) = value else { return nil }
-        guard let metatable = table.metatable, case .table(let contents) = metatable.rawGet(contentsKey) else {
-            return nil
+        guard let metatable = table.metatable else { return nil }
+        switch metatable.rawGet(contentsKey) {
+        case .table(let contents): return contents
+        case .function(let all):
+            // All elements together: each call makes them anew.
+            guard case .table(let contents)? = try all.call(value).first else { return nil }
+            return contents
+        default: return nil
         }
-        return contents
     }
 
     /// What a table was marked as.

@@ -8,7 +8,7 @@ struct ItemImporter {
 
     /// - Returns: the number of items.
     func run(_ bytes: [UInt8]) throws -> Int {
-        try store.transaction {
+        try store.transaction(.import) {
             try store.performBulkChange {
                 switch options.format {
                 case .csv: try CSVItemReader(store, options, path).read(bytes)

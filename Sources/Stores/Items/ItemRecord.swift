@@ -19,7 +19,7 @@ extension ItemStore {
     /// - Throws: as ``createItem(_:)``.
     public func createItem(_ record: ItemRecord) throws(StoreError) -> ItemReference {
         try checkRoom()
-        if observers.isEmpty, let row = appendPlainly(record) { return reference(row) }
+        if !isWatched, let row = appendPlainly(record) { return reference(row) }
         let draft = try beginItem()
         do throws(StoreError) {
             if let name = record.name { try draft.setUTF8(name, for: .name) }

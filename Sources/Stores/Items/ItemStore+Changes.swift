@@ -72,9 +72,12 @@ extension ItemStore {
             table.textKeys[row] = false
         }
         if table.dates[row].bitPattern == Self.noDate.bitPattern { table.dates[row] = Self.now() }
-        if !observers.isEmpty {
-            let item = item(row: row)
-            try askObservers { try $0.itemStore(self, willInsert: item) }
+        if isWatched {
+            keepLatestCommit()
+            if !observers.isEmpty {
+                let item = item(row: row)
+                try askObservers { try $0.itemStore(self, willInsert: item) }
+            }
         }
         let hash = keyHash(row)
         if let other = holder(ofKeyOf: row, hash) {
@@ -105,6 +108,7 @@ extension ItemStore {
     func remove(row: UInt32) throws(StoreError) {
         if isReadOnly { throw .storeIsReadOnly }
         guard table.state(row) == .live else { throw .itemWasRemoved }
+        if isWatched { keepLatestCommit() }
         guard observers.isEmpty else {
             let item = item(row: row)
             try askObservers { try $0.itemStore(self, willRemove: item) }
@@ -134,6 +138,7 @@ extension ItemStore {
                     : "position \(position + 1) is outside the store: it has the positions 1 to \(count)")
         }
         if from == to { return }
+        if isWatched { keepLatestCommit() }
         move(from: from, to: to)
         if bulkDepth > 0 { bulkChanges.moved += 1 }
     }
@@ -192,6 +197,8 @@ extension ItemStore {
         }
         if isReadOnly { throw .storeIsReadOnly }
         if heap.areEqual(table.cell(row, field), cell) { return heap.discard(cell) }
+        if !isWatched { return change(row, field, to: cell) }
+        keepLatestCommit()
         if observers.isEmpty { return change(row, field, to: cell) }
         try setAskingObservers(row, field, cell)
     }

@@ -19,7 +19,8 @@ extension ItemStore {
     @discardableResult
     public func undo(removed: (String) -> Void = { _ in }) throws(StoreError) -> Bool {
         try checkNoTransaction("undo")
-        try commit()
+        defer { tellCommits() }
+        try commit(.change)
         guard let group = undoStack.popLast() else { return false }
         do throws(StoreError) {
             try reverse(group, .undo, removed)
@@ -38,7 +39,8 @@ extension ItemStore {
     @discardableResult
     public func redo(removed: (String) -> Void = { _ in }) throws(StoreError) -> Bool {
         try checkNoTransaction("redo")
-        try commit()
+        defer { tellCommits() }
+        try commit(.change)
         guard let group = redoStack.popLast() else { return false }
         do throws(StoreError) {
             try reverse(group, .redo, removed)
@@ -61,6 +63,7 @@ extension ItemStore {
         _ group: ChangeGroup, _ kind: CommitKind, _ removed: (String) -> Void
     ) throws(StoreError) {
         if isReadOnly { throw .storeIsReadOnly }
+        if isWatched { keepLatestCommit() }
         for change in group.changes.reversed() {
             switch change.kind {
             case .append:
@@ -143,12 +146,13 @@ extension ItemStore {
         case .redo: undoStack += groups
         case .undo: redoStack += groups
         }
-        trim()
+        trim(groups.count)
         settleIndexes()
         if heap.needsCompaction, cursorCount == 0, !table.isLeased { compactHeap() }
     }
 
-    private func trim() {
+    /// Drops the groups beyond the limits; the newest groups are those of the commit that is being made.
+    private func trim(_ newest: Int) {
         var bytes = 0
         var kept = 0
         for group in undoStack.reversed() {
@@ -158,6 +162,7 @@ extension ItemStore {
         }
         if kept < undoStack.count {
             let dropped = undoStack.count - kept
+            if kept < newest, isWatched { keepLatestCommit() }
             forget(undoStack[..<dropped])
             undoStack.removeFirst(dropped)
         }
@@ -179,6 +184,7 @@ extension ItemStore {
 
     /// Copies every text and boxed value that is still known into a new heap.
     func compactHeap() {
+        if isWatched { keepLatestCommit() }
         var fresh = CellHeap()
         fresh.faulted = heap.faulted
         // What is still in the archive holds nothing of the heap, and stays there.

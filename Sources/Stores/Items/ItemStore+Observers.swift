@@ -2,11 +2,13 @@ extension ItemStore {
     /// Adds someone who is told of changes from now on; kept until removed.
     public func addObserver(_ observer: any ItemStoreObserver) {
         observers.append(observer)
+        isWatched = true
     }
 
     /// Removes an observer.
     public func removeObserver(_ observer: any ItemStoreObserver) {
         observers.removeAll { $0 === observer }
+        isWatched = !observers.isEmpty || latestCommit != nil
     }
 
     /// Runs a body whose changes observers are told of once, by `didChangeMany`, at its end. The `will…` methods are

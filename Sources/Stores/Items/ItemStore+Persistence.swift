@@ -16,7 +16,8 @@ extension ItemStore {
     /// - Throws: ``StoreError`` with `inputOutput`; the changes stay, and the next commit tries again.
     @discardableResult
     public func commit() throws(StoreError) -> Bool {
-        try commit(.change)
+        defer { tellCommits() }
+        return try commit(.change)
     }
 
     /// The same as a part of a group: with `Durability.power`, too, the record survives only the process, until the
@@ -26,7 +27,8 @@ extension ItemStore {
     /// - Throws: as ``commit()``.
     @discardableResult
     public func commitInGroup() throws(StoreError) -> Bool {
-        try commit(.change, waits: false)
+        defer { tellCommits() }
+        return try commit(.change, waits: false)
     }
 
     /// Makes a group's records survive what ``durability`` says. Costs nothing when they do.
@@ -34,6 +36,7 @@ extension ItemStore {
         if durability == .power, savepoints.isEmpty { try persistence.synchronize() }
     }
 
+    /// The commit itself; whoever calls it tells its observers when nothing is left to be done.
     @discardableResult
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         guard savepoints.isEmpty else { return false }
@@ -47,6 +50,7 @@ extension ItemStore {
         var bytes = encoder.finish()
         try persistence.append(&bytes, durable: waits && durability == .power)
         hasCommittedChanges = true
+        noteCommit(kind)
         remember(kind)
         return true
     }
@@ -82,7 +86,9 @@ extension ItemStore {
         if isReadOnly { throw .storeIsReadOnly }
         try checkNoTransaction("saving")
         if isSaving { throw StoreError(.inputOutput, "a save is under way: wait for its end") }
-        try commit()
+        // Told at the end: what an observer changes is no part of this save.
+        defer { tellCommits() }
+        try commit(.change)
         guard hasCommittedChanges || !persistence.hasArchive else { return nil }
         let replacement = try persistence.beginReplacement(ItemSnapshot(self))
         isSaving = true

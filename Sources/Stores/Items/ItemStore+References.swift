@@ -91,7 +91,7 @@ extension ItemStore {
     /// - Throws: as ``Item/setValueInDollars(_:)``.
     public func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
         let row = try row(reference)
-        guard table.states[row] == ItemTable.State.live.rawValue, observers.isEmpty, !isReadOnly else {
+        guard table.states[row] == ItemTable.State.live.rawValue, !isWatched, !isReadOnly else {
             return try setCell(row, .valueInDollars, .integer(value))
         }
         if table.values[row] != value { change(row, .valueInDollars, to: .integer(value)) }

@@ -42,7 +42,7 @@ extension ItemStore {
         savepoints.removeLast()
         let isStep: Bool
         do throws(StoreError) {
-            isStep = try commit()
+            isStep = try commit(.change)
         } catch {
             sealed.removeAll { $0 > start }
             rollBack(to: start)
@@ -56,6 +56,7 @@ extension ItemStore {
             participantChanges += changes
             remember(.change)
         }
+        tellCommits()
     }
 
     /// Rolls the innermost transaction back.

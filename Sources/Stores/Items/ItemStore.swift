@@ -45,6 +45,20 @@ public final class ItemStore {
     // MARK: Observers
 
     @exclusivity(unchecked) var observers: [any ItemStoreObserver] = []
+    /// Whether a change takes more than changing: it has observers, or a commit refers to the values.
+    @exclusivity(unchecked) var isWatched = false
+    var commitObservers: [any ItemCommitObserver] = []
+    /// Commits that their observers are still to be told of, oldest first.
+    var untoldCommits: [ItemStoreCommit] = []
+    var isTellingCommits = false
+    /// How many bodies under way have the telling wait for their end.
+    var tellingDelays = 0
+    /// The latest commit, while somebody holds it: until the next change its values are the store's.
+    weak var latestCommit: ItemStoreCommit?
+    /// Why the next commit is made.
+    var commitCause = ItemStoreCommit.Cause.script
+    /// How many commits came before the next one in a chain of answers; asked when it is made.
+    package var commitGeneration: () -> Int = { 0 }
     /// The log's length at the begin of the outermost bulk change.
     var bulkDepth = 0
     var bulkChanges = ItemStoreChanges(.bulkChange, [])

@@ -13,6 +13,7 @@ final class ItemClasses {
     let predicate: LuaClass<PredicateValue>
     let hooks: HookBinding
     let itemBinding: ItemBinding
+    let changes: ItemChangesBinding
 
     var value: LuaValue { items.value(host.items) }
 
@@ -21,6 +22,7 @@ final class ItemClasses {
         self.hooks = hooks
         let state = host.state
         imageClasses = ImageClasses(host)
+        changes = ItemChangesBinding(host.values)
         itemBinding = ItemBinding(host, imageClasses)
         item = itemBinding.makeClass()
         predicate = PredicateModule.makeClass(in: state)

@@ -20,7 +20,7 @@ enum ItemStoreBinding {
                 "items:on(\"didInsert\", function(event) print(event.item) end) items:createItem{ name = \"Lamp\" }"
         ) { [unowned host] _, call in
             let results = try hooks.register(call, events: EventDeclaration.names(of: .items), allowsUserEvents: false)
-            host.observeItems(as: classes.item)
+            host.observeItems(for: try call.text(0), as: classes.item)
             return results
         }
     }
@@ -135,8 +135,11 @@ enum ItemStoreBinding {
             example: "items:transaction(function() for _ = 1, 10 do items:randomItem() end end) return #items"
         ) { [unowned host] store, call in
             let body = try call.function(0)
-            let results = try store.transaction { try body.call() }
-            host.removeImagesOfRemovedItems()
+            let results = try store.tellingCommitsAtEnd {
+                let results = try store.transaction { try body.call() }
+                host.removeImagesOfRemovedItems()
+                return results
+            }
             return try call.returns(values: results)
         }
         cls.method(

@@ -86,7 +86,7 @@ extension ScriptHost {
     /// Runs a timer's function as a task of its own; its changes are committed when it ends, by an error too.
     func runTimer(_ function: LuaFunction) {
         _ = scheduler.start(
-            function, [], seconds: options.timeLimit,
+            function, [], seconds: options.timeLimit, generation: 0,
             onFinish: { [unowned self] result in
                 if case .failure(let error) = result, exitCode == nil {
                     let place = function.place
