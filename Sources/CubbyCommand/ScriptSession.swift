@@ -2,6 +2,7 @@ import Application
 import ArgumentParser
 import Files
 import Glibc
+import LineEditor
 import Lua
 import REPL
 import Scripting
@@ -61,7 +62,7 @@ struct ScriptSession {
         let folder = WorkingDirectory.path ?? "/"
         switch source {
         case .prompt, .work: break
-        case .chunks(let code): chunks += code.map { (Array($0.utf8), "=(command line)") }
+        case .chunks(let code): chunks += code.map { (Array($0.utf8), Self.commandLine) }
         case .file("-"):
             chunks.append((try read("standard input") { () throws(FileError) in try standardInput() }, "=stdin"))
         case .file(let path):
@@ -109,8 +110,12 @@ struct ScriptSession {
     private func run(_ bytes: [UInt8], _ name: String, _ arguments: [String], on host: ScriptHost) -> Int32 {
         host.sources.remember(String(decoding: bytes, as: UTF8.self), as: String(name.dropFirst()))
         setArguments(of: name, on: host)
-        switch host.run(bytes, name: name, arguments: arguments.map(LuaValue.text)) {
-        case .success: return 0
+        let values = arguments.map(LuaValue.text)
+        let expression = expression(bytes, name, on: host)
+        switch expression.map({ host.run($0, values) }) ?? host.run(bytes, name: name, arguments: values) {
+        case .success(let results):
+            if expression != nil { show(results, on: host) }
+            return 0
         case .failure(let error): return failure(error, on: host)
         }
     }
@@ -127,6 +132,25 @@ struct ScriptSession {
         complain(ErrorText.describe(error, sources: host.sources))
         return Status.scriptError
     }
+
+    /// The function that gives the values of a chunk on the command line that is no statement; nil for a statement.
+    private func expression(_ bytes: [UInt8], _ name: String, on host: ScriptHost) -> LuaFunction? {
+        guard name == Self.commandLine, (try? host.state.load(bytes, name: name)) == nil else { return nil }
+        // On the same line, so that line numbers are the text's own.
+        return try? host.state.load(Array("return ".utf8) + bytes, name: name)
+    }
+
+    /// Writes an expression's values as a prompt does, without colours.
+    private func show(_ values: [LuaValue], on host: ScriptHost) {
+        guard !values.isEmpty, host.exitCode == nil else { return }
+        var printer = ValuePrinter(host)
+        if let size = TerminalSize(descriptor: STDOUT_FILENO) {
+            (printer.columns, printer.rows) = (size.columns, size.rows)
+        }
+        host.write(Array(printer.text(values, seconds: 0).utf8))
+    }
+
+    private static let commandLine = "=(command line)"
 
     /// Lua's own convention: the script's name at 0, its arguments from 1.
     private func setArguments(of name: String, on host: ScriptHost) {

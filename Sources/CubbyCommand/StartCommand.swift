@@ -13,7 +13,8 @@ struct StartCommand: ParsableCommand {
 
     @Option(
         name: .customShort("e"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Run a chunk; several run one after the other.", valueName: "code"))
+        help: ArgumentHelp(
+            "Run a chunk, or show an expression's values; several run one after the other.", valueName: "code"))
     var code: [String] = []
 
     @Option(

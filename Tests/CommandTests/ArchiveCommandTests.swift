@@ -207,6 +207,18 @@ struct ArchiveCommandTests {
         #expect(refused.status == .exited(65))
         #expect(refused.stderr.contains("XML property lists have no null"))
         #expect(!FileManager.default.fileExists(atPath: program.scratch.file("values.xml")))
+        for name in ["items.csv", "items.tsv", "a.b/items.sqlite", "items.jpeg"] {
+            let other = try program("convert", binary, program.scratch.file(name))
+            #expect(other.status == .exited(64), "\(name)")
+            #expect(
+                other.stderr.contains(".json, .xml, .plist") && other.stderr.contains("--format"), "\(other.stderr)")
+        }
+        for name in ["without", "a.b.BIN", ".hidden"] {
+            #expect(try program("convert", binary, program.scratch.file(name)).status == .exited(0), "\(name)")
+        }
+        #expect(
+            try program("convert", "--format", "binary", binary, program.scratch.file("items.csv")).status == .exited(0)
+        )
         let broken = try program("convert", "--format", "xml", "-", "-", input: "{\n\"a\": 1,}")
         #expect(broken.status == .exited(65))
         #expect(

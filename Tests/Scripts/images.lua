@@ -61,6 +61,11 @@ print(thumbnail.width, thumbnail.height)
 print(images:deleteImage("a-key"), images:image("a-key"), images:deleteImage("a-key"), images:deleteImage("never"))
 -- expect: true	nil	true	true
 
+fs.makeDirectory(images:imagePath("folder"))
+local gone, why = images:deleteImage("folder")
+print(gone, why.code, why.path == images:imagePath("folder"))
+-- expect: nil	21	true
+
 -- Keys that could leave the directory, or are the store's own files, are refused.
 for _, bad in ipairs{ "", ".", "..", "../x", "a/b", "/etc/passwd", "a\0b", ("k"):rep(256), "items.archive", "items.journal" } do
   local ok, message = pcall(images.setImage, images, picture, bad)

@@ -15,7 +15,8 @@ struct ConvertCommand: ParsableCommand {
         commandName: "convert",
         abstract: "Write a property list or keyed archive in another form: binary, XML or JSON.",
         discussion: """
-            The form of OUT is told by --format, or by its extension: .json, .xml, and binary for all others.
+            The form of OUT is told by --format, or by its extension: .json; .xml; binary for .plist, .bplist, .archive,
+            .bin and a name without extension.
             Nothing is lost on the way, but for the width of reals in XML; what a form cannot hold is refused.
             """)
 
@@ -29,7 +30,15 @@ struct ConvertCommand: ParsableCommand {
     var output: String
 
     func validate() throws {
-        if output == "-", format == nil { throw ValidationError("Standard output has no extension: say --format.") }
+        guard format == nil else { return }
+        if output == "-" { throw ValidationError("Standard output has no extension: say --format.") }
+        guard extensionForm == nil else { return }
+        let advice =
+            ["csv", "tsv", "jsonl", "sqlite"].contains(fileExtension)
+            ? " For items: import the archive, and use items:export." : ""
+        throw ValidationError(
+            "A property list is not written as .\(fileExtension): the extensions are .json, .xml, .plist, .bplist, "
+                + ".archive and .bin; --format binary, xml or json goes with any other.\(advice)")
     }
 
     func run() throws {
@@ -38,7 +47,7 @@ struct ConvertCommand: ParsableCommand {
         let bytes: [UInt8]
         let notation: VisibleText.Notation?
         do throws(PropertyListError) {
-            switch format ?? extensionForm {
+            switch format ?? extensionForm ?? .binary {
             case .binary: (bytes, notation) = (try reader.binary(), nil)
             case .xml: (bytes, notation) = (try reader.xml(), .xml)
             case .json: (bytes, notation) = (try reader.json(), .json)
@@ -49,9 +58,20 @@ struct ConvertCommand: ParsableCommand {
         try ArchiveFiles.write(bytes, to: output, as: notation)
     }
 
-    /// The form that the extension tells.
-    private var extensionForm: Form {
-        let lowered = output.lowercased()
-        return lowered.hasSuffix(".json") ? .json : lowered.hasSuffix(".xml") ? .xml : .binary
+    /// The form that the extension tells; nil for an extension that is no property list's.
+    private var extensionForm: Form? {
+        switch fileExtension {
+        case "json": .json
+        case "xml": .xml
+        case "plist", "bplist", "archive", "bin", "": .binary
+        default: nil
+        }
+    }
+
+    /// What follows the last point of the file's name, in small letters; empty when there is none.
+    private var fileExtension: String {
+        let name = output.split(separator: "/").last ?? ""
+        guard let point = name.lastIndex(of: "."), point != name.startIndex else { return "" }
+        return name[name.index(after: point)...].lowercased()
     }
 }

@@ -1,5 +1,5 @@
 /// The classes of Foundation that are read as Swift values.
-enum FoundationClass: String {
+enum FoundationClass: String, CaseIterable {
     case array = "NSArray"
     case mutableArray = "NSMutableArray"
     case set = "NSSet"

@@ -119,6 +119,9 @@ public final class KeyedUnarchiver {
     /// Whether instances of a class are decoded as `ArchiveValue` has them, without a class of the program.
     public static func decodesItself(className: String) -> Bool { FoundationClass(name: className) != nil }
 
+    /// The classes of Foundation that are read without being declared.
+    package static var ownClassNames: [String] { FoundationClass.allCases.map(\.rawValue) }
+
     /// Whether an object of the program is decoding its values now: the calls then read those, else the archive's top.
     public var isDecodingObject: Bool { !frames.isEmpty }
 

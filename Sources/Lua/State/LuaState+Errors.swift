@@ -47,6 +47,8 @@ extension LuaState {
         switch value {
         case .string(let text): return text.description
         case .nil: return "nil was raised as an error"
+        case .table(let table) where table.metatable?.rawGet("__tostring").isNil ?? true:
+            return ErrorTableText.describe(table, in: self)
         default:
             let base = clua_gettop(L)
             defer { clua_settop(L, base) }

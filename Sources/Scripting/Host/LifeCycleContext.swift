@@ -29,6 +29,8 @@ struct LifeCycleContext {
     var backgroundDeadline: MonotonicTime?
     /// The script's table of Cocoa's delegate methods, and `app` for their argument.
     var delegate: LuaTable?
+    /// The names of the delegate's functions that were looked at.
+    var checkedMethods: Set<String> = []
     var applicationValue = LuaValue.nil
     /// Tasks that scripts finish in the background, by number.
     var backgroundTasks: [Int: BackgroundTask] = [:]

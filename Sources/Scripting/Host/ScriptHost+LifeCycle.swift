@@ -168,6 +168,7 @@ extension ScriptHost {
         _ callback: LifeCycleCallback, _ event: LifeCycleEvent, isLaunch: Bool, until deadline: MonotonicTime?
     ) {
         guard let delegate = lifeCycle.delegate else { return }
+        checkDelegate()
         // A scene's first appearance is told as a return; the application's is not.
         let first = isLaunch && callback == .didBecomeActive ? LifeCycleCallback.willEnterForeground.sceneSelector : nil
         for selector in [first, callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {

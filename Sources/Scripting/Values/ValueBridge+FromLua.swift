@@ -8,6 +8,8 @@ extension ValueBridge {
     struct Refusal: Error {
         var path: String
         var reason: String
+        /// Whether it is an object, which has no form but an archive's.
+        var isObject = false
 
         /// A table that contains itself has a path without end; its beginning tells enough.
         var message: String {
@@ -16,7 +18,7 @@ extension ValueBridge {
 
         /// The same refusal, one level further out.
         fileprivate func below(_ step: @autoclosure () -> String) -> Refusal {
-            Refusal(path: path.utf8.count > 1024 ? path : step() + path, reason: reason)
+            Refusal(path: path.utf8.count > 1024 ? path : step() + path, reason: reason, isObject: isObject)
         }
     }
 
@@ -24,10 +26,13 @@ extension ValueBridge {
     ///
     /// A table is an array when its keys are 1 to n, a dictionary when all are strings; an empty one is an array unless
     /// it is marked (`plist.dictionary{}`). A table in several places is converted once, and shared.
+    ///
+    /// An instance of a class is refused, since its class would be lost; with `takesObjects` it is a dictionary of its
+    /// fields.
     func propertyList(
-        _ value: LuaValue, path: String = "", depthLimit: Int = ConversionBudget.depthLimit
+        _ value: LuaValue, path: String = "", depthLimit: Int = ConversionBudget.depthLimit, takesObjects: Bool = false
     ) throws(Refusal) -> PropertyListValue {
-        var reading = TableReading(bridge: self, levels: depthLimit)
+        var reading = TableReading(bridge: self, levels: depthLimit, takesObjects: takesObjects)
         do throws(Refusal) {
             let node = try reading.value(value, depthLimit)
             do throws(ConversionRefusal) { try reading.budget.check(unfolded: node.size) } catch {
@@ -36,7 +41,7 @@ extension ValueBridge {
             return node.value
         } catch {
             let rest = path.isEmpty && error.path.hasPrefix(".") ? String(error.path.dropFirst()) : error.path
-            throw Refusal(path: path + rest, reason: error.reason)
+            throw Refusal(path: path + rest, reason: error.reason, isObject: error.isObject)
         }
     }
 }
@@ -54,13 +59,17 @@ private struct TableReading {
 
     let bridge: ValueBridge
     let levels: Int
+    let takesObjects: Bool
     var budget = ConversionBudget()
     /// The tables within others, by their addresses: nothing runs meanwhile that could collect them.
     private var done: [UnsafeRawPointer: Node] = [:]
+    /// What was made of read-only tables meanwhile, kept so that no address is used twice.
+    private var made: [LuaTable] = []
 
-    init(bridge: ValueBridge, levels: Int) {
+    init(bridge: ValueBridge, levels: Int, takesObjects: Bool) {
         self.bridge = bridge
         self.levels = levels
+        self.takesObjects = takesObjects
     }
 
     mutating func value(_ value: LuaValue, _ depth: Int) throws(Refusal) -> Node {
@@ -117,7 +126,16 @@ private struct TableReading {
 
     private mutating func contents(of given: LuaTable, _ depth: Int) throws(Refusal) -> Node {
         let shape = ReadOnlyTable.shape(of: given)
-        let table = (try? ReadOnlyTable.contents(of: .table(given))) ?? given
+        if shape == nil, !takesObjects, let metatable = given.metatable, let name = bridge.objectClass(metatable) {
+            throw Refusal(
+                path: "",
+                reason: "an instance of \(name) is no property-list value: give a plain table of its fields, or the bytes "
+                    + "of archiver.archivedData",
+                isObject: true)
+        }
+        let contents = (try? ReadOnlyTable.contents(of: .table(given))) ?? nil
+        if let contents { made.append(contents) }
+        let table = contents ?? given
         let count = table.rawCount
         var result = Node(value: .null, height: 1)
         if count > 0 || shape == .array || shape == .set {

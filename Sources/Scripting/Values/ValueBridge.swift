@@ -10,6 +10,8 @@ final class ValueBridge {
     let wideIntegers: LuaClass<WideIntegerValue>
     let uids: LuaClass<UIDValue>
     let readOnly: ReadOnlyTable
+    /// The class whose instance a table with a metatable is; nil for any other table. Set by who knows the classes.
+    var objectClass: (_ metatable: LuaTable) -> String? = { _ in nil }
 
     init(_ state: LuaState) {
         self.state = state

@@ -84,12 +84,17 @@ struct ImageStoreTests {
         #expect(log.messages.count == 1)
     }
 
-    @Test("a file that cannot be removed is said")
+    @Test("a file that cannot be removed is an error, and after a transaction a line in the log")
     func undeletable() throws {
         try directory.write("x", to: "Documents/folder/file")
+        let error = #expect(throws: ImageError.self) { try store.deleteImage(forKey: "folder") }
+        #expect(error?.code == .unwritable)
+        #expect(log.messages.isEmpty)
+        store.openSavepoint()
         try store.deleteImage(forKey: "folder")
+        store.closeSavepoint()
         #expect(log.messages.count == 1)
-        #expect(log.messages[0].hasPrefix("Error removing the image from disk: "))
+        #expect(log.messages.first?.hasPrefix("Error removing the image from disk: ") == true)
     }
 
     @Test(

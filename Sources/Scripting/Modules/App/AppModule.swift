@@ -18,7 +18,10 @@ enum AppModule {
         cls.property(
             "delegate", .optional(.record("delegate", delegateMethods)),
             "A table of functions under Cocoa's names, called before the handlers.",
-            set: { app, call in app.host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0) }
+            set: { app, call in
+                app.host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0)
+                app.host.checkDelegate()
+            }
         ) { app, call in call.returns(app.host.lifeCycle.delegate.map(LuaValue.table) ?? .nil) }
         cls.property(
             "restoration", .table,

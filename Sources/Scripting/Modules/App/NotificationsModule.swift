@@ -70,7 +70,16 @@ enum NotificationsModule {
         ) { [unowned host] center, call in
             let info = call.value(1)
             var plain: [String: PropertyListValue] = [:]
-            if !info.isNil, case .dictionary(let values)? = try? host.values.propertyList(info) { plain = values }
+            do throws(ValueBridge.Refusal) {
+                if !info.isNil, case .dictionary(let values) = try host.values.propertyList(info, path: "info") {
+                    plain = values
+                }
+            } catch  where error.isObject {
+                throw call.refuse(1, error.message)
+            } catch {
+                // What only Lua has, functions say, only the observers of scripts find.
+                plain = [:]
+            }
             return call.returns(center.post(try call.text(0), object: Posted(info), userInfo: plain))
         }
         cls.method(

@@ -49,6 +49,13 @@ final class ArchiveBridge {
         }
         classes = ScriptClasses(state)
         classes.bridge = self
+        values.objectClass = { [weak self] metatable in
+            switch self?.kind(ofMetatable: metatable)?.form {
+            case .instance(let found): found.name
+            case .foreign(let found): found.name
+            default: nil
+            }
+        }
     }
 
     private static func weakTable(in state: LuaState) -> LuaTable {

@@ -114,7 +114,22 @@ extension ArchiverModule {
         return names
     }
 
-    static func allowed(_ names: [String], _ call: LuaCall, _ position: Int) throws -> AllowedClasses {
+    /// The classes that a call allows.
+    ///
+    /// A class that nobody declared may be allowed, and comes as an inspectable object. A name that is nearly a known
+    /// class's is refused: objects would come without the methods of that class, or not at all.
+    static func allowed(
+        _ names: [String], _ call: LuaCall, _ position: Int, _ bridge: ArchiveBridge
+    ) throws -> AllowedClasses {
+        let known = bridge.classes.knownNames
+        for name in names where !known.contains(name) {
+            let nearest = NearestNames.find(for: name, among: known)
+            guard !nearest.isEmpty else { continue }
+            throw call.refuse(
+                position,
+                "no class '\(name)' is declared\(NearestNames.hint(for: name, among: known)) A class of one's own is "
+                    + "declared by archiver.class")
+        }
         do throws(ArchiveError) {
             return try AllowedClasses(names)
         } catch {

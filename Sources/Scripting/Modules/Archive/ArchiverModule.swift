@@ -138,7 +138,7 @@ final class ArchiverModule {
                 + "secure. nil and an error otherwise.",
             example: "return archiver.unarchivedObject({ \"NSArray\" }, archiver.archivedData({ 1, 2 }))[2]"
         ) { [self] call in
-            let allowed = try Self.allowed(Self.classNames(call, 0, bridge), call, 0)
+            let allowed = try Self.allowed(Self.classNames(call, 0, bridge), call, 0, bridge)
             let bytes = try bridge.values.bytes(call, 1)
             do {
                 return try root(of: bytes, call, isSecure: true) { (unarchiver) throws(ArchiveError) in

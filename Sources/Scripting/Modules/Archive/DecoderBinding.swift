@@ -87,7 +87,7 @@ enum DecoderBinding {
     }
 
     private static func decode(_ decoder: ArchiveDecoder, _ call: LuaCall, _ names: [String]) throws -> Int32 {
-        let classes = try ArchiverModule.allowed(names, call, 0)
+        let classes = try ArchiverModule.allowed(names, call, 0, decoder.bridge)
         return try decoder.perform(call) {
             guard let key = try call.optional(1, call.text) else {
                 return call.returns(try decoder.lua(decoder.unarchiver.decodeObject(ofClasses: classes)))

@@ -82,7 +82,7 @@ enum GraphBinding {
                 return predicate.evaluate { key in
                     let field = table.rawGet(.text(key))
                     if field.isNil, key == "className" { return bridge.className(of: value).map { .string($0) } }
-                    return try? bridge.values.propertyList(field)
+                    return try? bridge.values.propertyList(field, takesObjects: true)
                 }
             }
         }

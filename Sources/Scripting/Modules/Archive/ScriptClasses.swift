@@ -98,6 +98,11 @@ final class ScriptClasses {
         return found
     }
 
+    /// The names that stand for a class: Foundation's, those of declared classes, and those that they are written under.
+    var knownNames: Set<String> {
+        Set(KeyedUnarchiver.ownClassNames + ["Item", "NSObject"]).union(all.map(\.0)).union(archivedNames.values)
+    }
+
     // MARK: Instances
 
     /// An empty instance of a class.

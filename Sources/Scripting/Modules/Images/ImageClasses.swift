@@ -170,7 +170,7 @@ final class ImageClasses {
         }
         images.method(
             "deleteImage", [key], returns: LuaType.orError(.boolean),
-            "Removes the picture under a key; harmless when there is none.",
+            "Removes the picture under a key; harmless when there is none. nil and an error when its file cannot be removed.",
             example: "return images:deleteImage(\"cover\")"
         ) {
             store, call in

@@ -27,13 +27,22 @@ extension ImageStore {
     }
 
     /// Removes the picture under a key from the folder; that there is none is no error, and no change.
-    func removeKeeping(forKey key: String, isKept: Bool) -> UInt32? {
+    ///
+    /// - Throws: `ImageError` when the file cannot be removed; it is where it was then.
+    func removeKeeping(forKey key: String, isKept: Bool) throws(ImageError) -> UInt32? {
         let place = PathText.join(directory, key)
         guard layer.exists(place) else { return nil }
         let number =
             !isKept ? nil : keep(key) { [self] (place, path) throws(FileError) in try layer.rename(place, to: path) }
-        if number == nil { removeFile(place) }
-        return number
+        guard number == nil else { return number }
+        do throws(FileError) {
+            try layer.remove(place)
+        } catch  where error.code != FileLayerCode.absent {
+            throw ImageError(.unwritable, error)
+        } catch {
+            return nil
+        }
+        return nil
     }
 
     /// Notes that there was none.

@@ -46,7 +46,12 @@ extension ImageStore: TransactionParticipant {
             let place = PathText.join(directory, key)
             let isKept = ended.keptKeys.contains(key)
             switch change {
-            case .deleted: if let number = removeKeeping(forKey: key, isKept: isKept) { numbers.append(number) }
+            case .deleted:
+                do throws(ImageError) {
+                    if let number = try removeKeeping(forKey: key, isKept: isKept) { numbers.append(number) }
+                } catch {
+                    logger.error("Error removing the image from disk: \(error.message)")
+                }
             case .placed: if let number = keepNothing(forKey: key, isKept: isKept) { numbers.append(number) }
             case .staged(let path):
                 let number = keepCopy(forKey: key, isKept: isKept)

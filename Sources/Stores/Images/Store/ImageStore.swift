@@ -146,17 +146,19 @@ public final class ImageStore {
         return keys.intersection(names).filter(ImageKey.isKey)
     }
 
-    /// Removes the picture under a key from the cache, its file and its thumbnails. That there is none is no error; a
-    /// file that cannot be removed is logged.
+    /// Removes the picture under a key from the cache, its file and its thumbnails. That there is none is no error.
     ///
     /// - Parameter key: its name.
-    /// - Throws: `ImageError` when the key cannot be one.
+    /// - Throws: `ImageError` when the key cannot be one, or the file cannot be removed; the picture is there then.
     public func deleteImage(forKey key: String) throws(ImageError) {
         try ImageKey.check(key)
+        if !transactions.isEmpty {
+            note(.deleted, key)
+        } else if let change = try removeKeeping(forKey: key, isKept: keepsReplaced?(key) == true) {
+            onChange?(change)
+        }
         cache.remove(key)
         removeThumbnails(forKey: key)
-        if !transactions.isEmpty { return note(.deleted, key) }
-        if let change = removeKeeping(forKey: key, isKept: keepsReplaced?(key) == true) { onChange?(change) }
     }
 
     func removeFile(_ path: String) {
