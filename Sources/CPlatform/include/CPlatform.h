@@ -55,6 +55,18 @@ int cubby_tty_restore(int fd, const struct termios *saved);
    with the control sequences written first to `output`; what happened before at that signal happens afterwards. Once a process. */
 int cubby_tty_rescue(int input, int output, const char *sequences);
 
+/* Puts the terminal back as cubby_tty_rescue remembers it, and returns whether it did. Safe in a signal's handler. */
+int cubby_tty_give_back(void);
+
+/* mappings.c: a mapped file that shrinks raises SIGBUS, whose handler may call nothing of Swift's. */
+
+/* Notes that a file is mapped: reading there what the file no longer has then ends the process with status 74 and a line
+   on standard error that has `name`. A SIGBUS of any other address goes to the handler that was there before. */
+int cubby_mapping_note(const void *address, size_t count, const char *name);
+
+/* Forgets the mapping that begins at an address, before it is unmapped. */
+void cubby_mapping_forget(const void *address);
+
 /* streams.c: stdout and stderr are macros in some C libraries and mutable globals in all, which Swift 6 refuses. */
 
 /* Whether reading standard input would wait: nothing was read ahead, nothing is there, and it has not ended. */

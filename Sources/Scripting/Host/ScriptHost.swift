@@ -92,11 +92,6 @@ public final class ScriptHost {
         }
         if !options.isReadOnly {
             try container.emptyTemporaryFolder()
-            // A look into each folder takes as long as there are pictures: only when there is reason for it.
-            if let lock, lock.isDisordered {
-                container.removeLeftovers()
-                lock.noteOrder()
-            }
         }
         bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { Bundle(path: $0) }
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
@@ -112,7 +107,7 @@ public final class ScriptHost {
         }
         let persistence = ArchivePersistence(
             folder: container.documents, isReadOnly: options.isReadOnly, indexFolder: container.caches,
-            removesLeftovers: false)
+            removesLeftovers: false, opensCutArchive: false)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
         socket = options.acceptsAttachments && !options.isReadOnly ? try ContainerSocket(listeningIn: container) : nil
@@ -127,6 +122,12 @@ public final class ScriptHost {
             isReadOnly: options.isReadOnly, using: fence.layer)
         if let path = persistence.indexPath { fence.close(path) }
         items = try ItemStore.open(persistence, durability: options.durability)
+        // Only of a store that opened: where the archive is lost, a leftover may be what is left of it. A look into each folder
+        // takes as long as there are pictures: only when there is reason for it.
+        if let lock, lock.isDisordered {
+            container.removeLeftovers()
+            lock.noteOrder()
+        }
         itemPreferences = Defaults(folder: container.preferences, domain: "items")
         images = ImageStore(directory: container.documents, caches: container.caches, logger: logger)
         items.participant = images
