@@ -26,10 +26,7 @@ enum ArchiveFiles {
     /// Replaces a file as a whole; `-` is standard output.
     static func write(_ bytes: [UInt8], to path: String) throws {
         do throws(FileError) {
-            guard path == "-" else { return try AtomicFile.write(bytes, to: path) }
-            let output = OpenFile(descriptor: STDOUT_FILENO, path: "standard output")
-            try bytes.span.withUnsafeBytes { bytes throws(FileError) in try PosixFileLayer().writeAll(bytes, to: output)
-            }
+            try FileTarget.write(bytes, to: path == "-" ? "/dev/stdout" : path, reachesStreams: true)
         } catch {
             throw failure(inputOutput, error.message)
         }

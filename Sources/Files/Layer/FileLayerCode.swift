@@ -9,5 +9,6 @@ public enum FileLayerCode {
     public static let readOnly = EROFS
     public static let noSpace = ENOSPC
     public static let tooLarge = EFBIG
+    public static let tooManyLinks = ELOOP
     public static let inputOutput = EIO
 }

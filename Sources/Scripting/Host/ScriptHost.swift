@@ -41,10 +41,6 @@ public final class ScriptHost {
     let output = ScriptOutput()
     let scheduler: TaskScheduler
     let hooks: HookCenter
-    /// The keys of items that were removed since the last commit: their images go when the removal is committed.
-    var removedKeys: Set<String> = []
-    /// The keys of images that went with their items, and come back with them.
-    var imagesAside: Set<String> = []
     let values: ValueBridge
     var machine = LifeCycleMachine()
     /// The state as handlers see it: it changes at the moments at which Cocoa's does.
@@ -246,8 +242,6 @@ public final class ScriptHost {
                 saveIfJournalIsLong()
             }
             if !inGroup { try items.endGroup() }
-            // Also when there was nothing to commit: a transaction may have committed the removals already.
-            removeImagesOfRemovedItems()
             return .success(())
         } catch {
             var failure = LuaError(.runtime, error.message)

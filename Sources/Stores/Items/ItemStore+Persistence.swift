@@ -16,7 +16,9 @@ extension ItemStore {
     /// - Throws: ``StoreError`` with `inputOutput`; the changes stay, and the next commit tries again.
     @discardableResult
     public func commit() throws(StoreError) -> Bool {
-        try commit(.change)
+        guard savepoints.isEmpty else { return false }
+        defer { settle(.change) }
+        return try write(.change)
     }
 
     /// The same as a part of a group: with `Durability.power`, too, the record survives only the process, until the
@@ -26,17 +28,20 @@ extension ItemStore {
     /// - Throws: as ``commit()``.
     @discardableResult
     public func commitInGroup() throws(StoreError) -> Bool {
-        try commit(.change, waits: false)
+        guard savepoints.isEmpty else { return false }
+        defer { settle(.change, waits: false) }
+        return try write(.change, waits: false)
     }
 
     /// Makes a group's records survive what ``durability`` says. Costs nothing when they do.
     public func endGroup() throws(StoreError) {
-        if durability == .power, savepoints.isEmpty { try persistence.synchronize() }
+        guard durability == .power, savepoints.isEmpty else { return }
+        try persistence.synchronize()
+        participant?.synchronize()
     }
 
-    @discardableResult
-    func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
-        guard savepoints.isEmpty else { return false }
+    /// Writes the log as one record, and moves it to the history. ``settle(_:waits:)`` has to follow.
+    func write(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         guard !log.isEmpty else {
             // A step to take back, with nothing for the journal.
             if !participantChanges.isEmpty { remember(kind) }
@@ -54,6 +59,7 @@ extension ItemStore {
     /// Makes sure that what has been committed survives a power cut.
     public func synchronize() throws(StoreError) {
         try persistence.synchronize()
+        participant?.synchronize()
     }
 
     /// Ends the group of changes that one `undo` takes back, without a commit.

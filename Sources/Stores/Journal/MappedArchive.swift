@@ -12,9 +12,11 @@ struct MappedArchive {
         self.status = status
     }
 
-    /// Whether a file is the one that is mapped and used, and was written to or cut since.
+    /// Whether a file is the one that is mapped and used, and was written to or cut since. The mapping keeps the file's number
+    /// from any other file.
     ///
-    /// - Parameter now: what is known of the file now. The mapping keeps the file's number from any other file.
+    /// - Parameter now: what is known of the file now.
+    /// - Returns: true when its size or date differ.
     func isTouched(_ now: FileStatus) -> Bool {
         guard file != nil, let status, now.device == status.device, now.inode == status.inode else { return false }
         return now.size != status.size || now.modified != status.modified
