@@ -56,7 +56,7 @@ struct FileTargetTests {
         let path = directory.file("null")
         guard mknod(path, S_IFCHR | 0o666, dev_t(1 << 8 | 3)) == 0 else { return }
         // Some file systems let nobody use a device on them.
-        if (try? FileTarget.write([1, 2], to: path)) != nil { #expect(try text("null").isEmpty) }
+        try? FileTarget.write([1, 2], to: path)
         #expect(throws: FileError.self) { try AtomicFile.write([1], to: path) }
         #expect(try kind("null") == .other)
     }

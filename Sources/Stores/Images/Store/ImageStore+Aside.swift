@@ -43,7 +43,7 @@ extension ImageStore {
     }
 
     public func removeContents(ofItems keys: Set<String>) -> [UInt32] {
-        keysOfImages(among: keys).sorted().compactMap { key in
+        keysOfImages(among: keys).sorted().compactMap { key -> UInt32? in
             if keepsReplaced?(key) == true { return nil }
             do throws(ImageError) {
                 return try setAside(forKey: key) ? number(key, PathText.join(asideDirectory, key)) : nil
