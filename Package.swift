@@ -38,11 +38,13 @@ let package = Package(
         .target(name: "CImaging", dependencies: ["CVips"], exclude: ["vips"]),
         // Descriptors beneath a folder, atomic replacement, the file layer that a test can fail.
         .target(name: "Files", dependencies: ["CPlatform"]),
+        // The names that a misspelt one is near to.
+        .target(name: "Spelling"),
 
         // Formats and languages: these stand alone.
         .target(name: "PropertyList", dependencies: ["CPlatform"]),
         .target(name: "KeyedArchive", dependencies: ["CPlatform", "PropertyList"]),
-        .target(name: "Lua", dependencies: ["CLuaShim"]),
+        .target(name: "Lua", dependencies: ["CLuaShim", "Spelling"]),
         .target(name: "LineEditor"),
 
         // What an application has.
@@ -52,7 +54,7 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Application", "Files", "KeyedArchive", "PropertyList", "CImaging", "CPlatform",
+                "Application", "Files", "KeyedArchive", "PropertyList", "Spelling", "CImaging", "CPlatform",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ]),
@@ -61,12 +63,14 @@ let package = Package(
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "Files", "CPlatform",
+                "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "Files", "Spelling", "CPlatform",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "REPL",
-            dependencies: ["Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList", "Files"]),
+            dependencies: [
+                "Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList", "Files", "Spelling",
+            ]),
         .target(
             name: "Cubby",
             dependencies: [
@@ -86,6 +90,7 @@ let package = Package(
             path: "Tests/TestSupport"),
         .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .target(name: "FuzzExercise", dependencies: ["KeyedArchive", "PropertyList"], path: "Tests/Fuzz/Sources"),
+        .testTarget(name: "SpellingTests", dependencies: ["Spelling"]),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"]),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"]),
         .testTarget(
@@ -104,6 +109,7 @@ let package = Package(
         .testTarget(
             name: "REPLTests",
             dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "Files", "TestSupport"]),
+        .testTarget(name: "CubbyTests", dependencies: ["Cubby", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

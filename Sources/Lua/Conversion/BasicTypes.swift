@@ -1,3 +1,5 @@
+import Spelling
+
 extension Bool: LuaRepresentable {
     public static var luaType: LuaType { .boolean }
 

@@ -1,4 +1,5 @@
 internal import CLuaShim
+internal import Spelling
 
 /// A Swift type as a class in Lua, declared a member at a time:
 ///

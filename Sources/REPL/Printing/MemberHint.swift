@@ -1,5 +1,6 @@
 import Lua
 import Scripting
+import Spelling
 
 /// "Did you mean" for a field of a table that is nil: Lua's message has the name, the source the table.
 enum MemberHint {

@@ -5,6 +5,7 @@ import LineEditor
 import Lua
 import PropertyList
 import Scripting
+import Spelling
 import Stores
 
 /// What the prompt's own commands do.

@@ -20,9 +20,9 @@ public final class ScriptHost {
     /// Settings that outlive the run.
     public let defaults: Defaults
     /// Messages between scripts, the host and the program around it.
-    public let notifications = NotificationCenter()
+    public let notifications = ApplicationNotificationCenter()
     /// The folders of read-only resources.
-    public let bundles: [Bundle]
+    public let bundles: [ApplicationBundle]
     /// Which fences stand around scripts.
     public let fences: FenceReport
     /// Where `cubby attach` connects; nil when it may not.
@@ -98,7 +98,7 @@ public final class ScriptHost {
                 lock.noteOrder()
             }
         }
-        bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { Bundle(path: $0) }
+        bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { ApplicationBundle(path: $0) }
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
         if !options.hasPathFence { try fence.grant("/", .readWrite) }
         fence.close(container.socketFile)

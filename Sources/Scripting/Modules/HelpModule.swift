@@ -1,4 +1,5 @@
 import Lua
+import Spelling
 
 /// `help()`: what the declarations say.
 enum HelpModule {

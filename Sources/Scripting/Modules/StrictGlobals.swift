@@ -1,6 +1,7 @@
 import Application
 import Files
 import Lua
+import Spelling
 
 /// Reading a global that nothing assigned is an error with the nearest names; in what is typed at a prompt it is a
 /// warning, and nil. Modules of the LuaRocks trees look for what other versions of Lua have (`unpack or table.unpack`):
