@@ -30,8 +30,8 @@ let package = Package(
     targets: [
         // Ground floor: the only C, each file with a stated reason.
         .systemLibrary(name: "CLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
-        .target(name: "CLuaShim", dependencies: ["CLua"]),
         .target(name: "CPlatform"),
+        .target(name: "CLuaShim", dependencies: ["CLua", "CPlatform"]),
         // The headers of libvips need GLib's flags. Its own pkg-config name would link it, which costs 38 ms a start.
         .systemLibrary(
             name: "CVips", path: "Sources/CImaging/vips", pkgConfig: "glib-2.0", providers: [.apt(["libvips-dev"])]),

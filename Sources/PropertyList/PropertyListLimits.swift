@@ -1,3 +1,5 @@
+internal import CPlatform
+
 /// How much of untrusted input a reader is ready to take; each limit that is passed gives an error that names it.
 public struct PropertyListLimits: Sendable, Hashable {
     /// The largest input, in bytes.
@@ -32,6 +34,13 @@ public struct PropertyListLimits: Sendable, Hashable {
     package func maximumValues(ofObjects count: Int) -> Int {
         let (product, overflow) = count.multipliedReportingOverflow(by: 64)
         return min(maximumValues, overflow ? maximumValues : product + (1 << 16))
+    }
+
+    /// Why containers may not nest so deep, as the end of a message; nil when they may. A recursion asks at each level: the
+    /// thread's stack may be smaller than the limit needs.
+    package func refusal(atDepth depth: Int) -> String? {
+        if depth >= maximumDepth { return "deeper than the limit of \(maximumDepth)" }
+        return cubby_stack_is_short() == 0 ? nil : "deeper than the thread's stack allows"
     }
 
     public static let standard = PropertyListLimits()

@@ -16,6 +16,13 @@ void cubby_error_text(int error, char *buffer, size_t capacity);
 
 /* threads.c */
 
+/* The lowest address of the calling thread's stack: once looked up, it is kept for the thread. */
+char *cubby_stack_end(void);
+
+/* 1 when less of the stack is left than a step of a recursion over nested data may need: 96 KB, or a quarter of what there was
+   when the thread first asked. */
+int cubby_stack_is_short(void);
+
 /* The kernel's id of the calling thread; the C library declares it for GNU sources only. */
 int32_t cubby_thread_id(void);
 

@@ -1,3 +1,5 @@
+internal import CPlatform
+
 extension BinaryPropertyListWriter {
     /// Adds a tree of values, containers before their contents. The keys of a dictionary are sorted.
     ///
@@ -12,7 +14,7 @@ extension BinaryPropertyListWriter {
 
     /// How many objects a tree is made of, if no two of them are one; what lies too deep is refused anyway.
     private static func mostObjects(of value: PropertyListValue, _ maximumDepth: Int) -> Int {
-        guard maximumDepth > 0 else { return 1 }
+        guard maximumDepth > 0, cubby_stack_is_short() == 0 else { return 1 }
         switch value {
         case .array(let elements), .set(let elements):
             return elements.reduce(1) { $0 + mostObjects(of: $1, maximumDepth - 1) }
@@ -49,7 +51,7 @@ extension BinaryPropertyListWriter {
             try fill(references, with: elements, maximumDepth)
             return number
         case .dictionary(let entries):
-            guard maximumDepth > 0 else { throw Self.tooDeep }
+            guard maximumDepth > 0, cubby_stack_is_short() == 0 else { throw Self.tooDeep }
             let (number, references) = dictionary(count: entries.count)
             let keys = entries.keys.sorted(by: Self.precedes)
             for (index, key) in keys.enumerated() { setReference(index, in: references, to: string(key)) }
@@ -65,7 +67,7 @@ extension BinaryPropertyListWriter {
     private func fill(
         _ references: Int, with elements: [PropertyListValue], _ maximumDepth: Int
     ) throws(PropertyListError) {
-        guard maximumDepth > 0 else { throw Self.tooDeep }
+        guard maximumDepth > 0, cubby_stack_is_short() == 0 else { throw Self.tooDeep }
         for (index, element) in elements.enumerated() {
             setReference(index, in: references, to: try add(within: element, maximumDepth - 1))
         }

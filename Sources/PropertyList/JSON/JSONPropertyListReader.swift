@@ -59,9 +59,7 @@ struct JSONPropertyListReader {
     // MARK: - Values
 
     private mutating func value(depth: Int) throws(PropertyListError) -> Item {
-        guard depth <= limits.maximumDepth else {
-            throw error("values nest deeper than the limit of \(limits.maximumDepth)")
-        }
+        if let refusal = limits.refusal(atDepth: depth - 1) { throw error("values nest \(refusal)") }
         skipSpace()
         guard position < bytes.count else { throw error("the JSON text ends where a value is expected") }
         switch bytes[position] {

@@ -1,3 +1,4 @@
+import CPlatform
 import FoundationEssentials
 
 /// JSON in and out, by Foundation's coders.
@@ -8,7 +9,13 @@ extension PropertyListValue {
 
         init(_ value: PropertyListValue) { self.value = value }
 
+        /// The coders recurse, as deep as the text or the value is.
+        struct TooDeep: Error, CustomStringConvertible {
+            var description: String { "the values nest deeper than the thread's stack allows" }
+        }
+
         init(from decoder: any Decoder) throws {
+            guard cubby_stack_is_short() == 0 else { throw TooDeep() }
             let container = try decoder.singleValueContainer()
             // Each kind that it is not costs an error: the commonest come first.
             if let text = try? container.decode(String.self) {
@@ -21,14 +28,19 @@ extension PropertyListValue {
                 value = .null
             } else if let flag = try? container.decode(Bool.self) {
                 value = .boolean(flag)
-            } else if let elements = try? container.decode([JSON].self) {
-                value = .array(elements.map(\.value))
             } else {
-                value = .dictionary(try container.decode([String: JSON].self).mapValues(\.value))
+                do {
+                    value = .array(try container.decode([JSON].self).map(\.value))
+                } catch let error as TooDeep {
+                    throw error
+                } catch {
+                    value = .dictionary(try container.decode([String: JSON].self).mapValues(\.value))
+                }
             }
         }
 
         func encode(to encoder: any Encoder) throws {
+            guard cubby_stack_is_short() == 0 else { throw TooDeep() }
             var container = encoder.singleValueContainer()
             switch value {
             case .null: try container.encodeNil()
@@ -57,6 +69,8 @@ extension PropertyListValue {
         } catch DecodingError.dataCorrupted(let context) {
             let reason = context.underlyingError.map { "\($0)" } ?? context.debugDescription
             throw JSONError(in: bytes, reason: reason)
+        } catch let error as JSON.TooDeep {
+            throw JSONError(message: error.description)
         } catch {
             throw JSONError(in: bytes, reason: "the text says no value that it could stand for")
         }

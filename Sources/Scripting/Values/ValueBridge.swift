@@ -1,3 +1,4 @@
+import CPlatform
 import Lua
 import PropertyList
 
@@ -116,6 +117,9 @@ final class ValueBridge {
             guard depth > 0 else {
                 throw Refusal(
                     path: path, reason: "the table is nested deeper than \(levels) levels, or contains itself")
+            }
+            guard cubby_stack_is_short() == 0 else {
+                throw Refusal(path: path, reason: "the table is nested deeper than the thread's stack allows")
             }
             return try tableValue(table, path, depth - 1)
         case .function, .thread: break

@@ -1,3 +1,4 @@
+import CPlatform
 import PropertyList
 import Spelling
 
@@ -84,6 +85,9 @@ struct PredicateParser {
     func checked(_ height: Int, at offset: Int) throws(ItemPredicateError) -> Int {
         guard height <= Self.depthLimit else {
             throw error(.limitExceeded, "this is nested deeper than \(Self.depthLimit) levels", at: offset)
+        }
+        guard cubby_stack_is_short() == 0 else {
+            throw error(.limitExceeded, "this is nested deeper than the thread's stack allows", at: offset)
         }
         return height
     }
