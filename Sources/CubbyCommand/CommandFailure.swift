@@ -3,18 +3,13 @@ import ArgumentParser
 
 /// How commands end when they cannot do their work: a line on standard error, and the status of the contract.
 enum CommandFailure {
-    enum Status: Int32 {
-        case usage = 64
-        case badData = 65
-        case unavailable = 69
-        case inputOutput = 74
-        case containerInUse = 75
-    }
-
-    static func exit(_ status: Status, _ message: String) -> ExitCode {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
+    static func exit(_ status: ExitStatus, _ message: String) -> ExitCode {
+        say(message)
         return ExitCode(status.rawValue)
     }
+
+    /// Writes a line to standard error.
+    static func say(_ message: String) { StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n") }
 }
 
 /// The container that a command's option names.

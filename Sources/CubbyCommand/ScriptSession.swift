@@ -16,16 +16,6 @@ struct ScriptSession {
         case file(String)
     }
 
-    enum Status {
-        static let scriptError: Int32 = 1
-        static let usage: Int32 = 64
-        static let badData: Int32 = 65
-        static let unavailable: Int32 = 69
-        static let inputOutput: Int32 = 74
-        static let containerInUse: Int32 = 75
-        static let interrupted: Int32 = 130
-    }
-
     private let hostOptions: HostOptions
     private let source: Source
     private let arguments: [String]
@@ -85,18 +75,21 @@ struct ScriptSession {
         // The host does not own it.
         defer { withExtendedLifetime(pictures) {} }
         host.launch()
-        var status: Int32 = 0
+        var status = ExitStatus.done.rawValue
+        var isWatched = false
         for (index, chunk) in chunks.enumerated() where host.exitCode == nil && status == 0 {
             let module = modules.indices.contains(index) ? modules[index] : nil
             status = run(chunk.bytes, chunk.name, module.map { [$0] } ?? arguments, on: host)
         }
-        if host.exitCode == nil, isPrompt || (staysAtPrompt && status != Status.interrupted) {
+        if host.exitCode == nil, isPrompt || (staysAtPrompt && status != ExitStatus.interrupted.rawValue) {
+            isWatched = true
             REPL(host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents).run()
-            status = 0
+            status = ExitStatus.done.rawValue
         }
         host.terminate(status, cause: .eof, explicitly: false)
         host.flushOutput()
-        throw ExitCode(host.exitCode ?? status)
+        throw ExitCode(
+            ExitStatus.ofSession(host, script: status, isStrict: hostOptions.strict, isWatched: isWatched))
     }
 
     private var isPrompt: Bool { if case .prompt = source { true } else { false } }
@@ -109,11 +102,11 @@ struct ScriptSession {
         case .failure(let error):
             if host.exitCode != nil { return 0 }
             if error.kind == .cancelled {
-                complain("interrupted")
-                return Status.interrupted
+                CommandFailure.say("interrupted")
+                return ExitStatus.interrupted.rawValue
             }
-            complain(ErrorText.describe(error, sources: host.sources))
-            return Status.scriptError
+            CommandFailure.say(ErrorText.describe(error, sources: host.sources))
+            return ExitStatus.scriptError.rawValue
         }
     }
 
@@ -131,18 +124,18 @@ struct ScriptSession {
         do {
             return try ScriptHost(options)
         } catch let error as ContainerLockError {
-            throw exit(Status.containerInUse, error.message)
+            throw CommandFailure.exit(.containerInUse, error.message)
         } catch let error as LandlockError {
-            throw exit(Status.unavailable, "--require-sandbox: \(error.message)")
+            throw CommandFailure.exit(.unavailable, "--require-sandbox: \(error.message)")
         } catch let error as FileError {
-            throw exit(Status.inputOutput, error.message)
+            throw CommandFailure.exit(.inputOutput, error.message)
         } catch let error as StoreError {
-            throw exit(error.code == .inputOutput ? Status.inputOutput : Status.badData, error.message)
+            throw CommandFailure.exit(error.code == .inputOutput ? .inputOutput : .badData, error.message)
         }
     }
 
     private func read(_ name: String, _ body: () throws(FileError) -> [UInt8]) throws -> [UInt8] {
-        do { return try body() } catch { throw exit(Status.inputOutput, error.message) }
+        do { return try body() } catch { throw CommandFailure.exit(.inputOutput, error.message) }
     }
 
     private func standardInput() throws(FileError) -> [UInt8] {
@@ -151,16 +144,6 @@ struct ScriptSession {
 
     /// A file's error as the way out, said on standard error.
     static func failure(_ error: FileError) -> ExitCode {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(error.message)\n")
-        return ExitCode(Status.inputOutput)
-    }
-
-    private func exit(_ status: Int32, _ message: String) -> ExitCode {
-        complain(message)
-        return ExitCode(status)
-    }
-
-    private func complain(_ message: String) {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
+        CommandFailure.exit(.inputOutput, error.message)
     }
 }

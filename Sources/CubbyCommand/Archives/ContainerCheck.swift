@@ -45,7 +45,7 @@ struct ContainerCheck {
             for text in try check.repair() { print("  repaired: \(text)") }
         } catch let error as ContainerLockError {
             guard case .inUse = error else { throw ArchiveFiles.failure(74, error.message) }
-            throw ArchiveFiles.failure(ScriptSession.Status.containerInUse, error.message)
+            throw ArchiveFiles.failure(ExitStatus.containerInUse.rawValue, error.message)
         } catch let error as StoreError {
             throw ArchiveFiles.failure(error.code == .corruptArchive ? ArchiveFiles.badData : 74, error.message)
         } catch let error as FileError {

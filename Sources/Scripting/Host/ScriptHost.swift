@@ -51,6 +51,10 @@ public final class ScriptHost {
     public internal(set) var applicationState = ApplicationState.notRunning
     /// Set when the application has ended: the process's exit status.
     public internal(set) var exitCode: Int32?
+    /// What ended the application; nil while it lives.
+    public internal(set) var exitCause: LifeCycleCause?
+    /// Why the last save on the way to the background or out failed; nil when it succeeded, or there was nothing to save.
+    public internal(set) var saveFailure: (any Error)?
     /// What Ctrl-C cancels: the chunk that a person or the command started.
     var foreground: ScriptTask?
     var lifeCycle = LifeCycleContext()
@@ -115,7 +119,7 @@ public final class ScriptHost {
             removesLeftovers: false)
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
-        socket = options.acceptsAttachments && !options.isReadOnly ? try ContainerSocket(listeningIn: container) : nil
+        socket = Self.makeSocket(options, logger)
         service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
         memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
         // Everything that lies outside and is needed is open: from here on the kernel sees to it.
@@ -151,6 +155,15 @@ public final class ScriptHost {
         if options.handlesSignals { try takeSignals() }
     }
 
+    /// The socket is an addition: a file system that has none, or a path that is too long, keeps no script from running.
+    private static func makeSocket(_ options: ScriptHostOptions, _ logger: Logger) -> ContainerSocket? {
+        guard options.acceptsAttachments, !options.isReadOnly else { return nil }
+        do { return try ContainerSocket(listeningIn: options.container) } catch {
+            logger.debug("No prompt can be attached: \(error.message)")
+            return nil
+        }
+    }
+
     deinit {
         signals?.stop()
         state.close()
@@ -159,6 +172,10 @@ public final class ScriptHost {
 
     private func wire() {
         scheduler.isEnding = { [unowned self] in exitCode != nil || lifeCycle.isHurried }
+        scheduler.entryChanged = { [unowned self] entry in
+            output.entry = entry
+            warnedNames.removeAll()
+        }
         hooks.observerLimit = min(options.timeLimit ?? hooks.observerLimit, hooks.observerLimit)
         hooks.isHurried = { [unowned self] in lifeCycle.isHurried }
         hooks.report = { [unowned self] failure in report(failure) }
@@ -261,7 +278,7 @@ public final class ScriptHost {
         if reasons.contains(.memory) { scriptMemoryIsShort() }
         if reasons.contains(.events) {
             lifeCycle.cancelRequested = false
-            loop.drainPending()
+            scheduler.outsideOfEntries { loop.drainPending() }
             if lifeCycle.isHurried, exitCode == nil, lifeCycle.isHandling {
                 return scheduler.stopCurrent(LuaError(.cancelled, "stopped: a second SIGTERM came"))
             }
@@ -272,12 +289,15 @@ public final class ScriptHost {
                 lifeCycle.cancelRequested = false
                 return scheduler.stopCurrent(LuaError(.cancelled, "interrupted"))
             }
+            if let decision = scheduler.stopRequested() { return decision }
         }
         return reasons.contains(.deadline) ? scheduler.stopExpired() : .goOn
     }
 
-    /// Ctrl-C: what runs is stopped, what waits is cancelled; the session goes on.
+    /// Ctrl-C: what runs is stopped, what waits is cancelled; the session goes on. An attached prompt's entry that runs is
+    /// stopped alone.
     public func cancelForeground() {
+        if let current = scheduler.current, current.entry != nil { return scheduler.requestCancel(current) }
         if state.depth > 0 { lifeCycle.cancelRequested = true }
         scheduler.interruptWaiting(foreground)
     }

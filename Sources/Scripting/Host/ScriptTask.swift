@@ -17,6 +17,12 @@ public final class ScriptTask {
     /// How deep its code runs, in protected calls; what an interrupt unwinds.
     var depth = 0
     var onFinish: ((Result<[LuaValue], LuaError>) -> Void)?
+    /// The entry of an attached prompt that it is, or was started by; nil for the host's own code.
+    var entry: ScriptEntry?
+    /// Whether it is to be stopped at the next occasion.
+    var isCancelRequested = false
+    /// Cancels the task at its deadline while it waits and nobody awaits its end.
+    var deadlineTimer: LoopTimer?
 
     init(thread: LuaThread) { self.thread = thread }
 

@@ -17,6 +17,15 @@ final class TaskScheduler {
     private var pendingWait: ((@escaping ([LuaValue]) -> Void) -> () -> Void)?
     /// Why waiting in place must end now.
     var isEnding: () -> Bool = { false }
+    /// The entry whose code runs now; nil for the host's own code. A task that code starts belongs to the same entry.
+    private(set) var entry: ScriptEntry? {
+        didSet { if entry !== oldValue { entryChanged(entry) } }
+    }
+    /// Called when code of another entry, or of none, runs from now on.
+    var entryChanged: (ScriptEntry?) -> Void = { _ in }
+    /// How many tasks were on the stack at each turn of the loop that is under way, outermost first: the code that waits
+    /// for the turn is theirs, the code above is not.
+    private var turns: [Int] = []
 
     init(_ state: LuaState, loop: EventLoop) {
         self.state = state
@@ -28,12 +37,21 @@ final class TaskScheduler {
     // MARK: Running
 
     /// Starts a task; it runs until it waits or ends.
+    ///
+    /// - Parameters:
+    ///   - function: what it runs.
+    ///   - arguments: the function's.
+    ///   - seconds: of wall time that it may take; nil for no limit.
+    ///   - entry: the entry that it is; that of the running code if not given.
+    ///   - onFinish: called at its end, by whoever does not await it by `finish(_:)`.
     func start(
-        _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil,
+        _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil, as entry: ScriptEntry? = nil,
         onFinish: ((Result<[LuaValue], LuaError>) -> Void)? = nil
     ) -> ScriptTask {
         let task = ScriptTask(thread: state.makeThread(function))
         task.onFinish = onFinish
+        task.entry = entry ?? self.entry
+        entry?.task = task
         task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
         step(task, arguments)
         return task
@@ -47,11 +65,10 @@ final class TaskScheduler {
                 cancel(task, Self.timeIsUp)
             } else if isEnding() {
                 cancel(task, LuaError(.cancelled, "the application has ended"))
-            } else if interrupted === task {
-                interrupted = nil
+            } else if task.isCancelRequested || isCallerCancelled {
                 cancel(task, Self.interruption)
             } else {
-                loop.runOnce(timeout: left)
+                turnLoop(timeout: left)
             }
         }
         return task.result ?? .failure(LuaError(.cancelled, "the task was dropped"))
@@ -60,17 +77,50 @@ final class TaskScheduler {
     static let timeIsUp = LuaError(.deadline, "time is up")
     private static let interruption = LuaError(.cancelled, "interrupted")
 
-    private func step(_ task: ScriptTask, _ arguments: [LuaValue]) {
-        waiting[ObjectIdentifier(task)] = nil
-        task.progress = .running
+    /// One turn of the loop for code that waits. What runs meanwhile belongs to nobody's entry.
+    private func turnLoop(timeout: Double?) {
+        turns.append(stack.count)
+        let outer = entry
+        entry = nil
+        defer {
+            turns.removeLast()
+            entry = outer
+        }
+        loop.runOnce(timeout: timeout)
+    }
+
+    /// Runs what no entry asked for: life cycle events that are met between two steps of an entry's code.
+    func outsideOfEntries(_ body: () -> Void) {
+        let outer = entry
+        entry = nil
+        defer { entry = outer }
+        body()
+    }
+
+    /// Runs the host's own work for a task, in its time and for its entry: code of scripts that the work calls is stopped
+    /// with the task.
+    func work<Value>(for task: ScriptTask, _ body: () -> Value) -> Value {
+        let outer = entry
+        entry = task.entry
         task.depth = state.depth + 1
         stack.append(task)
         armDeadline()
-        let result: Result<LuaThread.Outcome, LuaError> = Result { () throws(LuaError) in
-            try task.thread.resume(arguments)
+        defer {
+            stack.removeLast()
+            armDeadline()
+            entry = outer
         }
-        stack.removeLast()
-        armDeadline()
+        return body()
+    }
+
+    private func step(_ task: ScriptTask, _ arguments: [LuaValue]) {
+        waiting[ObjectIdentifier(task)] = nil
+        task.deadlineTimer?.cancel()
+        task.deadlineTimer = nil
+        task.progress = .running
+        let result: Result<LuaThread.Outcome, LuaError> = work(for: task) {
+            Result { () throws(LuaError) in try task.thread.resume(arguments) }
+        }
         switch result {
         case .success(.finished(let values)): end(task, .success(values))
         case .failure(let error): end(task, .failure(error))
@@ -87,6 +137,12 @@ final class TaskScheduler {
             }
             task.progress = .waiting(cancel: forget)
             waiting[ObjectIdentifier(task)] = task
+            if task.isCancelRequested { return cancel(task, Self.interruption) }
+            // Who awaits the task sees to its deadline.
+            guard task.onFinish != nil, let deadline = task.deadline else { return }
+            task.deadlineTimer = loop.after(deadline.seconds(since: .now())) { [weak self, weak task] in
+                if let self, let task { cancel(task, Self.timeIsUp) }
+            }
         }
     }
 
@@ -124,12 +180,12 @@ final class TaskScheduler {
         waitsInPlace += 1
         defer { waitsInPlace -= 1 }
         while result == nil {
-            if isEnding() || cancelRequested {
+            if isEnding() || cancelRequested || isCallerCancelled {
                 forget()
                 cancelRequested = false
                 throw Self.interruption
             }
-            loop.runOnce(timeout: nil)
+            turnLoop(timeout: nil)
         }
         return try call.returns(values: result ?? [])
     }
@@ -138,16 +194,22 @@ final class TaskScheduler {
     private var waitsInPlace = 0
     /// Ctrl-C came while a wait in place turned the loop.
     private var cancelRequested = false
-    /// The waiting task that Ctrl-C is for, when other code ran as it came.
-    private weak var interrupted: ScriptTask?
 
     // MARK: Stopping
 
     /// Ends a waiting task with an error; its pending variables are closed.
     func cancel(_ task: ScriptTask, _ error: LuaError) {
         guard case .waiting(let forget) = task.progress else { return }
+        waiting[ObjectIdentifier(task)] = nil
+        task.deadlineTimer?.cancel()
+        task.deadlineTimer = nil
         forget()
+        // Closing runs code of scripts, which may turn the loop: the task is cancelled once.
+        task.progress = .running
+        let outer = entry
+        entry = task.entry
         task.thread.close()
+        entry = outer
         end(task, .failure(error))
     }
 
@@ -156,11 +218,40 @@ final class TaskScheduler {
     func interruptWaiting(_ foreground: ScriptTask?) {
         if waitsInPlace > 0 { cancelRequested = true }
         guard let foreground, case .waiting = foreground.progress else { return }
-        if stack.isEmpty, state.depth == 0 {
-            cancel(foreground, Self.interruption)
-        } else {
-            interrupted = foreground
+        requestCancel(foreground)
+    }
+
+    /// Stops one task and what it called, and nothing else: at the next instruction of its code, or as soon as what it
+    /// waits for lets it. A task that has ended is left alone.
+    func requestCancel(_ task: ScriptTask) {
+        if case .waiting = task.progress {
+            task.isCancelRequested = true
+            // Its pending variables are closed by code of scripts, which does not run between two steps of other code.
+            guard stack.isEmpty, state.depth == 0 else {
+                loop.after(0) { [weak self, weak task] in
+                    if let self, let task { cancel(task, Self.interruption) }
+                }
+                return
+            }
+            cancel(task, Self.interruption)
+        } else if stack.contains(where: { $0 === task }) {
+            task.isCancelRequested = true
+            state.interrupter.interrupt(.events)
         }
+    }
+
+    /// The tasks whose code runs now and is not below a turn of the loop.
+    private var running: ArraySlice<ScriptTask> { stack[(turns.last ?? 0)...] }
+
+    /// Whether what waits here was called by a task that is to be stopped.
+    private var isCallerCancelled: Bool { running.contains { $0.isCancelRequested } }
+
+    /// The decision for a task that is to be stopped, if code of such a task runs now.
+    func stopRequested() -> LuaState.InterruptDecision? {
+        guard let task = running.first(where: { $0.isCancelRequested }) else { return nil }
+        // Work for the task may call further functions of scripts: each is stopped.
+        state.interrupter.interrupt(.events)
+        return .stop(Self.interruption, depth: task.depth)
     }
 
     /// The decision for an interrupt that the innermost task is to be stopped by.

@@ -20,7 +20,7 @@ enum HelpModule {
                 text =
                     "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name) + EventDeclaration.all.map(\.name)))\n"
             }
-            if !(host.frontEnd?.show(help: text) ?? false) { host.output.write(Array(text.utf8)) }
+            if !(host.activeFrontEnd?.show(help: text) ?? false) { host.output.write(Array(text.utf8)) }
             return call.returnsNothing()
         }
     }

@@ -14,7 +14,7 @@ enum StrictGlobals {
         let trees = host.options.usesLuaTrees ? LuaTrees.folders.map { "@\(DisplayPath.abbreviate($0))/" } : []
         let index = state.makeFunction(declaration) { [unowned host] call in
             guard let name = call.value(1).textValue else { return call.returns(LuaValue.nil) }
-            let isTyped = host.isRunningEntry && isEntry(call)
+            let isTyped = (host.isRunningEntry || host.scheduler.entry != nil) && isEntry(call)
             // What the prompt sets by and by: no result yet is no mistake.
             if isTyped, isOfPrompt(name) || host.warnedNames.contains(name) { return call.returns(LuaValue.nil) }
             if let source = call.chunkName(ofLevel: 1), trees.contains(where: source.hasPrefix) {

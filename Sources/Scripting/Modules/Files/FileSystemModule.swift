@@ -107,7 +107,7 @@ extension ScriptHost {
     /// Asks the person at the prompt, once a path, before it is touched; what was granted needs no question.
     func askConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
         // Where the kernel's fence stands, a yes would change nothing.
-        guard options.isInteractive, fences.kernelABI == nil, let frontEnd,
+        guard options.isInteractive, fences.kernelABI == nil, let frontEnd = activeFrontEnd,
             case .notGranted(let absolute) = fence.verdict(path, access)
         else {
             return
