@@ -36,7 +36,7 @@ struct CubbyCommand: ParsableCommand {
     static func main() {
         // Before any thread exists: the signal thread alone receives what drives the life cycle.
         SignalMask.blockAtLaunch()
-        var words = Array(CommandLine.arguments.dropFirst())
+        var words = Array(ProgramArguments.current.dropFirst())
         // Parsing is a good part of a short run: one command is parsed alone, and all of them for help and for errors only.
         var command = parsed(words)
         if let start = command as? StartCommand, let others = subcommandFirst(words, start) {

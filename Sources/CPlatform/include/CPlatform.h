@@ -89,6 +89,15 @@ int cubby_begin_sync(int file);
 /* A new event descriptor, non-blocking, closed on exec. */
 int cubby_eventfd(void);
 
+/* arguments.c: Swift reads /proc/self/cmdline, and has no arguments where /proc is not mounted. */
+
+/* How many arguments the program was started with, its name among them, and each of them; NULL beyond the last. */
+int32_t cubby_argument_count(void);
+const char *cubby_argument(int32_t index);
+
+/* The program's path as it was given to the kernel, or NULL. */
+const char *cubby_program_path(void);
+
 /* processes.c: pidfd_open has no wrapper in older C libraries, and waiting's results are macros. */
 
 /* A descriptor that is readable when a process has ended. */

@@ -73,7 +73,9 @@ final class AttachOutbox {
                 bytes.removeFirst(sent)
                 sent = 0
             }
-            if watch == nil { watch = loop.watch(socket.descriptor, for: .writable) { [weak self] _ in self?.writable() } }
+            if watch == nil {
+                watch = loop.watch(socket.descriptor, for: .writable) { [weak self] _ in self?.writable() }
+            }
         }
     }
 

@@ -26,6 +26,10 @@ final class TaskScheduler {
     /// How many tasks were on the stack at each turn of the loop that is under way, outermost first: the code that waits
     /// for the turn is theirs, the code above is not.
     private var turns: [Int] = []
+    /// The tasks whose end is awaited, outermost first.
+    private var awaited: [ScriptTask] = []
+    /// Seconds for closing the pending variables of a task that is cancelled, where its time is limited.
+    private static let closingLimit = 1.0
 
     init(_ state: LuaState, loop: EventLoop) {
         self.state = state
@@ -44,6 +48,7 @@ final class TaskScheduler {
     ///   - seconds: of wall time that it may take; nil for no limit.
     ///   - entry: the entry that it is; that of the running code if not given.
     ///   - onFinish: called at its end, by whoever does not await it by `finish(_:)`.
+    /// - Returns: the task.
     func start(
         _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil, as entry: ScriptEntry? = nil,
         onFinish: ((Result<[LuaValue], LuaError>) -> Void)? = nil
@@ -59,6 +64,9 @@ final class TaskScheduler {
 
     /// Turns the loop until the task has ended, or its time is up.
     func finish(_ task: ScriptTask) -> Result<[LuaValue], LuaError> {
+        if let result = task.result { return result }
+        awaited.append(task)
+        defer { awaited.removeLast() }
         while !task.isFinished {
             let left = task.deadline?.seconds(since: .now())
             if let left, left <= 0 {
@@ -67,6 +75,8 @@ final class TaskScheduler {
                 cancel(task, LuaError(.cancelled, "the application has ended"))
             } else if task.isCancelRequested || isCallerCancelled {
                 cancel(task, Self.interruption)
+            } else if isInTheWay(of: awaited.dropLast()) {
+                cancel(task, Self.scriptHasEnded)
             } else {
                 turnLoop(timeout: left)
             }
@@ -76,6 +86,12 @@ final class TaskScheduler {
 
     static let timeIsUp = LuaError(.deadline, "time is up")
     private static let interruption = LuaError(.cancelled, "interrupted")
+    private static let scriptHasEnded = LuaError(.cancelled, "the host's script has ended")
+
+    /// Whether an entry waits where it keeps the host from going on: a task that is awaited further down has ended.
+    private func isInTheWay(of tasks: ArraySlice<ScriptTask>) -> Bool {
+        entry != nil && tasks.contains { $0.isFinished }
+    }
 
     /// One turn of the loop for code that waits. What runs meanwhile belongs to nobody's entry.
     private func turnLoop(timeout: Double?) {
@@ -185,6 +201,10 @@ final class TaskScheduler {
                 cancelRequested = false
                 throw Self.interruption
             }
+            if isInTheWay(of: awaited[...]) {
+                forget()
+                throw Self.scriptHasEnded
+            }
             turnLoop(timeout: nil)
         }
         return try call.returns(values: result ?? [])
@@ -206,10 +226,9 @@ final class TaskScheduler {
         forget()
         // Closing runs code of scripts, which may turn the loop: the task is cancelled once.
         task.progress = .running
-        let outer = entry
-        entry = task.entry
-        task.thread.close()
-        entry = outer
+        task.isCancelRequested = false
+        if task.entry != nil || task.deadline != nil { task.deadline = .now().advanced(by: Self.closingLimit) }
+        work(for: task) { task.thread.close() }
         end(task, .failure(error))
     }
 
