@@ -6,6 +6,8 @@ import Testing
 /// Attached prompts that leave, interrupt, read slowly or talk nonsense: the host goes on, and ends with its own status.
 @Suite("Attached peers", .serialized, .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
 struct AttachPeerTests {
+    private typealias ExitStatus = TestSupport.ExitStatus
+
     let program: Program
 
     init() throws { program = try Program() }

@@ -6,6 +6,8 @@ import Testing
 /// Every row of the tables in docs/exit-status.md.
 @Suite("Exit status", .serialized, .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
 struct ExitStatusTests {
+    private typealias ExitStatus = TestSupport.ExitStatus
+
     let program: Program
 
     init() throws { program = try Program() }

@@ -6,7 +6,7 @@ attach.py BINARY [TRIALS [SEED]]
 Each host runs a main script that counts, and serves three clients at a time. After ten trials it has to have gone on
 counting, to answer a new prompt, and to end by SIGTERM with 0, or with its script's own status.
 """
-import os, random, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time
+import os, random, select, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time
 
 binary, trials = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 400
 seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
@@ -49,12 +49,10 @@ def connect(container):
 
 
 def drain(client, rng, pieces):
-    """Reads some pieces, slowly or not; nothing is left unread by chance alone."""
+    """Reads some pieces, as they come."""
     for _ in range(pieces):
-        try:
-            if not client.recv(rng.choice([64, 4096, 65536]), socket.MSG_DONTWAIT): return
-        except BlockingIOError:
-            time.sleep(rng.random() * 0.005)
+        if select.select([client], [], [], rng.random() * 0.005)[0] and not client.recv(rng.choice([64, 4096, 65536])):
+            return
 
 
 def raw_client(container, rng):
@@ -76,7 +74,7 @@ def program_client(container, rng):
     run = subprocess.Popen(
         [binary, "attach", "--container", container, "-e", rng.choice(entries)],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
-    if rng.random() < 0.5: run.stdout.read(rng.choice([1, 4096, 100000]))
+    if rng.random() < 0.5 and select.select([run.stdout], [], [], 0.2)[0]: os.read(run.stdout.fileno(), rng.choice([1, 4096, 100000]))
     time.sleep(rng.random() * 0.15)
     run.send_signal(rng.choice([signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))
     run.stdout.close()
