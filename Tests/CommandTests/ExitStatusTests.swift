@@ -103,6 +103,7 @@ struct ExitStatusTests {
         for code in [
             "app:on('user.x', function() os.exit(0) end) app:emit('user.x')",
             "timer.after(0, function() app:terminate() end) app:run()",
+            "app:on('willTerminate', function() os.exit(0) end)",
             "notifications:addObserver('note', function() os.exit() end) notifications:post('note')",
         ] {
             let output = try program("--strict", "-e", code)

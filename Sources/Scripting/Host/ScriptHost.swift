@@ -178,7 +178,11 @@ public final class ScriptHost {
         }
         hooks.observerLimit = min(options.timeLimit ?? hooks.observerLimit, hooks.observerLimit)
         hooks.isHurried = { [unowned self] in lifeCycle.isHurried }
-        hooks.hasEnded = { [unowned self] in exitCode != nil || lifeCycle.deferredTermination != nil }
+        hooks.hasEnded = { [unowned self] in
+            // A second SIGTERM stops handlers that had not ended: that is told.
+            exitCode != nil || lifeCycle.deferredTermination != nil
+                || (lifeCycle.requestedExitCode != nil && !lifeCycle.isHurried)
+        }
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }
         // A handler that runs within other code shares its sync: a loop that a handler watches waits for the disk once.
