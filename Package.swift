@@ -30,19 +30,19 @@ let package = Package(
     targets: [
         // Ground floor: the only C, each file with a stated reason.
         .systemLibrary(name: "CLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
-        .target(name: "CLuaShim", dependencies: ["CLua"]),
         .target(name: "CPlatform"),
+        .target(name: "CLuaShim", dependencies: ["CLua", "CPlatform"]),
         // The headers of libvips need GLib's flags. Its own pkg-config name would link it, which costs 38 ms a start.
         .systemLibrary(
             name: "CVips", path: "Sources/CImaging/vips", pkgConfig: "glib-2.0", providers: [.apt(["libvips-dev"])]),
         .target(name: "CImaging", dependencies: ["CVips"], exclude: ["vips"]),
         // Descriptors beneath a folder, atomic replacement, the file layer that a test can fail.
         .target(name: "Files", dependencies: ["CPlatform"]),
-        // Words for people, of which messages on all floors are made.
+        // Words for people, of which messages on all floors are made: visible text, nearest names.
         .target(name: "Wording"),
 
         // Formats and languages: these stand alone.
-        .target(name: "PropertyList", dependencies: ["CPlatform"]),
+        .target(name: "PropertyList", dependencies: ["CPlatform", "Wording"]),
         .target(name: "KeyedArchive", dependencies: ["CPlatform", "PropertyList", "Wording"]),
         .target(name: "Lua", dependencies: ["CLuaShim", "Wording"]),
         .target(name: "LineEditor"),
@@ -111,6 +111,7 @@ let package = Package(
         .testTarget(
             name: "REPLTests",
             dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "Files", "TestSupport"]),
+        .testTarget(name: "CubbyTests", dependencies: ["Cubby", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

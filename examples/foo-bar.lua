@@ -36,7 +36,9 @@ local function saved(path)
   local bytes = fs.exists(path) and fs.read(path)
   if not bytes or #bytes == 0 then return nil end
   local unarchiver = assert(archiver.reader(bytes))
-  if not unarchiver:containsValue("myfoo") then error(path .. " is a file of your own: run this in an empty container", 0) end
+  if not unarchiver:containsValue("myfoo") then
+    error(path .. " is a file of your own: run this in an empty container", 0)
+  end
   return unarchiver
 end
 

@@ -2,7 +2,8 @@
 --
 --   cubby --container /tmp/save-hooks run examples/save-hooks.lua
 --
--- It removes the item and the folder that it made, and nothing else. Put the hooks into Library/Scripts/init.lua of your container, and they are there at every launch.
+-- It removes the item and the folder that it made, and nothing else. Put the hooks into Library/Scripts/init.lua of
+-- your container, and they are there at every launch.
 
 local backups = app.container.documents .. "/Backups by hook"
 local hadBackups = fs.exists(backups)

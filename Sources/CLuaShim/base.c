@@ -16,7 +16,7 @@ static int narrow_setmetatable(lua_State *L) {
     if (type == LUA_TTABLE) {
         lua_pushliteral(L, "__gc");
         if (lua_rawget(L, 2) != LUA_TNIL)
-            return luaL_error(L, "a metatable with __gc is refused: use __close, or app:on(\"willTerminate\", …)");
+            return luaL_error(L, "a metatable with __gc is refused: use __close%s", host_of(L)->finalizerHint);
         lua_pop(L, 1);
     }
     if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) return luaL_error(L, "cannot change a protected metatable");
@@ -294,7 +294,7 @@ static int narrow_body(lua_State *L) {
     static const char *const debugs[] = {"debug",      "gethook",     "getlocal",   "getmetatable", "getregistry",
                                          "getupvalue", "getuservalue", "sethook",    "setlocal",     "setmetatable",
                                          "setupvalue", "setuservalue", "upvalueid",  "upvaluejoin",  "setcstacklimit", NULL};
-    static const char *const oses[] = {"execute", "setlocale", NULL};
+    static const char *const oses[] = {"execute", "exit", "setlocale", NULL};
     static const char *const ios[] = {"popen", "input", "output", "tmpfile", "close", NULL};
     lua_pushglobaltable(L);
     replace(L, "setmetatable", narrow_setmetatable, 0);

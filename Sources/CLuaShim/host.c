@@ -90,6 +90,7 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     host->callbacks = *callbacks;
     host->owner = owner;
     host->limit = limit;
+    host->finalizerHint = "";
     clua_adopt(host);
     lua_State *L = lua_newstate(allocate, host);
     if (!L) {
@@ -143,6 +144,8 @@ unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned lo
     host->failures = count;
     return counted;
 }
+
+void clua_set_finalizer_hint(clua_host *host, const char *text) { host->finalizerHint = text; }
 
 void clua_set_output_limit(clua_host *host, size_t bytes) { host->outputLimit = bytes; }
 size_t clua_output(const clua_host *host) { return host->output; }

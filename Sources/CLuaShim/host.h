@@ -67,6 +67,8 @@ struct clua_host {
     int *freeSlots, slots;
     size_t freeCount, freeCapacity;
 
+    const char *finalizerHint; /* the end of the message that refuses __gc: what the program offers */
+
     /* Output of scripts, in bytes. */
     size_t output, outputLimit;
     int outputRaised;

@@ -1,6 +1,6 @@
 /* Threads: which one uses a state, and how far its stack may grow. */
-#define _GNU_SOURCE /* pthread_getattr_np */
-#include <sys/resource.h>
+#define _GNU_SOURCE
+#include <CPlatform.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,25 +8,9 @@
 
 _Thread_local clua_thread clua_self;
 
-/* The lowest address of the calling thread's stack. */
-static char *stack_end(char *here) {
-    pthread_attr_t attributes;
-    void *address = NULL;
-    size_t size;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        if (pthread_attr_getstack(&attributes, &address, &size) != 0) address = NULL;
-        pthread_attr_destroy(&attributes);
-    }
-    if (address && (char *)address < here) return address;
-    /* The main thread without /proc. Arguments and environment stand above, of unknown size. */
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > 8 << 20) limit.rlim_cur = 8 << 20;
-    return here - limit.rlim_cur / 4 * 3;
-}
-
 /* A quarter of the thread's stack is the reserve, 256 KB to 2 MB, and half of a stack that is too small for that. */
 static clua_stack limits_of_stack(void) {
-    char *here = __builtin_frame_address(0), *low = stack_end(here);
+    char *here = __builtin_frame_address(0), *low = cubby_stack_end();
     size_t room = (size_t)(here - low);
     if (room > (size_t)64 << 20) low = here - (room = (size_t)64 << 20); /* `ulimit -s unlimited` */
     size_t reserve = room / 4;

@@ -56,24 +56,36 @@ static struct {
     struct sigaction former[NSIG];
 } rescue;
 
-static void rescue_and_go_on(int number) {
+static volatile sig_atomic_t is_armed;
+
+int cubby_tty_give_back(void) {
+    if (!is_armed || in_background(rescue.input)) return 0;
+    /* With TCSADRAIN a terminal that reads nothing would hold the crash up. */
+    tcsetattr(rescue.input, TCSANOW, &rescue.found);
+    ssize_t written = write(rescue.output, rescue.sequences, rescue.count);
+    (void)written;
+    return 1;
+}
+
+/* Whether the instruction that raised a signal raises it again when the handler returns: with its address, which a handler
+   before this one may need. */
+static int repeats(int number, const siginfo_t *info) {
+    return info->si_code > 0 && (number == SIGBUS || number == SIGSEGV || number == SIGILL || number == SIGFPE);
+}
+
+static void rescue_and_go_on(int number, siginfo_t *info, void *context) {
+    (void)context;
     int saved_errno = errno;
-    if (!in_background(rescue.input)) {
-        /* With TCSADRAIN a terminal that reads nothing would hold the crash up. */
-        tcsetattr(rescue.input, TCSANOW, &rescue.found);
-        ssize_t written = write(rescue.output, rescue.sequences, rescue.count);
-        (void)written;
-    }
-    /* What happened before to such a signal happens now: it is pending until this handler returns. */
+    cubby_tty_give_back();
+    /* What happened before to such a signal happens now; one that was sent is pending until this handler returns. */
     sigaction(number, &rescue.former[number], NULL);
-    raise(number);
+    if (!repeats(number, info)) raise(number);
     errno = saved_errno;
 }
 
 int cubby_tty_rescue(int input, int output, const char *sequences) {
     static const int fatal[] = {SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,   SIGBUS,  SIGFPE,  SIGSEGV, SIGSYS,
                                 SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGPWR,  SIGPOLL};
-    static int is_armed = 0;
     if (is_armed) return 0;
     if (tcgetattr(input, &rescue.found) != 0) return -errno;
     size_t count = strlen(sequences);
@@ -94,7 +106,7 @@ int cubby_tty_rescue(int input, int output, const char *sequences) {
     }
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
         int number = fatal[i];
-        struct sigaction action = {.sa_handler = rescue_and_go_on, .sa_flags = SA_ONSTACK};
+        struct sigaction action = {.sa_sigaction = rescue_and_go_on, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigfillset(&action.sa_mask);
         if (sigaction(number, NULL, &rescue.former[number]) != 0) continue;
         /* Ignored ones end nothing. */

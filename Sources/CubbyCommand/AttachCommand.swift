@@ -18,24 +18,52 @@ struct AttachCommand: ParsableCommand {
 
     func run() throws {
         let container = try ContainerArgument.locate(container)
-        let descriptor: Int32
-        do { descriptor = try ContainerSocket.connect(to: container) } catch {
-            let holder = FolderLock.holder(of: container.path)
-            let reason =
-                holder.map { "\($0.text) has it, but takes no attachments" }
-                ?? "no process runs \(container.displayPath)"
-            guard error.code == ENOENT || error.code == ECONNREFUSED else { throw CommandFailure.exit(error) }
-            throw CommandFailure.exit(.inputOutput, "cannot attach: \(reason)")
-        }
+        // Until the host has answered, and for a chunk, Ctrl-C ends this process; its end stops what runs there.
+        SignalMask.restore()
+        let descriptor = try connect(to: container)
         let loop = try EventLoop()
-        let client = try AttachClient(descriptor, loop: loop)
-        if let code {
-            // Ctrl-C ends this process, and its end stops what runs there.
-            SignalMask.restore()
-            throw ExitCode(client.run(code))
-        }
+        let client = try AttachClient(descriptor, loop: loop) { Self.silence(of: container) }
+        if let status = client.greet(shows: code == nil) { throw ExitCode(status) }
+        if let code { throw ExitCode(client.run(code)) }
+        SignalMask.blockAtLaunch()
         let signals = try SignalSource(poster: loop.poster)
         defer { signals.stop() }
         throw ExitCode(client.run())
+    }
+
+    /// Connects, and waits for a host that has no room for who waits.
+    private func connect(to container: Container) throws -> Int32 {
+        var looks = 0
+        while true {
+            do throws(FileError) { return try ContainerSocket.connect(to: container) } catch {
+                guard error.code == EAGAIN else { throw Self.failure(error, container) }
+                looks += 1
+                if looks == 10 { CommandFailure.say("\(Self.silence(of: container).text). Waiting; Ctrl-C leaves") }
+                usleep(100_000)
+            }
+        }
+    }
+
+    private static func failure(_ error: FileError, _ container: Container) -> ExitCode {
+        let holder = FolderLock.holder(of: container.path)
+        let reason =
+            holder.map { "\($0.text) has it, but takes no attachments" }
+            ?? "no process runs \(container.displayPath)"
+        guard error.code == ENOENT || error.code == ECONNREFUSED else { return CommandFailure.exit(error) }
+        return CommandFailure.exit(.inputOutput, "cannot attach: \(reason)")
+    }
+
+    /// Why the host does not answer, and how it goes on.
+    private static func silence(of container: Container) -> HostSilence {
+        guard let holder = FolderLock.holder(of: container.path) else {
+            return HostSilence(text: "the host does not answer", isSuspended: false)
+        }
+        guard holder.isSuspended else {
+            return HostSilence(text: "\(holder.text) does not answer: it is busy", isSuspended: false)
+        }
+        return HostSilence(
+            text:
+                "\(holder.text) is suspended: fg in its terminal, or kill -CONT \(holder.processIdentifier), lets it go on",
+            isSuspended: true)
     }
 }

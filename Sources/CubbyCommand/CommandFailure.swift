@@ -5,21 +5,9 @@ import Wording
 
 /// How commands end when they cannot do their work: a line on standard error, and the status of the contract.
 enum CommandFailure {
-    enum Status: Int32 {
-        case usage = 64
-        case badData = 65
-        case unavailable = 69
-        case inputOutput = 74
-        case containerInUse = 75
-    }
-
-    static func exit(_ status: Status, _ message: String) -> ExitCode {
-        exit(status.rawValue, message)
-    }
-
-    static func exit(_ status: Int32, _ message: String) -> ExitCode {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(VisibleText.line(message))\n")
-        return ExitCode(status)
+    static func exit(_ status: ExitStatus, _ message: String) -> ExitCode {
+        say(VisibleText.line(message))
+        return ExitCode(status.rawValue)
     }
 
     /// Why a container could not be taken.
@@ -35,6 +23,11 @@ enum CommandFailure {
     /// A file's error: bad data when something else is where a file or a folder of the container's has to be.
     static func exit(_ error: FileError, advice: String = "") -> ExitCode {
         exit(error.isMisplaced ? .badData : .inputOutput, error.message + advice)
+    }
+
+    /// Writes a message to standard error; what comes from data has to be visible text already.
+    static func say(_ message: String) {
+        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
     }
 }
 

@@ -1,7 +1,8 @@
 import Application
 import ArgumentParser
+import Files
 import Glibc
-import Lua
+import Wording
 
 /// The command: a REPL, a script, or a chunk.
 @main
@@ -37,7 +38,7 @@ struct CubbyCommand: ParsableCommand {
     static func main() {
         // Before any thread exists: the signal thread alone receives what drives the life cycle.
         SignalMask.blockAtLaunch()
-        var words = Array(CommandLine.arguments.dropFirst())
+        var words = Array(ProgramArguments.current.dropFirst())
         // Parsing is a good part of a short run: one command is parsed alone, and all of them for help and for errors only.
         var command = parsed(words)
         if let start = command as? StartCommand, let others = subcommandFirst(words, start) {

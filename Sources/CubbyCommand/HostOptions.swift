@@ -69,6 +69,12 @@ struct HostOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Seconds that a script may run.", valueName: "s"))
     var timeLimit: Double?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "End with 1 when a handler, a timer or the final save failed, or with the script's own status."))
+    var strict: Bool?
+
     @Option(
         help: ArgumentHelp("The least important messages shown: debug, info, warning or error.", valueName: "level"))
     var logLevel: Logger.Level = .info

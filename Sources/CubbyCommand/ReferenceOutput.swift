@@ -15,7 +15,7 @@ enum ReferenceOutput {
         let layer = PosixFileLayer()
         do {
             try layer.makeDirectories(PathText.parent(of: path), permissions: 0o755)
-            try AtomicFile.write(Array(page.text.utf8), to: path, using: layer)
+            try FileTarget.write(Array(page.text.utf8), to: path, using: layer)
         } catch {
             throw failure(error)
         }

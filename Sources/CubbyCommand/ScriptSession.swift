@@ -19,16 +19,6 @@ struct ScriptSession {
         case work(HostWork)
     }
 
-    enum Status {
-        static let scriptError: Int32 = 1
-        static let usage: Int32 = 64
-        static let badData: Int32 = 65
-        static let unavailable: Int32 = 69
-        static let inputOutput: Int32 = 74
-        static let containerInUse: Int32 = 75
-        static let interrupted: Int32 = 130
-    }
-
     private let hostOptions: HostOptions
     private let source: Source
     private let arguments: [String]
@@ -88,7 +78,8 @@ struct ScriptSession {
         // The host does not own it.
         defer { withExtendedLifetime(pictures) {} }
         host.launch()
-        var status: Int32 = 0
+        var status = ExitStatus.done.rawValue
+        var isWatched = false
         for (index, chunk) in chunks.enumerated() where host.exitCode == nil && status == 0 {
             let module = modules.indices.contains(index) ? modules[index] : nil
             status = run(chunk.bytes, chunk.name, module.map { [$0] } ?? arguments, on: host)
@@ -96,13 +87,15 @@ struct ScriptSession {
         if case .work(let work) = source, host.exitCode == nil, status == 0 {
             status = failure(work.run(arguments, on: host), on: host)
         }
-        if host.exitCode == nil, isPrompt || (staysAtPrompt && status != Status.interrupted) {
+        if host.exitCode == nil, isPrompt || (staysAtPrompt && status != ExitStatus.interrupted.rawValue) {
+            isWatched = true
             REPL(host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents).run()
-            status = 0
+            status = ExitStatus.done.rawValue
         }
         host.terminate(status, cause: .eof, explicitly: false)
         host.flushOutput()
-        throw ExitCode(host.exitCode ?? status)
+        throw ExitCode(
+            ExitStatus.ofSession(host, script: status, isStrict: hostOptions.strict, isWatched: isWatched))
     }
 
     private var isPrompt: Bool { if case .prompt = source { true } else { false } }
@@ -124,13 +117,13 @@ struct ScriptSession {
     ///
     /// - Returns: the exit status.
     private func failure(_ error: LuaError?, on host: ScriptHost) -> Int32 {
-        guard let error, host.exitCode == nil else { return 0 }
+        guard let error, host.exitCode == nil else { return ExitStatus.done.rawValue }
         if error.kind == .cancelled {
-            complain("interrupted")
-            return Status.interrupted
+            CommandFailure.say("interrupted")
+            return ExitStatus.interrupted.rawValue
         }
-        complain(ErrorText.describe(error, sources: host.sources))
-        return Status.scriptError
+        CommandFailure.say(ErrorText.describe(error, sources: host.sources))
+        return ExitStatus.scriptError.rawValue
     }
 
     /// The function that gives the values of a chunk on the command line that is no statement; nil for a statement.
@@ -166,15 +159,15 @@ struct ScriptSession {
         do {
             return try ScriptHost(options)
         } catch let error as FolderLockError {
-            guard case .file(let error) = error else { throw CommandFailure.exit(error) }
-            throw CommandFailure.exit(error, advice: Self.advice(on: error, options.container))
+            guard case .file(let cause) = error else { throw CommandFailure.exit(error) }
+            throw CommandFailure.exit(cause, advice: Self.advice(on: cause, options.container))
         } catch let error as LandlockError {
-            throw exit(Status.unavailable, "--require-sandbox: \(error.message)")
+            throw CommandFailure.exit(.unavailable, "--require-sandbox: \(error.message)")
         } catch let error as FileError {
             throw CommandFailure.exit(error, advice: Self.advice(on: error, options.container))
         } catch let error as StoreError {
             if let error = error.cause as? FileError, error.isMisplaced { throw CommandFailure.exit(error) }
-            throw exit(error.code == .inputOutput ? Status.inputOutput : Status.badData, error.message)
+            throw CommandFailure.exit(error.code == .inputOutput ? .inputOutput : .badData, error.message)
         }
     }
 
@@ -187,7 +180,7 @@ struct ScriptSession {
     }
 
     private func read(_ name: String, _ body: () throws(FileError) -> [UInt8]) throws -> [UInt8] {
-        do { return try body() } catch { throw exit(Status.inputOutput, error.message) }
+        do { return try body() } catch { throw CommandFailure.exit(.inputOutput, error.message) }
     }
 
     private func standardInput() throws(FileError) -> [UInt8] {
@@ -196,16 +189,6 @@ struct ScriptSession {
 
     /// A file's error as the way out, said on standard error.
     static func failure(_ error: FileError) -> ExitCode {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(error.message)\n")
-        return ExitCode(Status.inputOutput)
-    }
-
-    private func exit(_ status: Int32, _ message: String) -> ExitCode {
-        complain(message)
-        return ExitCode(status)
-    }
-
-    private func complain(_ message: String) {
-        StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
+        CommandFailure.exit(.inputOutput, error.message)
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Files
 import Glibc
-import Lua
+import Wording
 
 /// `cubby`, `cubby FILE.lua ARGS…`, `cubby -e CODE`.
 struct StartCommand: ParsableCommand {

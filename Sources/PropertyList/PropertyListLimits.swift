@@ -1,3 +1,5 @@
+internal import CPlatform
+
 /// How much of untrusted input a reader is ready to take; each limit that is passed gives an error that names it.
 public struct PropertyListLimits: Sendable, Hashable {
     /// The largest input, in bytes.
@@ -31,6 +33,13 @@ public struct PropertyListLimits: Sendable, Hashable {
     /// so often that a few hundred bytes stand for all memory.
     package func maximumValues(ofObjects count: Int) -> Int {
         ConversionBudget.unfolded(from: count, atMost: maximumValues)
+    }
+
+    /// Why containers may not nest so deep, as the end of a message; nil when they may. A recursion asks at each level: the
+    /// thread's stack may be smaller than the limit needs.
+    package func refusal(atDepth depth: Int) -> String? {
+        if depth >= maximumDepth { return "deeper than the limit of \(maximumDepth)" }
+        return cubby_stack_is_short() == 0 ? nil : "deeper than the thread's stack allows"
     }
 
     public static let standard = PropertyListLimits()

@@ -181,11 +181,24 @@ struct HostileTests {
         try expectUsable(fixture)
     }
 
+    @Test("the same on a thread with a small stack", arguments: [512, 1024])
+    func nestedOnSmallStack(kilobytes: Int) async throws {
+        await #expect(processExitsWith: .success) { [kilobytes] in
+            OwnThread.run(stackSize: kilobytes << 10) {
+                for (script, _) in HostileTests.nestings {
+                    guard let fixture = try? Fixture() else { exit(2) }
+                    _ = fixture.failure(of: script)
+                    guard (try? fixture.show("1 + 1")) == "2" else { exit(1) }
+                }
+            }
+        }
+    }
+
     @Test(
         "any value may be raised, and comes back as it was",
         arguments: [
             ("error()", "nil was raised as an error"), ("error(nil)", "nil was raised as an error"),
-            ("error({})", "table: "),
+            ("error({})", "{}"),
             ("error(setmetatable({}, { __tostring = function() return 'mine' end }))", "mine"),
             (
                 "error(setmetatable({}, { __tostring = function() error('x') end }))",

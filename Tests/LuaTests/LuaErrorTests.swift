@@ -58,7 +58,9 @@ import Testing
     func narrowed() throws {
         let fixture = try Fixture()
         #expect(try fixture.show("(load(string.dump(function() end)))") == "nil")
-        #expect(throws: LuaError.self) { try fixture.run("setmetatable({}, { __gc = function() end })") }
+        let error = #expect(throws: LuaError.self) { try fixture.run("setmetatable({}, { __gc = function() end })") }
+        #expect(error?.message == "test:1: a metatable with __gc is refused: use __close")
+        #expect(try fixture.show("os.exit, os.execute, os.setlocale") == "nil nil nil")
         #expect(try fixture.show("debug.sethook") == "nil")
         #expect(try fixture.show("getmetatable('')") == "false")
     }

@@ -1,4 +1,5 @@
 import Application
+import Glibc
 import Lua
 import Scripting
 import TestSupport
@@ -135,5 +136,22 @@ struct HostileScriptTests {
         #expect(embedding.run("print('fine')") == "")
         #expect(embedding.recorder.output.hasSuffix("fine\n"))
         embedding.end()
+    }
+
+    @Test("what nests without end gets an error on a thread with a small stack as well", arguments: [512, 1024])
+    func smallStack(kilobytes: Int) async throws {
+        await #expect(processExitsWith: .success) { [kilobytes] in
+            let scratch = try TemporaryDirectory()
+            OwnThread.run(stackSize: kilobytes << 10) {
+                guard let embedding = try? Embedding(scratch.file("c")) else { exit(2) }
+                embedding.host.launch()
+                let error = embedding.run(Nestings.script)
+                guard error == "", embedding.recorder.output == "\(Nestings.count) ended\n" else {
+                    print(error, embedding.recorder.output)
+                    exit(1)
+                }
+                embedding.end()
+            }
+        }
     }
 }

@@ -65,7 +65,7 @@ private enum Naive {
         }
     }
 
-    static func value(_ expression: PredicateExpression, _ thing: Thing) -> Value {
+    static func value(_ expression: ItemPredicateExpression, _ thing: Thing) -> Value {
         switch expression {
         case .constant(let value): return value == .null ? nil : value
         case .keyPath(let path): return thing.field(path.field).flatMap { $0 == .null ? nil : $0 }
@@ -241,7 +241,7 @@ private struct Generator {
             tags: random.below(6) == 0 ? nil : collection())
     }
 
-    mutating func expression(_ depth: Int) -> PredicateExpression {
+    mutating func expression(_ depth: Int) -> ItemPredicateExpression {
         switch random.below(12) {
         case 0..<7: return .keyPath(.init(random.pick(["name", "note", "value", "date", "extra", "tags", "missing"])))
         case 7..<10: return .constant(scalar())
@@ -292,17 +292,17 @@ struct PredicatePropertyTests {
         var readBack = 0
         for _ in 0..<600 {
             let node = generator.node(3)
-            let predicate = Predicate(node)
+            let predicate = ItemPredicate(node)
             let compiled: (Thing) -> Bool = predicate.compiled(accessors: Thing.accessor)
-            var again: Predicate?
+            var again: ItemPredicate?
             do {
-                again = try Predicate(format: predicate.format)
+                again = try ItemPredicate(format: predicate.format)
                 readBack += 1
             } catch {
                 // Only what can never hold may be refused.
                 #expect(error.code == .typeMismatch, "\(error)")
             }
-            if let again { #expect(try Predicate(format: again.format) == again) }
+            if let again { #expect(try ItemPredicate(format: again.format) == again) }
             for _ in 0..<8 {
                 let thing = generator.thing()
                 let expected = Naive.holds(node, thing)

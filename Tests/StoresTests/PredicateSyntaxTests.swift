@@ -35,13 +35,13 @@ struct PredicateSyntaxTests {
     func canonical(format: String, expected: String) throws {
         let variables: [String: PropertyListValue] = ["x": .integer(5)]
         if expected.isEmpty {
-            #expect(throws: PredicateError.self) { try Predicate(format: format, variables: variables) }
+            #expect(throws: ItemPredicateError.self) { try ItemPredicate(format: format, variables: variables) }
             return
         }
-        let predicate = try Predicate(format: format, variables: variables)
+        let predicate = try ItemPredicate(format: format, variables: variables)
         #expect(predicate.format == expected)
-        #expect(try Predicate(format: expected) == predicate)
-        #expect(Predicate(predicate.node) == predicate)
+        #expect(try ItemPredicate(format: expected) == predicate)
+        #expect(ItemPredicate(predicate.node) == predicate)
     }
 
     @Test("Text in any bytes compiles or is an error")
@@ -57,7 +57,7 @@ struct PredicateSyntaxTests {
         for _ in 0..<20_000 {
             let text = (0..<random.below(12)).map { _ in pieces[random.below(pieces.count)] }.joined(separator: " ")
             do {
-                let predicate = try Predicate(format: text, variables: ["a": .integer(1)])
+                let predicate = try ItemPredicate(format: text, variables: ["a": .integer(1)])
                 _ = predicate.evaluate(value: .dictionary(["a": .integer(1)]))
             } catch {
                 #expect((1...(text.utf8.count + 1)).contains(error.column), "\(error)")

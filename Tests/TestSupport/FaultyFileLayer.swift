@@ -7,6 +7,7 @@ import Synchronization
 public final class FaultyFileLayer: FileLayer {
     private struct State {
         var calls: [String] = []
+        var trace: [String] = []
         var failAt = Int.max
         var keepsFailing = false
         var failed: String?
@@ -32,6 +33,8 @@ public final class FaultyFileLayer: FileLayer {
     public var count: Int { state.withLock { $0.calls.count } }
     /// Their names.
     public var calls: [String] { state.withLock { $0.calls } }
+    /// What was renamed, removed and synced since `arm`: the call's name and its paths.
+    public var trace: [String] { state.withLock { $0.trace } }
     /// The first call that failed.
     public var failedCall: String? { state.withLock { $0.failed } }
     /// Files opened and not closed.
@@ -44,6 +47,7 @@ public final class FaultyFileLayer: FileLayer {
     public func arm(failAt: Int, keepsFailing: Bool = false) {
         state.withLock { state in
             (state.failAt, state.keepsFailing, state.failed, state.calls) = (failAt, keepsFailing, nil, [])
+            state.trace = []
         }
     }
 
@@ -53,6 +57,8 @@ public final class FaultyFileLayer: FileLayer {
     public func beforeOpening(_ body: @escaping @Sendable (String) -> Void) {
         beforeOpening.withLock { $0 = body }
     }
+
+    private func note(_ call: String) { state.withLock { $0.trace.append(call) } }
 
     private func step(_ name: String, _ operation: FileError.Operation, _ path: String) throws(FileError) {
         let fails = state.withLock { state in
@@ -120,11 +126,13 @@ public final class FaultyFileLayer: FileLayer {
 
     public func sync(_ file: OpenFile) throws(FileError) {
         try step("sync", .sync, file.path)
+        note("sync \(file.path)")
         try real.sync(file)
     }
 
     public func syncData(_ file: OpenFile) throws(FileError) {
         try step("sync", .sync, file.path)
+        note("sync \(file.path)")
         try real.syncData(file)
     }
 
@@ -150,6 +158,7 @@ public final class FaultyFileLayer: FileLayer {
 
     public func rename(_ source: String, to target: String) throws(FileError) {
         try step("rename", .rename, target)
+        note("rename \(source) \(target)")
         try real.rename(source, to: target)
     }
 
@@ -158,11 +167,16 @@ public final class FaultyFileLayer: FileLayer {
         try real.link(source, to: target)
     }
 
-    public func remove(_ path: String) throws(FileError) { try real.remove(path) }
+    public func remove(_ path: String) throws(FileError) {
+        note("remove \(path)")
+        try real.remove(path)
+    }
+
     public func removeDirectory(_ path: String) throws(FileError) { try real.removeDirectory(path) }
 
     public func syncDirectory(_ path: String) throws(FileError) {
         try step("syncDirectory", .sync, path)
+        note("syncDirectory \(path)")
         try real.syncDirectory(path)
     }
 
@@ -170,6 +184,8 @@ public final class FaultyFileLayer: FileLayer {
         try step("status", .status, path)
         return try real.status(path)
     }
+
+    public func linkTarget(_ path: String) throws(FileError) -> String { try real.linkTarget(path) }
 
     public func list(_ path: String) throws(FileError) -> [String] {
         try step("list", .list, path)

@@ -54,7 +54,7 @@ public final class EventLoop {
     /// - Returns: the timer.
     @discardableResult
     public func after(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
-        let timer = LoopTimer(interval: nil, deadline: .now().advanced(by: seconds), handler: handler)
+        let timer = LoopTimer(interval: nil, deadline: .now().advanced(by: max(seconds, 0)), handler: handler)
         timers.add(timer)
         return timer
     }

@@ -25,12 +25,14 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         Double(nanoseconds &- other.nanoseconds) / 1e9
     }
 
-    /// A later moment. Not a number counts as 0, and more than 30 years as 30 years.
+    /// A later moment or, by a negative number of seconds, an earlier one. Not a number counts as 0, and more than 30 years
+    /// as 30 years.
     ///
-    /// - Parameter seconds: how much later; 0 at least.
+    /// - Parameter seconds: how much later.
     /// - Returns: the moment.
     public func advanced(by seconds: Double) -> MonotonicTime {
-        let clamped = seconds > 0 ? min(seconds, 946_080_000) : 0
+        let limit = 946_080_000.0
+        let clamped = seconds.isNaN ? 0 : min(max(seconds, -limit), limit)
         return MonotonicTime(nanoseconds: nanoseconds &+ Int64(clamped * 1e9))
     }
 

@@ -7,16 +7,16 @@ public final class NotificationToken {
     public private(set) var isRemoved = false
 
     private let hasObject: Bool
-    private(set) var handler: ((Notification) -> Void)?
+    private(set) var handler: ((ApplicationNotification) -> Void)?
 
-    init(name: String?, object: AnyObject?, handler: @escaping (Notification) -> Void) {
+    init(name: String?, object: AnyObject?, handler: @escaping (ApplicationNotification) -> Void) {
         self.name = name
         self.object = object
         hasObject = object != nil
         self.handler = handler
     }
 
-    func wants(_ notification: Notification) -> Bool {
+    func wants(_ notification: ApplicationNotification) -> Bool {
         guard name == nil || name == notification.name else { return false }
         // An observer of an object that is gone hears nothing, instead of everything.
         return !hasObject || (object != nil && object === notification.object)

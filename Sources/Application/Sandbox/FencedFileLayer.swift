@@ -4,7 +4,8 @@ import Glibc
 
 /// The file system behind a fence: every path is checked, and reached beneath the folder that was granted.
 ///
-/// Only regular files and folders are opened: a pipe or a device would block the host.
+/// Only regular files and folders are opened, since a pipe or a device would block the host; what is to be written may be one
+/// of these as well, if that needs no waiting.
 public struct FencedFileLayer: PathLayer {
     let fence: PathFence
 
@@ -17,11 +18,11 @@ public struct FencedFileLayer: PathLayer {
             place, path, flags: access.flags | O_NONBLOCK | O_NOCTTY, permissions: permissions, .open)
         do throws(FileError) {
             let file = OpenFile(descriptor: descriptor, path: path)
-            switch try status(file).kind {
-            case .regular: break
-            case .directory: throw FileError(.open, path, code: EISDIR)
-            case .symbolicLink, .socket, .other:
-                throw FileError(.open, path, code: EACCES, reason: "it is no regular file")
+            switch (try status(file).kind, access) {
+            case (.other, .special), (.socket, .special): break
+            case (.regular, _) where access != .special: break
+            case (.directory, _): throw FileError(.open, path, code: EISDIR)
+            default: throw FileError(.open, path, code: EACCES, reason: "it is no regular file")
             }
             try fence.checkNotClosed(descriptor, path)
             guard fcntl(descriptor, F_SETFL, access.flags & O_APPEND) == 0 else {
@@ -97,6 +98,13 @@ public struct FencedFileLayer: PathLayer {
         if code == ENOENT || code == ENOTDIR { return nil }
         if code != 0 { throw FileError(.status, path, code: code) }
         return FileStatus(raw)
+    }
+
+    public func linkTarget(_ path: String) throws(FileError) -> String {
+        let place = try fence.place(path, .read, .status)
+        return try fence.inFolder(of: place, path, .status) { folder, name throws(FileError) in
+            try LinkTarget.read(folder, name, path)
+        }
     }
 
     public func list(_ path: String) throws(FileError) -> [String] {

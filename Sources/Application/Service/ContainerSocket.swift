@@ -53,19 +53,24 @@ public final class ContainerSocket {
     ///
     /// - Parameter container: which one.
     /// - Returns: a descriptor, which is the caller's.
-    /// - Throws: `FileError`; with `ENOENT` or `ECONNREFUSED` when no host listens there.
+    /// - Throws: `FileError`; with `ENOENT` or `ECONNREFUSED` when no host listens there, with `EAGAIN` when the host is
+    ///   suspended or busy, and as many wait for it already as the kernel lets wait.
     public static func connect(to container: Container) throws(FileError) -> Int32 {
         let path = container.socketFile
         guard try BeneathFileLayer(container.path).contains(path, .socket) else {
             throw FileError(.open, path, code: ENOENT)
         }
         let descriptor = try makeSocket(path)
+        // Else the call itself would wait for a host that does not accept.
+        let flags = fcntl(descriptor, F_GETFL)
+        _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
         let result = address(in: container) { address in address.pass { Glibc.connect(descriptor, $0, $1) } }
         guard result == 0 else {
             let code = errno
             close(descriptor)
             throw FileError(.open, path, code: code)
         }
+        _ = fcntl(descriptor, F_SETFL, flags)
         // Somebody else may have put a socket there.
         guard cubby_peer_user(descriptor) == Int64(geteuid()) else {
             close(descriptor)
@@ -81,13 +86,15 @@ public final class ContainerSocket {
     }
 
     /// The address by way of the container's open folder: a socket's path has room for 107 bytes, a container's has none
-    /// to give.
+    /// to give. Without `/proc` the container's own path has to fit.
     private static func address(in container: Container, _ body: (UnixSocketAddress) -> Int32) -> Int32 {
         let folder = open(container.path, cubby_open_path | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return -1 }
         defer { close(folder) }
         let name = PathText.name(of: container.socketFile)
-        guard let address = UnixSocketAddress("/proc/self/fd/\(folder)/\(name)") else {
+        let viaFolder = "/proc/self/fd/\(folder)"
+        let path = access(viaFolder, F_OK) == 0 ? PathText.join(viaFolder, name) : container.socketFile
+        guard let address = UnixSocketAddress(path) else {
             errno = ENAMETOOLONG
             return -1
         }

@@ -63,6 +63,8 @@ void clua_set_limit(clua_host *host, size_t bytes);
  * 0 turns that off. Lua asks twice, with a full collection between: 1 is that alone, 2 an error. Returns how many were
  * counted since. */
 unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned long count);
+/* What the message that refuses __gc offers beside __close; the text outlives the state. */
+void clua_set_finalizer_hint(clua_host *host, const char *text);
 int clua_depth(const clua_host *host);
 void clua_drain_releases(clua_host *host);
 size_t clua_live_objects(const clua_host *host);

@@ -16,6 +16,13 @@ void cubby_error_text(int error, char *buffer, size_t capacity);
 
 /* threads.c */
 
+/* The lowest address of the calling thread's stack: once looked up, it is kept for the thread. */
+char *cubby_stack_end(void);
+
+/* 1 when less of the stack is left than a step of a recursion over nested data may need: 96 KB, or a quarter of what there was
+   when the thread first asked. */
+int cubby_stack_is_short(void);
+
 /* The kernel's id of the calling thread; the C library declares it for GNU sources only. */
 int32_t cubby_thread_id(void);
 
@@ -55,6 +62,18 @@ int cubby_tty_restore(int fd, const struct termios *saved);
    with the control sequences written first to `output`; what happened before at that signal happens afterwards. Once a process. */
 int cubby_tty_rescue(int input, int output, const char *sequences);
 
+/* Puts the terminal back as cubby_tty_rescue remembers it, and returns whether it did. Safe in a signal's handler. */
+int cubby_tty_give_back(void);
+
+/* mappings.c: a mapped file that shrinks raises SIGBUS, whose handler may call nothing of Swift's. */
+
+/* Notes that a file is mapped: reading there what the file no longer has then ends the process with status 74 and a line
+   on standard error that has `name`. A SIGBUS of any other address goes to the handler that was there before. */
+int cubby_mapping_note(const void *address, size_t count, const char *name);
+
+/* Forgets the mapping that begins at an address, before it is unmapped. */
+void cubby_mapping_forget(const void *address);
+
 /* streams.c: stdout and stderr are macros in some C libraries and mutable globals in all, which Swift 6 refuses. */
 
 /* Whether reading standard input would wait: nothing was read ahead, nothing is there, and it has not ended. */
@@ -88,6 +107,15 @@ int cubby_begin_sync(int file);
 
 /* A new event descriptor, non-blocking, closed on exec. */
 int cubby_eventfd(void);
+
+/* arguments.c: Swift reads /proc/self/cmdline, and has no arguments where /proc is not mounted. */
+
+/* How many arguments the program was started with, its name among them, and each of them; NULL beyond the last. */
+int32_t cubby_argument_count(void);
+const char *cubby_argument(int32_t index);
+
+/* The program's path as it was given to the kernel, or NULL. */
+const char *cubby_program_path(void);
 
 /* processes.c: pidfd_open has no wrapper in older C libraries, and waiting's results are macros. */
 

@@ -6,11 +6,9 @@ import KeyedArchive
 import PropertyList
 import Wording
 
-/// What `cubby inspect`, `convert` and `check` share: files in and out, and the statuses that they end with.
+/// What `cubby inspect`, `convert` and `check` share: files in and out.
 enum ArchiveFiles {
     static let different: Int32 = 1
-    static let badData: Int32 = 65
-    private static let inputOutput: Int32 = 74
     private static let sizeLimit = 1 << 33
 
     /// The bytes of a file; `-` is standard input.
@@ -20,7 +18,7 @@ enum ArchiveFiles {
             guard path == "-" else { return try layer.contents(of: path, limit: sizeLimit) }
             return try layer.contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: sizeLimit)
         } catch {
-            throw failure(inputOutput, error.message)
+            throw CommandFailure.exit(.inputOutput, error.message)
         }
     }
 
@@ -42,12 +40,9 @@ enum ArchiveFiles {
             bytes = Array(VisibleText.escaped(String(decoding: bytes, as: UTF8.self), as: notation).utf8)
         }
         do throws(FileError) {
-            guard path == "-" else { return try AtomicFile.write(bytes, to: path) }
-            let output = OpenFile(descriptor: STDOUT_FILENO, path: "standard output")
-            try bytes.span.withUnsafeBytes { bytes throws(FileError) in try PosixFileLayer().writeAll(bytes, to: output)
-            }
+            try FileTarget.write(bytes, to: path == "-" ? "/dev/stdout" : path, reachesStreams: true)
         } catch {
-            throw failure(inputOutput, error.message)
+            throw CommandFailure.exit(.inputOutput, error.message)
         }
     }
 
@@ -63,7 +58,7 @@ enum ArchiveFiles {
             }
             return (try BinaryPropertyListReader(detecting: storage), format)
         } catch {
-            throw failure(badData, "\(name(path)): \(error)")
+            throw CommandFailure.exit(.badData, "\(name(path)): \(error)")
         }
     }
 
@@ -75,9 +70,4 @@ enum ArchiveFiles {
     }
 
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
-
-    /// Ends with a status, after a message on standard error.
-    static func failure(_ status: Int32, _ message: String) -> ExitCode {
-        CommandFailure.exit(status, message)
-    }
 }

@@ -20,8 +20,8 @@ struct ContainerCheck {
 
     func run() throws {
         guard PosixFileLayer().exists(container.documents) else {
-            throw ArchiveFiles.failure(
-                ArchiveFiles.badData, "\(container.displayPath) is no container: it has no Documents")
+            throw CommandFailure.exit(
+                .badData, "\(container.displayPath) is no container: it has no Documents")
         }
         if let repair, !repair.isEmpty {
             throw ValidationError("A container is repaired in place: cubby check \(container.path) --repair")
@@ -39,7 +39,7 @@ struct ContainerCheck {
         let isWell = !check.findings.contains { $0.severity != .note }
         if isWell { return Report.line("  nothing is wrong") }
         guard check.canBeRepaired, try isWanted() else {
-            if check.hasErrors { throw ExitCode(ArchiveFiles.badData) }
+            if check.hasErrors { throw ExitCode(ExitStatus.badData.rawValue) }
             return
         }
         do {
@@ -47,7 +47,7 @@ struct ContainerCheck {
         } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
         } catch let error as StoreError {
-            throw ArchiveFiles.failure(error.code == .corruptArchive ? ArchiveFiles.badData : 74, error.message)
+            throw CommandFailure.exit(error.code == .corruptArchive ? .badData : .inputOutput, error.message)
         } catch let error as FileError {
             throw CommandFailure.exit(error)
         }

@@ -53,7 +53,7 @@ struct ConvertCommand: ParsableCommand {
             case .json: (bytes, notation) = (try reader.json(), .json)
             }
         } catch {
-            throw ArchiveFiles.failure(ArchiveFiles.badData, "\(ArchiveFiles.name(input)): \(error)")
+            throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(input)): \(error)")
         }
         try ArchiveFiles.write(bytes, to: output, as: notation)
     }

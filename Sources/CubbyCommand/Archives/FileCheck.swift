@@ -31,7 +31,7 @@ struct FileCheck {
         } else {
             Report.line("  rescue: nothing can be had of it")
         }
-        throw ExitCode(ArchiveFiles.badData)
+        throw ExitCode(ExitStatus.badData.rawValue)
     }
 
     private static func text(_ finding: PropertyListFinding) -> String {

@@ -96,7 +96,7 @@ struct InspectCommand: ParsableCommand {
         do throws(ArchiveError) {
             return try tree.node(at: steps)
         } catch {
-            throw ArchiveFiles.failure(ArchiveFiles.different, "\(ArchiveFiles.name(file)): \(error.message)")
+            throw CommandFailure.exit(.scriptError, "\(ArchiveFiles.name(file)): \(error.message)")
         }
     }
 
@@ -118,7 +118,7 @@ struct InspectCommand: ParsableCommand {
             if let node { try writer.write(node, emit) } else { try writer.write(emit) }
         } catch let error as ArchiveError {
             output.flush()
-            throw ArchiveFiles.failure(ArchiveFiles.badData, "\(ArchiveFiles.name(file)): \(error)")
+            throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(file)): \(error)")
         }
         output.flush()
     }
@@ -135,7 +135,7 @@ struct InspectCommand: ParsableCommand {
             }
             try? ArchiveFiles.write(bytes, to: "-", as: .xml)
         } catch {
-            throw ArchiveFiles.failure(ArchiveFiles.badData, "\(ArchiveFiles.name(file)): \(error)")
+            throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(file)): \(error)")
         }
     }
 

@@ -10,6 +10,8 @@ public enum FileAccess: Sendable, Hashable {
     case append
     /// For writing a file that must not exist yet.
     case createNew
+    /// For writing to what is no regular file and must be there: a device, a pipe.
+    case special
 
     /// The flags for `open(2)`.
     public var flags: Int32 {
@@ -18,6 +20,7 @@ public enum FileAccess: Sendable, Hashable {
         case .update: O_RDWR | O_CREAT | O_CLOEXEC
         case .append: O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC
         case .createNew: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        case .special: O_WRONLY | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC
         }
     }
 }

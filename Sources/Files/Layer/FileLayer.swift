@@ -43,6 +43,8 @@ public protocol FileLayer: Sendable {
     func syncDirectory(_ path: String) throws(FileError)
     /// The status of a path, of a symbolic link itself; nil when nothing is there.
     func status(_ path: String) throws(FileError) -> FileStatus?
+    /// What a symbolic link leads to, as it has it: absolute, or relative to its folder.
+    func linkTarget(_ path: String) throws(FileError) -> String
     /// The names in a folder, without "." and "..", in byte order. A name that is not UTF-8 is left out.
     func list(_ path: String) throws(FileError) -> [String]
     /// Makes one folder; its parent must exist. `permissions` less the umask.
@@ -53,6 +55,10 @@ extension FileLayer {
     public func discard(_ file: OpenFile) { close(file) }
 
     public func beginSync(_ file: OpenFile) {}
+
+    public func linkTarget(_ path: String) throws(FileError) -> String {
+        throw FileError(.status, path, code: FileLayerCode.denied, reason: "links are not followed here")
+    }
 
     /// Opens with the usual permissions of a new file, `0o644` less the umask.
     ///
@@ -142,10 +148,9 @@ extension FileLayer {
             case FileLayerCode.exists:
                 // A link to a folder is a folder where links are followed; opening it through "." tells.
                 let found: FileStatus?
-                do throws(FileError) {
-                    found = try status(path + "/.")
-                } catch {
-                    throw error.saying(.makeDirectory, path)
+                do throws(FileError) { found = try status(path + "/.") } catch {
+                    // A folder that may not be entered is no file.
+                    throw error.saying(error.code == FileLayerCode.notDirectory ? .makeDirectory : .open, path)
                 }
                 if found == nil { throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory) }
             case FileLayerCode.absent:

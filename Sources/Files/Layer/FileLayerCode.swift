@@ -9,6 +9,7 @@ public enum FileLayerCode {
     public static let readOnly = EROFS
     public static let noSpace = ENOSPC
     public static let tooLarge = EFBIG
+    public static let tooManyLinks = ELOOP
     public static let inputOutput = EIO
     public static let noMemory = ENOMEM
     /// The work that reads had to stop.

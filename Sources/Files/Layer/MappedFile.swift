@@ -1,14 +1,16 @@
+import CPlatform
 import Glibc
 
 /// A file's contents, mapped read-only; unmapped when the last reference goes.
 ///
-/// Only files that are replaced by rename and never written in place may be mapped: a file that shrinks under its mapping
-/// kills the process that reads it.
+/// Only files that are replaced by rename and never written in place may be mapped. When another program cuts one short all
+/// the same, the process that reads what is gone ends with status 74 and a line that names the file: anything else would
+/// take zeros for data. A SIGBUS of other memory goes to the handler that the program had before the first mapping.
 public final class MappedFile: Sendable {
     private let address: UInt
     public let count: Int
 
-    init(address: UnsafeMutableRawPointer?, count: Int) {
+    private init(address: UnsafeMutableRawPointer?, count: Int) {
         self.address = UInt(bitPattern: address)
         self.count = count
     }
@@ -27,11 +29,18 @@ public final class MappedFile: Sendable {
         guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, file.descriptor, 0), address != MAP_FAILED else {
             throw FileError(.map, file.path, code: errno)
         }
+        let noted = cubby_mapping_note(address, count, DisplayPath.abbreviate(file.path))
+        guard noted == 0 else {
+            munmap(address, count)
+            throw FileError(.map, file.path, code: -noted)
+        }
         self.init(address: address, count: count)
     }
 
     deinit {
-        if let pointer = UnsafeMutableRawPointer(bitPattern: address) { munmap(pointer, count) }
+        guard let pointer = UnsafeMutableRawPointer(bitPattern: address) else { return }
+        cubby_mapping_forget(pointer)
+        munmap(pointer, count)
     }
 
     /// Calls `body` with the bytes, which are valid only until it returns.

@@ -130,6 +130,11 @@ public struct PosixFileLayer: FileLayer {
         return FileStatus(raw)
     }
 
+    public func linkTarget(_ path: String) throws(FileError) -> String {
+        try check(path, .status)
+        return try LinkTarget.read(AT_FDCWD, path, path)
+    }
+
     public func list(_ path: String) throws(FileError) -> [String] {
         try check(path, .list)
         let descriptor = try retry(.list, path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }

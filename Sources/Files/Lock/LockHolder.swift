@@ -24,17 +24,32 @@ public struct LockHolder: Sendable, Hashable {
 
     /// Whether the process has ended or is about to, if perhaps not yet with all of its threads and files.
     var hasEnded: Bool {
-        guard let bytes = try? PosixFileLayer().contents(of: "/proc/\(processIdentifier)/stat", limit: 4096) else {
-            return kill(processIdentifier, 0) != 0 && errno == ESRCH
-        }
-        return Self.hasEnded(stat: String(decoding: bytes, as: UTF8.self))
+        guard let stat else { return kill(processIdentifier, 0) != 0 && errno == ESRCH }
+        return Self.hasEnded(stat: stat)
     }
+
+    /// Whether the process is stopped, by Ctrl-Z for one; false when `/proc` does not tell.
+    public var isSuspended: Bool { stat.map(Self.isSuspended) ?? false }
+
+    /// The line of `/proc/PID/stat`; nil when `/proc` does not tell.
+    private var stat: String? {
+        let bytes = try? PosixFileLayer().contents(of: "/proc/\(processIdentifier)/stat", limit: 4096)
+        return bytes.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// What follows the name in the line of `/proc/PID/stat` (proc(5)): the state first, the kernel's flags seventh. The
+    /// name is in parentheses and may hold some itself.
+    private static func fields(ofStat stat: String) -> [Substring] {
+        guard let end = stat.lastIndex(of: ")") else { return [] }
+        return stat[end...].dropFirst().split(separator: " ")
+    }
+
+    /// The same by the line of `/proc/PID/stat`: `T` is stopped by a signal, `t` by a debugger.
+    static func isSuspended(stat: String) -> Bool { ["T", "t"].contains(fields(ofStat: stat).first) }
 
     /// The same by the line of `/proc/PID/stat` (proc(5)).
     static func hasEnded(stat: String) -> Bool {
-        // Behind the name, which is in parentheses and may hold some itself: the state first, the kernel's flags seventh.
-        guard let end = stat.lastIndex(of: ")") else { return false }
-        let fields = stat[end...].dropFirst().split(separator: " ")
+        let fields = fields(ofStat: stat)
         guard fields.count > 6, let flags = UInt32(fields[6]) else { return false }
         // PF_EXITING: a process that is killed gives its memory back before its files.
         return fields[0] == "Z" || fields[0] == "X" || flags & 4 != 0

@@ -1,7 +1,8 @@
 /// Writes a new version of a file piece by piece; readers see the old file until `commit`, and the whole new one after.
 ///
 /// The pieces go to a temporary file in the same folder. A writer that is neither committed nor abandoned abandons itself
-/// when it goes, so that an error on the way leaves the old file and nothing else. Use one from one thread.
+/// when it goes, so that an error on the way leaves the old file and nothing else. A device, a pipe or a socket is refused:
+/// it would be gone. Use one from one thread.
 public final class AtomicFileWriter {
     public let path: String
     /// How many bytes were appended.
@@ -23,8 +24,11 @@ public final class AtomicFileWriter {
         self.path = path
         self.layer = layer
         temporary = PathText.join(PathText.parent(of: path), TemporaryName.next())
-        let kept: UInt32?
-        if let permissions { kept = permissions } else { kept = try layer.status(path).flatMap(Self.keptPermissions) }
+        let status = try layer.status(path)
+        if [.other, .socket].contains(status?.kind) {
+            throw FileError(.write, path, code: FileLayerCode.denied, reason: "it is no regular file")
+        }
+        let kept = permissions ?? status.flatMap(Self.keptPermissions)
         let file: OpenFile
         do throws(FileError) {
             file = try layer.open(temporary, .createNew, permissions: kept ?? 0o644)

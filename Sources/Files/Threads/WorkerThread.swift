@@ -3,8 +3,8 @@ import Synchronization
 
 /// A thread that does one piece of work and ends.
 ///
-/// It takes no signals: those are for the thread that drives the life cycle. Not joining it is fine; the process's end
-/// ends it, too.
+/// It takes no signals but those of its own faults: the others are for the thread that drives the life cycle. Not joining
+/// it is fine; the process's end ends it, too.
 public final class WorkerThread<Value: Sendable>: Sendable {
     private let state: Mutex<(value: Value?, thread: pthread_t?)> = Mutex((nil, nil))
 
@@ -16,11 +16,13 @@ public final class WorkerThread<Value: Sendable>: Sendable {
             let value = work()
             state.withLock { $0.value = value }
         }
-        var all = sigset_t()
+        var others = sigset_t()
         var before = sigset_t()
-        sigfillset(&all)
+        sigfillset(&others)
+        // The kernel ends a process whose thread blocks the signal of its own fault, without a look at any handler.
+        for fault in [SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&others, fault) }
         // A new thread has the mask of the one that makes it.
-        pthread_sigmask(SIG_SETMASK, &all, &before)
+        pthread_sigmask(SIG_SETMASK, &others, &before)
         var thread = pthread_t()
         let result = pthread_create(
             &thread, nil,

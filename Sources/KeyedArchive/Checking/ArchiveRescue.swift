@@ -70,7 +70,7 @@ private struct RescueCopying {
         let container: BinaryPropertyListContainer?
         do { container = try reader.container(at: number) } catch { return nil }
         guard let container else { return (try? reader.value(at: number)).flatMap { try? writer.add($0) } }
-        guard depth < reader.limits.maximumDepth else { return nil }
+        guard reader.limits.refusal(atDepth: depth) == nil else { return nil }
         // Being copied: a container that is met again below contains itself.
         done[number] = .some(nil)
         open.insert(number)

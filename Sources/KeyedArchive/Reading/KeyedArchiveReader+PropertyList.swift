@@ -32,8 +32,8 @@ private struct PropertyListConversion {
     mutating func value(at uid: UInt32, depth: Int) throws(ArchiveError) -> Node {
         if let node = done[uid] { return node }
         if pace.isDue() { throw .corrupt(Interruption.message) }
-        guard depth < reader.limits.propertyList.maximumDepth else {
-            throw .corrupt("objects nest deeper than the limit of \(reader.limits.propertyList.maximumDepth)")
+        if let refusal = reader.limits.propertyList.refusal(atDepth: depth) {
+            throw .corrupt("objects nest \(refusal)")
         }
         guard let record = try reader.record(at: uid) else {
             let node = Node(value: try leaf(at: uid), size: 1)

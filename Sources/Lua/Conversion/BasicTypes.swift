@@ -1,3 +1,5 @@
+import Wording
+
 extension Bool: LuaRepresentable {
     public static var luaType: LuaType { .boolean }
 

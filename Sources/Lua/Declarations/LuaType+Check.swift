@@ -1,4 +1,5 @@
 internal import CLuaShim
+internal import Wording
 
 extension LuaType {
     /// Nil when the value on the stack is of this type; else what is wrong with it, in words.

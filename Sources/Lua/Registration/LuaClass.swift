@@ -1,5 +1,5 @@
 internal import CLuaShim
-import Wording
+internal import Wording
 
 /// A Swift type as a class in Lua, declared a member at a time:
 ///

@@ -1,4 +1,5 @@
 internal import CLuaShim
+internal import Wording
 
 /// A table of functions under a global name; a name that it does not have is an error with the nearest ones.
 public final class LuaModule {

@@ -320,6 +320,14 @@ public final class LuaState {
         }
     }
 
+    /// What the error that refuses a metatable with `__gc` offers beside `__close`.
+    package func setFinalizerHint(_ text: StaticString) {
+        checkUse()
+        text.withUTF8Buffer { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { clua_set_finalizer_hint(host, $0.baseAddress) }  // it ends with 0
+        }
+    }
+
     /// Tests: makes the n-th allocation of the VM from now fail, `count` in all (0: without end); an n of 0 turns that off.
     /// Lua tries each again after a full collection: a count of 1 is that alone, 2 is an error.
     ///

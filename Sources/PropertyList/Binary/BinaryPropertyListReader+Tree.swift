@@ -38,9 +38,7 @@ private struct TreeDecoding {
         let node: Node
         switch try reader.kind(of: number) {
         case .array, .set, .dictionary:
-            guard depth < reader.limits.maximumDepth else {
-                throw .corrupt("containers nest deeper than the limit of \(reader.limits.maximumDepth)")
-            }
+            if let refusal = reader.limits.refusal(atDepth: depth) { throw .corrupt("containers nest \(refusal)") }
             guard open.insert(number).inserted else {
                 throw .corrupt("container number \(number) contains itself")
             }

@@ -46,9 +46,7 @@ private struct TableCopying {
             done[number] = leaf
             return leaf
         }
-        guard depth < reader.limits.maximumDepth else {
-            throw .unwritable("containers nest deeper than the limit of \(reader.limits.maximumDepth)")
-        }
+        if let refusal = reader.limits.refusal(atDepth: depth) { throw .unwritable("containers nest \(refusal)") }
         let (copy, references) =
             switch container.kind {
             case .dictionary: writer.dictionary(count: container.count)

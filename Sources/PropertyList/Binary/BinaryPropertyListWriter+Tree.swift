@@ -1,3 +1,5 @@
+internal import CPlatform
+
 extension BinaryPropertyListWriter {
     /// Adds a tree of values, containers before their contents. The keys of a dictionary are sorted.
     ///
@@ -21,7 +23,7 @@ extension BinaryPropertyListWriter {
         of value: PropertyListValue, _ maximumDepth: Int, _ budget: inout ConversionBudget
     ) throws(ConversionRefusal) -> Int {
         try budget.visit()
-        guard maximumDepth > 0 else { return 1 }
+        guard maximumDepth > 0, cubby_stack_is_short() == 0 else { return 1 }
         var count = 1
         switch value {
         case .array(let elements), .set(let elements):
@@ -61,7 +63,7 @@ extension BinaryPropertyListWriter {
             try fill(references, with: elements, maximumDepth, &pace)
             return number
         case .dictionary(let entries):
-            guard maximumDepth > 0 else { throw Self.tooDeep }
+            guard maximumDepth > 0, cubby_stack_is_short() == 0 else { throw Self.tooDeep }
             let (number, references) = dictionary(count: entries.count)
             let keys = entries.keys.sorted(by: Self.precedes)
             for (index, key) in keys.enumerated() { setReference(index, in: references, to: string(key)) }
@@ -77,7 +79,7 @@ extension BinaryPropertyListWriter {
     private func fill(
         _ references: Int, with elements: [PropertyListValue], _ maximumDepth: Int, _ pace: inout InterruptionPace
     ) throws(PropertyListError) {
-        guard maximumDepth > 0 else { throw Self.tooDeep }
+        guard maximumDepth > 0, cubby_stack_is_short() == 0 else { throw Self.tooDeep }
         for (index, element) in elements.enumerated() {
             setReference(index, in: references, to: try add(within: element, maximumDepth - 1, &pace))
         }

@@ -25,9 +25,8 @@ struct JSONPropertyListWriter {
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
-        guard level <= reader.limits.maximumDepth else {
-            throw .unwritable(
-                "containers nest deeper than the limit of \(reader.limits.maximumDepth), or hold themselves")
+        if let refusal = reader.limits.refusal(atDepth: level - 1) {
+            throw .unwritable("containers nest \(refusal), or hold themselves")
         }
         written += 1
         if pace.isDue() { throw .unwritable(Interruption.message) }

@@ -1,3 +1,5 @@
+internal import CPlatform
+
 /// The tokens of a JSON text, which two readers share: one makes values, one a binary property list with what JSON has no
 /// kind for.
 struct JSONScanner {
@@ -29,6 +31,7 @@ struct JSONScanner {
     mutating func begin(depth: Int, limit: Int) throws(PropertyListError) -> UInt8 {
         if pace.isDue() { throw .corrupt(Interruption.message) }
         guard depth <= limit else { throw error("values nest deeper than the limit of \(limit)") }
+        guard cubby_stack_is_short() == 0 else { throw error("values nest deeper than the thread's stack allows") }
         skipSpace()
         guard position < bytes.count else { throw error("the JSON text ends where a value is expected") }
         return bytes[position]

@@ -1,3 +1,5 @@
+internal import CPlatform
+
 /// Writes a value as JSON for other programs: dates in ISO 8601, data in Base64, keys sorted.
 struct JSONWriter {
     private let isPretty: Bool
@@ -28,6 +30,7 @@ struct JSONWriter {
             out.base64(bytes)
         case .string(let text): out.string(text)
         case .array(let elements), .set(let elements):
+            try checkStack()
             out.append("[")
             for (index, element) in elements.enumerated() {
                 separate(level + 1, isFirst: index == 0)
@@ -35,6 +38,7 @@ struct JSONWriter {
             }
             close("]", level, isEmpty: elements.isEmpty)
         case .dictionary(let entries):
+            try checkStack()
             out.append("{")
             for (index, entry) in try sorted(entries).enumerated() {
                 separate(level + 1, isFirst: index == 0)
@@ -45,6 +49,12 @@ struct JSONWriter {
             close("}", level, isEmpty: entries.isEmpty)
         }
         try spend()
+    }
+
+    private func checkStack() throws(JSONError) {
+        guard cubby_stack_is_short() == 0 else {
+            throw JSONError(message: "the values nest deeper than the thread's stack allows")
+        }
     }
 
     /// Counts a value, and what was written since the last one.

@@ -1,3 +1,5 @@
+import Wording
+
 /// Why a conversion of values was given up.
 package enum ConversionRefusal: Error, Hashable, Sendable {
     case tooManyValues(limit: Int)

@@ -31,9 +31,8 @@ struct XMLPropertyListWriter {
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
-        guard level <= reader.limits.maximumDepth else {
-            throw .unwritable(
-                "containers nest deeper than the limit of \(reader.limits.maximumDepth), or hold themselves")
+        if let refusal = reader.limits.refusal(atDepth: level - 1) {
+            throw .unwritable("containers nest \(refusal), or hold themselves")
         }
         // Shared containers are written each time: a small table can stand for more than any disk holds.
         written += 1

@@ -5,8 +5,27 @@ import Lua
 
 /// The prompt of `cubby attach`: reads entries here, has them run there, shows what comes back.
 public final class AttachClient {
-    private let descriptor: Int32
+    /// How a prompt ends, as an exit status.
+    public enum Status {
+        public static let done: Int32 = 0
+        /// An entry failed.
+        public static let failed: Int32 = 1
+        /// The host takes no further prompt.
+        public static let refused: Int32 = 69
+        /// The host went away, or nobody reads the output any more.
+        public static let lost: Int32 = 74
+        public static let interrupted: Int32 = 130
+    }
+
+    /// After how many seconds without an answer the host is looked at.
+    private static let patience = 1.0
+
+    private let socket: AttachSocket
+    private let outbox: AttachOutbox
+    private var decoder = AttachDecoder()
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private let loop: EventLoop
+    private let look: () -> HostSilence
     /// Only asked whether entries are complete; nothing runs in it.
     private let state: LuaState
     private let editor: LineEditor
@@ -20,15 +39,21 @@ public final class AttachClient {
     /// Lines that came while an entry ran, when they come from a file or a pipe.
     private var waiting: [String] = []
     private var isAtEnd = false
+    private var hasFailed = false
+    /// Whether the person was told that the host is suspended.
+    private var hasToldOfSuspension = false
     private var status: Int32?
 
     /// - Parameters:
     ///   - descriptor: connected to a host; closed with this.
     ///   - loop: of this thread.
+    ///   - look: says why the host does not answer.
     /// - Throws: `LuaError` for want of memory.
-    public init(_ descriptor: Int32, loop: EventLoop) throws {
-        self.descriptor = descriptor
+    public init(_ descriptor: Int32, loop: EventLoop, look: @escaping () -> HostSilence) throws {
+        socket = AttachSocket(descriptor)
+        outbox = AttachOutbox(socket, loop: loop)
         self.loop = loop
+        self.look = look
         state = try LuaState()
         isEditing = TerminalMode.supportsEditing(environment: Environment.value)
         var services = EditorServices()
@@ -41,79 +66,147 @@ public final class AttachClient {
             palette: Palette.appropriate(
                 isTerminal: isatty(STDOUT_FILENO) == 1, isForbidden: false, environment: Environment.value))
         editor = LineEditor(renderer: renderer, services: services, history: History())
-        _ = AttachMessage(.hello, Array("\(size.columns) \(size.rows)".utf8)).send(to: descriptor)
+        outbox.send(AttachMessage(.hello, "\(size.columns) \(size.rows)"))
     }
 
-    deinit {
-        state.close()
-        close(descriptor)
+    deinit { state.close() }
+
+    // MARK: One entry
+
+    /// Waits until the host has greeted, and shows why when it does not. Ctrl-C has to end this process meanwhile.
+    ///
+    /// - Parameter shows: whether the greeting is shown.
+    /// - Returns: nil when the host has greeted; else the exit status.
+    public func greet(shows: Bool) -> Int32? {
+        var hasTold = false
+        while true {
+            switch next(patience: hasTold ? nil : Self.patience) {
+            case .message(let message) where message.kind == .banner:
+                if shows, isTerminal { put(message.bytes, STDOUT_FILENO) }
+                return nil
+            case .message(let message) where message.kind == .refused:
+                say("cannot attach: \(message.text)")
+                return Status.refused
+            case .message, .end:
+                say("the host closed the connection before it answered")
+                return Status.lost
+            case .silence:
+                hasTold = true
+                say("\(look().text). Waiting; Ctrl-C leaves")
+            }
+        }
     }
 
     /// Runs one entry.
     ///
     /// - Parameter code: Lua text.
-    /// - Returns: the exit status: 0, 1 for an error, 74 when the host went away.
+    /// - Returns: the exit status.
     public func run(_ code: String) -> Int32 {
-        guard AttachMessage(.entry, Array(code.utf8)).send(to: descriptor) else { return 74 }
-        while let message = AttachMessage.receive(from: descriptor) {
-            switch message.kind {
-            case .output: put(message.bytes, STDOUT_FILENO)
-            case .errors: put(message.bytes, STDERR_FILENO)
-            case .done: return 0
-            case .failed: return 1
-            default: break
+        outbox.send(AttachMessage(.entry, code))
+        while true {
+            switch next(patience: hasToldOfSuspension ? nil : Self.patience) {
+            case .message(let message):
+                switch message.kind {
+                case .output where !put(message.bytes, STDOUT_FILENO): return Status.lost
+                case .errors where !put(message.bytes, STDERR_FILENO): return Status.lost
+                case .done: return Status.done
+                case .failed: return Status.failed
+                default: break
+                }
+            case .end:
+                say("the host has ended")
+                return Status.lost
+            case .silence: tellOfSuspension()
             }
         }
-        return 74
     }
+
+    private enum Answer {
+        case message(AttachMessage)
+        case end
+        /// Nothing came in time.
+        case silence
+    }
+
+    /// The next message, waited for without the loop. What waits to be sent is sent meanwhile.
+    private func next(patience: Double?) -> Answer {
+        while true {
+            do { if let message = try decoder.next() { return .message(message) } } catch { return .end }
+            let events = Int32(POLLIN) | (outbox.isEmpty ? 0 : Int32(POLLOUT))
+            var entry = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
+            let count = poll(&entry, 1, patience.map { Int32($0 * 1000) } ?? -1)
+            if count == 0 { return .silence }
+            if count < 0 { continue }
+            if entry.revents & Int16(POLLOUT) != 0 { outbox.flush() }
+            guard let received = socket.receive(into: &buffer, waits: false) else { return .end }
+            decoder.append(buffer[..<received])
+        }
+    }
+
+    private func tellOfSuspension() {
+        guard !hasToldOfSuspension, case let silence = look(), silence.isSuspended else { return }
+        hasToldOfSuspension = true
+        say("\(silence.text). Ctrl-C leaves")
+    }
+
+    // MARK: The prompt
 
     /// Serves the prompt until Ctrl-D or the host's end.
     ///
     /// - Returns: the exit status.
     public func run() -> Int32 {
-        let answers = loop.watch(descriptor) { [unowned self] _ in answered() }
+        let answers = loop.watch(socket.descriptor) { [unowned self] _ in answered() }
+        let looks = loop.every(Self.patience) { [unowned self] in if isWaiting { tellOfSuspension() } }
         input = loop.watch(STDIN_FILENO) { [unowned self] _ in readable() }
-        input?.events = []
-        isWaiting = true
         loop.onSignal = { [unowned self] signal in
             switch signal {
             case .interrupt: interrupt()
-            case .terminate, .hangUp: status = 0
+            case .terminate, .hangUp: status = Status.done
             case .stop: ProcessStopper.stopUntilContinued()
             default: break
             }
         }
+        entryEnded()
         loop.run(until: { status != nil })
         mode.leave()
         answers.cancel()
-        return status ?? 0
+        looks.cancel()
+        return status ?? Status.done
     }
 
-    // MARK: The host's side
-
     private func answered() {
-        guard let message = AttachMessage.receive(from: descriptor) else {
-            mode.leave()
-            put(Array("\nThe host has ended.\n".utf8), STDERR_FILENO)
-            status = 0
-            return
-        }
+        let received = socket.receive(into: &buffer, waits: false)
+        do {
+            if let received { decoder.append(buffer[..<received]) }
+            while status == nil, let message = try decoder.next() { show(message) }
+            if received != nil { return }
+        } catch {}
+        mode.leave()
+        put(Array("\nThe host has ended.\n".utf8), STDERR_FILENO)
+        status = status ?? (isWaiting ? Status.lost : Status.done)
+    }
+
+    private func show(_ message: AttachMessage) {
+        hasToldOfSuspension = false
         switch message.kind {
-        case .banner:
-            if isTerminal { put(message.bytes, STDOUT_FILENO) }
+        case .output where !put(message.bytes, STDOUT_FILENO): status = Status.lost
+        case .errors where !put(message.bytes, STDERR_FILENO): status = Status.lost
+        case .failed:
+            hasFailed = true
             entryEnded()
-        case .output: put(message.bytes, STDOUT_FILENO)
-        case .errors: put(message.bytes, STDERR_FILENO)
-        case .done, .failed: entryEnded()
+        case .done: entryEnded()
         default: break
         }
     }
+
+    /// What a script of entries came to; a person has seen it.
+    private var statusAtEnd: Int32 { hasFailed && !isTerminal ? Status.failed : Status.done }
 
     private func entryEnded() {
         isWaiting = false
         if !waiting.isEmpty { return send(waiting.removeFirst()) }
         if isAtEnd {
-            status = 0
+            status = statusAtEnd
             return
         }
         input?.events = .readable
@@ -123,29 +216,29 @@ public final class AttachClient {
             perform(editor.begin(prompt: prompt, continuation: continuation))
         } else if isTerminal {
             perform(plain.begin(prompt: prompt, continuation: continuation))
-        } else {
+        } else if !plain.isActive {
             perform(plain.begin(prompt: "", continuation: ""))
         }
     }
 
-    // MARK: This side
-
     private func interrupt() {
         if isWaiting {
-            _ = AttachMessage(.interrupt).send(to: descriptor)
+            // Nobody there would take it.
+            if hasToldOfSuspension { return status = Status.interrupted }
+            outbox.send(AttachMessage(.interrupt))
         } else if !isEditing {
             perform(plain.interrupt())
         }
     }
 
     private func readable() {
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        let count = read(STDIN_FILENO, &buffer, buffer.count)
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = read(STDIN_FILENO, &bytes, bytes.count)
         guard count > 0 else {
             if count < 0, errno == EINTR || errno == EAGAIN { return }
             return perform(isEditing ? [.endOfInput] : plain.end())
         }
-        perform(isEditing ? editor.feed(buffer[..<count]) : plain.feed(buffer[..<count]))
+        perform(isEditing ? editor.feed(bytes[..<count]) : plain.feed(bytes[..<count]))
         guard isEditing, editor.isWaiting else { return }
         escapeTimer?.cancel()
         escapeTimer = loop.after(0.04) { [unowned self] in perform(editor.flush()) }
@@ -159,7 +252,7 @@ public final class AttachClient {
             case .endOfInput:
                 isAtEnd = true
                 if isEditing { put([0x0A], STDOUT_FILENO) }
-                if !isWaiting, waiting.isEmpty { status = 0 }
+                if !isWaiting, waiting.isEmpty { status = statusAtEnd }
             case .suspend:
                 mode.leave()
                 ProcessStopper.stopUntilContinued()
@@ -178,18 +271,26 @@ public final class AttachClient {
 
     private func send(_ text: String) {
         isWaiting = true
-        if isTerminal { input?.events = [] }
-        if !AttachMessage(.entry, Array(text.utf8)).send(to: descriptor) { status = 74 }
+        // No more is read than can be sent: a long file stays where it is.
+        input?.events = []
+        outbox.send(AttachMessage(.entry, text))
         // From a file or a pipe the next lines may be read already.
         if !isTerminal, !isAtEnd { perform(plain.begin(prompt: "", continuation: "")) }
     }
 
-    private func put(_ bytes: [UInt8], _ target: Int32) {
+    // MARK: Writing
+
+    private func say(_ text: String) { put(Array("cubby: \(text)\n".utf8), STDERR_FILENO) }
+
+    /// Writes bytes; false when nobody reads them any more.
+    @discardableResult
+    private func put(_ bytes: [UInt8], _ target: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(target, $0.baseAddress, $0.count) }
-            if count < 0, errno != EINTR, errno != EAGAIN { return }
+            if count < 0, errno != EINTR, errno != EAGAIN { return false }
             rest = rest.dropFirst(max(count, 0))
         }
+        return true
     }
 }

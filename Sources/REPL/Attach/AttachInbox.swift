@@ -5,16 +5,70 @@ import Synchronization
 
 /// What an attached prompt sent, read by a thread of its own: an interrupt must reach a script that never waits.
 final class AttachInbox: Sendable {
+    /// What the host has to do, in the order in which it was sent.
+    enum Request: Sendable {
+        case hello(String)
+        /// An entry's text and its number; the first entry of a prompt is 1.
+        case entry(String, number: Int)
+        /// So many entries came when there was no room for them.
+        case overflow(Int)
+        /// The peer talks of something else: the last request.
+        case problem(AttachDecoder.Problem)
+    }
+
+    /// How many entries wait at most, and how many bytes of them.
+    static let entryLimit = 64
+    static let byteLimit = 16 << 20
+
     private struct State: Sendable {
-        var entries: [AttachMessage] = []
-        var interrupts = 0
+        var requests: [Request] = []
+        var entries = 0
+        var bytes = 0
+        var lastEntry = 0
+        var lastInterrupted = 0
+        var hasGreeted = false
         var isClosed = false
+        var hasProblem = false
+
+        mutating func take(_ message: AttachMessage) throws(AttachDecoder.Problem) {
+            switch message.kind {
+            case .hello:
+                hasGreeted = true
+                requests.append(.hello(message.text))
+            case .interrupt: lastInterrupted = lastEntry
+            case .entry:
+                lastEntry += 1
+                if entries < AttachInbox.entryLimit, bytes + message.bytes.count <= AttachInbox.byteLimit {
+                    entries += 1
+                    bytes += message.bytes.count
+                    requests.append(.entry(message.text, number: lastEntry))
+                } else if case .overflow(let count)? = requests.last {
+                    requests[requests.count - 1] = .overflow(count + 1)
+                } else {
+                    requests.append(.overflow(1))
+                }
+            default: throw .unknownKind
+            }
+            // Greetings between entries that are left out could be sent without end.
+            if requests.count > 2 * AttachInbox.entryLimit { throw .tooMany }
+        }
+
+        mutating func next() -> Request? {
+            guard !requests.isEmpty else { return nil }
+            let request = requests.removeFirst()
+            if case .entry(let text, _) = request {
+                entries -= 1
+                bytes -= text.utf8.count
+                if entries == 0 { bytes = 0 }
+            }
+            return request
+        }
     }
 
     private let state = Mutex(State())
-    private let descriptor: Int32
+    private let socket: AttachSocket
 
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    init(_ socket: AttachSocket) { self.socket = socket }
 
     /// Begins to read.
     ///
@@ -28,16 +82,10 @@ final class AttachInbox: Sendable {
             init(_ body: @escaping @Sendable () -> Void) { self.body = body }
         }
         let work = Work { [self] in
-            while let message = AttachMessage.receive(from: descriptor) {
-                state.withLock { state in
-                    if message.kind == .interrupt { state.interrupts += 1 } else { state.entries.append(message) }
-                }
+            read {
                 notifier.notify()
-                interrupter.interrupt(message.kind == .interrupt ? [.events, .urgent] : .events)
+                interrupter.interrupt(.events)
             }
-            state.withLock { $0.isClosed = true }
-            notifier.notify()
-            interrupter.interrupt(.events)
         }
         var thread = pthread_t()
         let box = Unmanaged.passRetained(work)
@@ -56,18 +104,39 @@ final class AttachInbox: Sendable {
         return true
     }
 
-    var isClosed: Bool { state.withLock { $0.isClosed } }
-    var hasEntries: Bool { state.withLock { !$0.entries.isEmpty } }
-
-    func nextEntry() -> AttachMessage? {
-        state.withLock { $0.entries.isEmpty ? nil : $0.entries.removeFirst() }
-    }
-
-    /// Whether an interrupt came since the last time.
-    func takeInterrupt() -> Bool {
-        state.withLock { state in
-            defer { state.interrupts = 0 }
-            return state.interrupts > 0
+    /// Reads until the peer is gone or talks of something else.
+    private func read(_ tell: () -> Void) {
+        var decoder = AttachDecoder()
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        do throws(AttachDecoder.Problem) {
+            while let count = socket.receive(into: &buffer, waits: true) {
+                decoder.append(buffer[..<count])
+                while let message = try decoder.next() {
+                    try state.withLock { (state) throws(AttachDecoder.Problem) in try state.take(message) }
+                    tell()
+                }
+            }
+            state.withLock { $0.isClosed = true }
+        } catch {
+            state.withLock { state in
+                state.requests = [.problem(error)]
+                state.hasProblem = true
+            }
         }
+        tell()
     }
+
+    /// Whether the prompt has gone.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Whether nothing more will come, for either reason.
+    var isOver: Bool { state.withLock { $0.isClosed || $0.hasProblem } }
+
+    /// Whether the prompt has not greeted.
+    var isSilent: Bool { state.withLock { !$0.hasGreeted } }
+
+    func next() -> Request? { state.withLock { $0.next() } }
+
+    /// The number of the last entry that the prompt wants stopped; entries that it sent later go on.
+    var lastInterrupted: Int { state.withLock { $0.lastInterrupted } }
 }

@@ -4,6 +4,9 @@ public import Scripting
 
 /// Serves prompts that are attached to a host: each connection is a session of its own on the host's one state.
 public final class AttachServer {
+    /// How many prompts are attached at most.
+    static let sessionLimit = 8
+
     private unowned let host: ScriptHost
     private let socket: ContainerSocket
     private var watch: LoopWatch?
@@ -28,12 +31,21 @@ public final class AttachServer {
     }
 
     private func accept() {
-        guard let client = socket.accept() else { return }
+        guard let descriptor = socket.accept() else { return }
+        let client = AttachSocket(descriptor)
         sessions.removeAll { $0.isEnded }
-        guard sessions.count < 8, let session = AttachSession(host, client) else {
-            close(client)
-            return
+        guard sessions.count < Self.sessionLimit else {
+            return refuse(client, "\(Self.sessionLimit) prompts are attached already: leave one of them first")
+        }
+        guard let session = AttachSession(host, client) else {
+            return refuse(client, "the host can make no further thread")
         }
         sessions.append(session)
+    }
+
+    /// A few bytes always have room in a new connection.
+    private func refuse(_ client: AttachSocket, _ reason: String) {
+        _ = client.send(AttachMessage(.refused, reason).encoded[...])
+        client.end()
     }
 }

@@ -1,109 +1,148 @@
 import Application
-import Glibc
 import Lua
 import Scripting
 import Stores
 import Wording
 
-/// One attached prompt, seen from the host: its entries are run between the host's other work, and what they write goes
-/// to it.
+/// One attached prompt, seen from the host: its entries run between the host's other work, and their output goes to it.
+///
+/// The host never waits for the prompt: an entry that waits is a task beside the others, and a prompt that does not read
+/// loses output.
 final class AttachSession: HostFrontEnd {
+    /// Seconds within which a connection has to greet.
+    private static let greetingLimit = 10.0
+
     private unowned let host: ScriptHost
-    private let descriptor: Int32
+    private let socket: AttachSocket
     private let inbox: AttachInbox
+    private let outbox: AttachOutbox
     private var notifier: EventNotifier?
+    private var greetingTimer: LoopTimer?
     private var evaluator: Evaluator
     private var printer: ValuePrinter
-    private var isEvaluating = false
+    /// The entry that runs or waits now.
+    private var entry: ScriptEntry?
     private var isScheduled = false
     private(set) var isEnded = false
 
-    init?(_ host: ScriptHost, _ descriptor: Int32) {
+    init?(_ host: ScriptHost, _ socket: AttachSocket) {
         self.host = host
-        self.descriptor = descriptor
+        self.socket = socket
         evaluator = Evaluator(host)
         printer = ValuePrinter(host)
         printer.isForTerminal = true
-        inbox = AttachInbox(descriptor)
-        // A prompt that is stopped and does not read must not hold the host up.
-        var limit = timeval(tv_sec: 2, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        let notifier = host.loop.notifier { [unowned self] in received() }
+        inbox = AttachInbox(socket)
+        outbox = AttachOutbox(socket, loop: host.loop)
+        let notifier = host.loop.notifier { [weak self] in self?.received() }
         self.notifier = notifier
         guard inbox.start(notifier, host.state.interrupter) else {
             host.loop.forget(notifier)
             return nil
         }
+        outbox.onDrained = { [weak self] in self?.schedule() }
+        outbox.onBroken = { [weak self] in self?.end() }
+        greetingTimer = host.loop.after(Self.greetingLimit) { [weak self] in
+            if let self, inbox.isSilent { end() }
+        }
     }
 
-    deinit { close(descriptor) }
-
-    /// Something came, possibly between two steps of a running script: only an interrupt is for now.
+    /// Something came, possibly between two steps of a running script: only an interrupt and the end are for now.
     private func received() {
-        if inbox.takeInterrupt(), isEvaluating { host.cancelForeground() }
-        if inbox.isClosed, isEvaluating { host.cancelForeground() }
-        guard !isScheduled, !isEvaluating, !isEnded else { return }
+        guard !isEnded else { return }
+        if let entry, inbox.isOver || entry.number <= inbox.lastInterrupted { host.cancel(entry) }
+        schedule()
+    }
+
+    private func schedule() {
+        guard !isScheduled, !isEnded else { return }
         isScheduled = true
         host.loop.after(0) { [weak self] in self?.work() }
     }
 
+    /// Takes what waits, up to the next entry; the entry after it has to wait for its end.
     private func work() {
         isScheduled = false
-        while !isEnded, host.exitCode == nil, let message = inbox.nextEntry() {
-            switch message.kind {
-            case .hello: greet(message.text)
-            case .entry: evaluate(message.text)
-            default: end()
+        if inbox.isClosed { return end() }
+        while !isEnded, entry == nil, outbox.isEmpty, host.exitCode == nil, let request = inbox.next() {
+            switch request {
+            case .hello(let size): greet(size)
+            case .entry(let text, let number):
+                if number <= inbox.lastInterrupted { refuse(1, "interrupted") } else { evaluate(text, number) }
+            case .overflow(let count):
+                refuse(
+                    count,
+                    "\(count == 1 ? "an entry was" : "\(count) entries were") left out: at most \(AttachInbox.entryLimit) entries, \(AttachInbox.byteLimit >> 20) MB of text, wait for the host"
+                )
+            case .problem(let problem):
+                refuse(0, problem.message)
+                end()
             }
         }
-        if inbox.isClosed { end() }
     }
 
     private func greet(_ size: String) {
+        greetingTimer?.cancel()
         let numbers = size.split(separator: " ").compactMap { Int($0) }
         if numbers.count == 2 {
             printer.columns = min(max(numbers[0], 20), 1000)
             printer.rows = min(max(numbers[1], 4), 1000)
         }
-        say(.banner, Array(VisibleText.escaped(Banner.attached(host)).utf8))
+        outbox.send(AttachMessage(.banner, VisibleText.escaped(Banner.attached(host))))
     }
 
-    private func evaluate(_ text: String) {
-        isEvaluating = true
-        let former = host.frontEnd
-        host.frontEnd = self
+    /// Answers entries that do not run.
+    private func refuse(_ count: Int, _ reason: String) {
+        outbox.send(AttachMessage(.errors, reason + "\n"))
+        for _ in 0..<count { outbox.send(AttachMessage(.failed)) }
+    }
+
+    private func evaluate(_ text: String, _ number: Int) {
+        let entry = ScriptEntry(number: number, frontEnd: self) { [inbox] in
+            inbox.isOver || number <= inbox.lastInterrupted
+        }
+        self.entry = entry
         let start = MonotonicTime.now()
-        let result = evaluator.evaluate(text)
-        let seconds = MonotonicTime.now().seconds(since: start)
-        var isGood = true
+        evaluator.begin(text, as: entry) { [self] result in
+            show(result, of: entry, seconds: MonotonicTime.now().seconds(since: start))
+            self.entry = nil
+            schedule()
+        }
+    }
+
+    /// Shows what an entry came to. Values may have functions of scripts that say how they are shown: these run as part
+    /// of the entry.
+    private func show(_ result: Result<[LuaValue], LuaError>, of entry: ScriptEntry, seconds: Double) {
+        guard !isEnded else { return }
         switch result {
         case .success(let values):
-            let shown = values.isEmpty ? "" : printer.text(values, seconds: seconds)
-            if !shown.isEmpty { say(.output, Array(shown.utf8)) }
+            let shown = values.isEmpty ? "" : host.work(for: entry) { printer.text(values, seconds: seconds) }
+            if !shown.isEmpty { outbox.send(output: AttachMessage(.output, shown)) }
+            outbox.send(AttachMessage(.done))
         case .failure(let error):
-            isGood = false
+            if error.kind == .cancelled, let cause = host.exitCause {
+                // The entry itself asked for the way out. Any other way out cuts the entry off, as the connection's end says.
+                if cause == .script { outbox.send(AttachMessage(.done)) }
+                return
+            }
             let isSyntax = if case .syntax = error.kind { true } else { false }
             let message =
                 error.kind == .cancelled
-                ? "interrupted" : ErrorText.describe(error, sources: host.sources, traceback: !isSyntax)
-            say(.errors, Array((message + "\n").utf8))
+                ? "interrupted"
+                : host.work(for: entry) { ErrorText.describe(error, sources: host.sources, traceback: !isSyntax) }
+            outbox.send(output: AttachMessage(.errors, message + "\n"))
+            outbox.send(AttachMessage(.failed))
         }
-        host.frontEnd = former
-        isEvaluating = false
-        say(isGood ? .done : .failed)
     }
 
-    private func say(_ kind: AttachMessage.Kind, _ bytes: [UInt8] = []) {
-        guard !isEnded else { return }
-        if !AttachMessage(kind, bytes).send(to: descriptor) { end() }
-    }
-
-    /// The connection is over; the thread that reads from it sees its end.
+    /// Ends the connection, whoever asked for it, and stops the entry; the thread that reads sees the end.
     func end() {
         guard !isEnded else { return }
         isEnded = true
+        greetingTimer?.cancel()
         if let notifier { host.loop.forget(notifier) }
-        shutdown(descriptor, Int32(SHUT_RDWR))
+        outbox.flush()
+        socket.end()
+        if let entry { host.cancel(entry) }
     }
 
     // MARK: The front end of an entry
@@ -112,9 +151,11 @@ final class AttachSession: HostFrontEnd {
     var isTerminal: Bool { true }
 
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
-        say(toStandardError ? .errors : .output, bytes)
+        if !isEnded { outbox.send(output: AttachMessage(toStandardError ? .errors : .output, bytes)) }
         return true
     }
 
-    func show(_ image: Image) { say(.output, Array((printer.picture(image) + "\n").utf8)) }
+    func show(_ image: Image) {
+        if !isEnded { outbox.send(output: AttachMessage(.output, printer.picture(image) + "\n")) }
+    }
 }

@@ -26,6 +26,29 @@ public struct Evaluator {
         return evaluate(text, name: "[\(count)]", number: count)
     }
 
+    /// Begins an entry of an attached prompt; a wait in it holds nobody up.
+    ///
+    /// - Parameters:
+    ///   - text: what was typed.
+    ///   - entry: what it is for the host.
+    ///   - completion: called once at its end, possibly before this returns.
+    mutating func begin(
+        _ text: String, as entry: ScriptEntry, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
+    ) {
+        count += 1
+        let (name, number) = ("[\(count)]", count)
+        host.sources.remember(text, as: name)
+        do throws(LuaError) {
+            let prepared = try prepare(Self.withoutEquals(text), name: "=" + name)
+            host.begin(prepared.function, as: entry) { [self] result in
+                scope.end(prepared.locals)
+                completion(conclude(result, number: number))
+            }
+        } catch {
+            completion(conclude(.failure(error), number: number))
+        }
+    }
+
     /// The same for a text that came from a file.
     mutating func evaluate(_ text: String, name: String, number: Int?) -> Result<[LuaValue], LuaError> {
         host.sources.remember(text, as: name)
@@ -33,7 +56,20 @@ public struct Evaluator {
         let wasRunning = host.isRunningEntry
         host.isRunningEntry = number != nil
         defer { host.isRunningEntry = wasRunning }
-        let result = run(Self.withoutEquals(text), name: "=" + name)
+        do throws(LuaError) {
+            let prepared = try prepare(Self.withoutEquals(text), name: "=" + name)
+            let result = host.run(prepared.function)
+            scope.end(prepared.locals)
+            return conclude(result, number: number)
+        } catch {
+            return conclude(.failure(error), number: number)
+        }
+    }
+
+    /// Keeps the first result, or the error, under the names that the next entries find it by.
+    private func conclude(
+        _ result: Result<[LuaValue], LuaError>, number: Int?
+    ) -> Result<[LuaValue], LuaError> {
         let globals = host.state.globals
         switch result {
         case .success(let values):
@@ -48,17 +84,15 @@ public struct Evaluator {
         return result
     }
 
-    private func run(_ entry: String, name: String) -> Result<[LuaValue], LuaError> {
-        do throws(LuaError) {
-            let chunk = try Self.compile(entry, name: name, in: host.state, scope.environment)
-            guard let locals = TopLevelLocals(entry) else { return host.run(chunk) }
-            try scope.begin(locals.names)
-            defer { scope.end(locals.names) }
-            let kept = try? Self.compile(locals.text, name: name, in: host.state, scope.environment)
-            return host.run(kept ?? chunk)
-        } catch {
-            return .failure(error)
-        }
+    /// Compiles an entry, and announces the locals that it declares; `scope.end(_:)` has to follow its end.
+    private func prepare(
+        _ entry: String, name: String
+    ) throws(LuaError) -> (function: LuaFunction, locals: [String]) {
+        let chunk = try Self.compile(entry, name: name, in: host.state, scope.environment)
+        guard let locals = TopLevelLocals(entry) else { return (chunk, []) }
+        try scope.begin(locals.names)
+        let kept = try? Self.compile(locals.text, name: name, in: host.state, scope.environment)
+        return (kept ?? chunk, locals.names)
     }
 
     /// Whether an entry can be run, or goes on in the next line.

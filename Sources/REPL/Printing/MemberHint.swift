@@ -1,5 +1,6 @@
 import Lua
 import Scripting
+import Wording
 
 /// "Did you mean" for a field of a table that is nil: Lua's message has the name, the source the table.
 enum MemberHint {

@@ -1,4 +1,5 @@
 import Lua
+import Wording
 
 /// `app:on` and `items:on` and what they return, declared once for both.
 struct HookBinding {

@@ -24,6 +24,8 @@ final class HookCenter {
     var handlerEnded: () -> Void = {}
     /// Whether handlers are passed over: a second SIGTERM wants the way out, and nothing but the save.
     var isHurried: () -> Bool = { false }
+    /// Whether the application has ended, or is going to when a transaction has been rolled back.
+    var hasEnded: () -> Bool = { false }
     /// Seconds for an observer, or a method of the delegate.
     var observerLimit = Hook.Options().budget
     /// When the observers of what is being posted must have ended.
@@ -255,6 +257,8 @@ final class HookCenter {
     func failureCount(of event: String) -> Int { failureCounts[event] ?? 0 }
 
     func record(_ failure: HookFailure) {
+        // What the way out, or the end of an attached prompt's entry, stopped has not failed.
+        if failure.error.kind == .cancelled, hasEnded() || scheduler.entry != nil { return }
         failureCounts[failure.event, default: 0] += 1
         failureCount += 1
         failures.insert(failure, at: 0)

@@ -19,7 +19,7 @@ public struct FenceReport: Sendable, Hashable {
     ///
     /// - Throws: `LandlockError`, when it is required and can't be closed.
     static func closing(
-        _ options: ScriptHostOptions, bundles: [Bundle], fence: PathFence
+        _ options: ScriptHostOptions, bundles: [ApplicationBundle], fence: PathFence
     ) throws -> FenceReport {
         var report = FenceReport(pathMethod: options.hasPathFence ? fence.method : nil)
         guard options.kernelFence != .off else { return report }
@@ -34,7 +34,7 @@ public struct FenceReport: Sendable, Hashable {
         return report
     }
 
-    private static func rules(_ options: ScriptHostOptions, _ bundles: [Bundle]) -> LandlockRules {
+    private static func rules(_ options: ScriptHostOptions, _ bundles: [ApplicationBundle]) -> LandlockRules {
         var rules = LandlockRules.host
         if options.isReadOnly {
             rules.readOnly.append(options.container.path)

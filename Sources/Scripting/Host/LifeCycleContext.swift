@@ -24,8 +24,8 @@ struct LifeCycleContext {
     /// Events that came while another was being handled; they follow it.
     var queue: [(event: ApplicationEvent, cause: LifeCycleCause, simulated: Bool)] = []
     var isHandling = false
-    /// The status that `terminate` was asked for.
-    var requestedExitCode: Int32 = 0
+    /// The status that the first `terminate` asked for; nil before it.
+    var requestedExitCode: Int32?
     var backgroundDeadline: MonotonicTime?
     /// The script's table of Cocoa's delegate methods, and `app` for their argument.
     var delegate: LuaTable?

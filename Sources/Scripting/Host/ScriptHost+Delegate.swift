@@ -1,6 +1,7 @@
 import Application
 import Logging
 import Lua
+import Wording
 
 /// The script's table of functions under the names of Cocoa's delegates.
 extension ScriptHost {

@@ -52,10 +52,19 @@ extension ScriptHost {
         guard exitCode == nil else { return }
         service.notify("STOPPING=1")
         loop.onFirstWait = nil
-        lifeCycle.requestedExitCode = code
+        // Who asks again on the way out does not change what it ends with.
+        if lifeCycle.requestedExitCode == nil { lifeCycle.requestedExitCode = code }
         handle(.terminate(explicitly: explicitly), cause: cause)
         // Running code is to end at its next instruction.
         if exitCode != nil, state.depth > 0 { state.interrupter.interrupt(.events) }
+    }
+
+    /// Whether a signal, the terminal's end or Home ended the application, not its script or the end of its input.
+    public var wasEndedBySystem: Bool {
+        switch exitCause {
+        case .sigterm, .sighup, .sigtstp, .terminal: true
+        default: false
+        }
     }
 
     /// Serves events and timers until the application has ended.

@@ -110,14 +110,16 @@ extension ScriptHost {
         case .deliver(let callback): deliver(callback, cause, simulated)
         case .syncJournal, .commit: syncCommitted()
         case .save:
-            saveNow(cause, simulated)
+            saveFailure = saveNow(cause, simulated)
             lifeCycle.phaseDeadline = nil
         case .restore: restoreState()
         case .saveRestoration: saveRestorationState()
         case .dropRestoration: restoration.drop()
         case .runBackgroundTasks: runBackgroundTasks()
         case .stopProcess: stopProcess()
-        case .exit: exitCode = lifeCycle.requestedExitCode
+        case .exit:
+            exitCause = cause
+            exitCode = lifeCycle.requestedExitCode ?? 0
         }
     }
 

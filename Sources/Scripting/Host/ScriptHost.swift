@@ -21,9 +21,9 @@ public final class ScriptHost {
     /// Settings that outlive the run.
     public let defaults: Defaults
     /// Messages between scripts, the host and the program around it.
-    public let notifications = NotificationCenter()
+    public let notifications = ApplicationNotificationCenter()
     /// The folders of read-only resources.
-    public let bundles: [Bundle]
+    public let bundles: [ApplicationBundle]
     /// Which fences stand around scripts.
     public let fences: FenceReport
     /// Where `cubby attach` connects; nil when it may not.
@@ -44,10 +44,6 @@ public final class ScriptHost {
     let output = ScriptOutput()
     let scheduler: TaskScheduler
     let hooks: HookCenter
-    /// The keys of items that were removed since the last commit: their images go when the removal is committed.
-    var removedKeys: Set<String> = []
-    /// The keys of images that went with their items, and come back with them.
-    var imagesAside: Set<String> = []
     /// The failures to write that were told.
     var writeFailures = WriteFailures()
     /// Whether that a save failed was told since the last one that did not.
@@ -58,6 +54,10 @@ public final class ScriptHost {
     public internal(set) var applicationState = ApplicationState.notRunning
     /// Set when the application has ended: the process's exit status.
     public internal(set) var exitCode: Int32?
+    /// What ended the application; nil while it lives.
+    public internal(set) var exitCause: LifeCycleCause?
+    /// Why the last save on the way to the background or out failed; nil when it succeeded, or there was nothing to save.
+    public internal(set) var saveFailure: (any Error)?
     /// What Ctrl-C cancels: the chunk that a person or the command started.
     var foreground: ScriptTask?
     var lifeCycle = LifeCycleContext()
@@ -95,7 +95,7 @@ public final class ScriptHost {
         self.files = files
         let persistence = ArchivePersistence(
             folder: container.documents, using: files, isReadOnly: options.isReadOnly,
-            indexFolder: container.caches, removesLeftovers: false)
+            indexFolder: container.caches, removesLeftovers: false, opensCutArchive: false)
         try persistence.takeLock()
         let output = self.output
         logger = Logger(label: options.applicationName) { label in
@@ -105,13 +105,8 @@ public final class ScriptHost {
         }
         if !options.isReadOnly {
             try container.emptyTemporaryFolder(using: files)
-            // A look into each folder takes as long as there are pictures: only when there is reason for it.
-            if persistence.isDisordered {
-                container.removeLeftovers(using: files)
-                persistence.noteOrder()
-            }
         }
-        bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { Bundle(path: $0) }
+        bundles = options.bundles.filter { PosixFileLayer().exists($0 + "/.") }.map { ApplicationBundle(path: $0) }
         fence = try PathFence(container, access: options.isReadOnly ? .read : .readWrite)
         if !options.hasPathFence { try fence.grant("/", .readWrite) }
         fence.close(container.socketFile)
@@ -125,7 +120,7 @@ public final class ScriptHost {
         }
         fence.close(persistence.path)
         fence.close(persistence.journalPath)
-        socket = options.acceptsAttachments && !options.isReadOnly ? try ContainerSocket(listeningIn: container) : nil
+        socket = try Self.makeSocket(options, logger)
         service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
         memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
         // Everything that lies outside and is needed is open: from here on the kernel sees to it.
@@ -138,6 +133,12 @@ public final class ScriptHost {
             isReadOnly: options.isReadOnly, using: files)
         if let path = persistence.indexPath { fence.close(path) }
         items = try ItemStore.open(persistence, durability: options.durability)
+        // Only of a store that opened: where the archive is lost, a leftover may be what is left of it. A look into each folder
+        // takes as long as there are pictures: only when there is reason for it.
+        if !options.isReadOnly, persistence.isDisordered {
+            container.removeLeftovers(using: files)
+            persistence.noteOrder()
+        }
         itemPreferences = Defaults(folder: container.preferences, domain: "items", using: files)
         images = ImageStore(
             directory: container.documents, caches: container.caches, using: files, logger: logger)
@@ -165,6 +166,17 @@ public final class ScriptHost {
         if options.limitsProcess { limitProcess() }
     }
 
+    /// The socket is an addition: a file system that has none, or a path that is too long, keeps no script from running.
+    private static func makeSocket(_ options: ScriptHostOptions, _ logger: Logger) throws(FileError) -> ContainerSocket?
+    {
+        guard options.acceptsAttachments, !options.isReadOnly else { return nil }
+        do throws(FileError) { return try ContainerSocket(listeningIn: options.container) } catch {
+            if error.isMisplaced { throw error }
+            logger.debug("No prompt can be attached: \(error.message)")
+            return nil
+        }
+    }
+
     deinit {
         // The store may outlive the host.
         itemEvents?.end(items)
@@ -174,8 +186,17 @@ public final class ScriptHost {
 
     private func wire() {
         scheduler.isEnding = { [unowned self] in exitCode != nil || lifeCycle.isHurried }
+        scheduler.entryChanged = { [unowned self] entry in
+            output.entry = entry
+            warnedNames.removeAll()
+        }
         hooks.observerLimit = min(options.timeLimit ?? hooks.observerLimit, hooks.observerLimit)
         hooks.isHurried = { [unowned self] in lifeCycle.isHurried }
+        hooks.hasEnded = { [unowned self] in
+            // A second SIGTERM stops handlers that had not ended: that is told.
+            exitCode != nil || lifeCycle.deferredTermination != nil
+                || (lifeCycle.requestedExitCode != nil && !lifeCycle.isHurried)
+        }
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }
         // A handler that runs within other code shares its sync: a loop that a handler watches waits for the disk once.
@@ -280,8 +301,6 @@ public final class ScriptHost {
                     saveIfJournalIsLong()
                 }
                 if !inGroup { try items.endGroup() }
-                // Also when there was nothing to commit: a transaction may have committed the removals already.
-                removeImagesOfRemovedItems()
             }
             return .success(())
         } catch {
@@ -301,7 +320,7 @@ public final class ScriptHost {
         if reasons.contains(.memory), let error = scriptMemoryIsShort() { return scheduler.stopCurrent(error) }
         if reasons.contains(.events) {
             lifeCycle.cancelRequested = false
-            loop.drainPending()
+            scheduler.outsideOfEntries { loop.drainPending() }
             if lifeCycle.isHurried, exitCode == nil, lifeCycle.isHandling {
                 return scheduler.stopCurrent(LuaError(.cancelled, "stopped: a second SIGTERM came"))
             }
@@ -312,12 +331,15 @@ public final class ScriptHost {
                 lifeCycle.cancelRequested = false
                 return scheduler.stopCurrent(LuaError(.cancelled, "interrupted"))
             }
+            if let decision = scheduler.stopRequested() { return decision }
         }
         return reasons.contains(.deadline) ? scheduler.stopExpired() : .goOn
     }
 
-    /// Ctrl-C: what runs is stopped, what waits is cancelled; the session goes on.
+    /// Ctrl-C: what runs is stopped, what waits is cancelled; the session goes on. An attached prompt's entry that runs is
+    /// stopped alone.
     public func cancelForeground() {
+        if let current = scheduler.current, current.entry != nil { return scheduler.requestCancel(current) }
         if state.depth > 0 { lifeCycle.cancelRequested = true }
         scheduler.interruptWaiting(foreground)
     }

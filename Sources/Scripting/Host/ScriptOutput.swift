@@ -7,9 +7,13 @@ import Wording
 final class ScriptOutput: @unchecked Sendable {
     // Guarded by the host's isolation: set and asked on the thread that owns the host.
     weak var frontEnd: (any HostFrontEnd)?
+    /// The attached prompt's entry whose code runs, if any. Guarded as the front end is.
+    var entry: ScriptEntry?
+
+    private var active: (any HostFrontEnd)? { entry == nil ? frontEnd : entry?.frontEnd }
 
     func write(_ bytes: [UInt8]) {
-        if frontEnd?.write(bytes, toStandardError: false) == true { return }
+        if active?.write(bytes, toStandardError: false) == true { return }
         bytes.withUnsafeBytes { cubby_write_output($0.baseAddress, $0.count) }
     }
 
@@ -20,7 +24,7 @@ final class ScriptOutput: @unchecked Sendable {
     func writeError(_ text: String) { writeError(Array(VisibleText.escaped(text).utf8)) }
 
     func writeError(_ bytes: [UInt8]) {
-        if frontEnd?.write(bytes, toStandardError: true) == true { return }
+        if active?.write(bytes, toStandardError: true) == true { return }
         cubby_flush_output()
         bytes.withUnsafeBytes { cubby_write_error($0.baseAddress, $0.count) }
     }

@@ -19,6 +19,12 @@ public final class ScriptTask {
     /// How many commits came before, each in answer to the one before it, when this runs in answer to a commit; else 0.
     let generation: Int
     var onFinish: ((Result<[LuaValue], LuaError>) -> Void)?
+    /// The entry of an attached prompt that it is, or was started by; nil for the host's own code.
+    var entry: ScriptEntry?
+    /// Whether it is to be stopped at the next occasion.
+    var isCancelRequested = false
+    /// Cancels the task at its deadline while it waits and nobody awaits its end.
+    var deadlineTimer: LoopTimer?
 
     init(thread: LuaThread, generation: Int) {
         self.thread = thread

@@ -18,6 +18,19 @@ final class TaskScheduler {
     private var pendingWait: ((@escaping ([LuaValue]) -> Void) -> () -> Void)?
     /// Why waiting in place must end now.
     var isEnding: () -> Bool = { false }
+    /// The entry whose code runs now; nil for the host's own code. A task that code starts belongs to the same entry.
+    private(set) var entry: ScriptEntry? {
+        didSet { if entry !== oldValue { entryChanged(entry) } }
+    }
+    /// Called when code of another entry, or of none, runs from now on.
+    var entryChanged: (ScriptEntry?) -> Void = { _ in }
+    /// How many tasks were on the stack at each turn of the loop that is under way, outermost first: the code that waits
+    /// for the turn is theirs, the code above is not.
+    private var turns: [Int] = []
+    /// The tasks whose end is awaited, outermost first.
+    private var awaited: [ScriptTask] = []
+    /// Seconds for closing the pending variables of a task that is cancelled, where its time is limited.
+    private static let closingLimit = 1.0
 
     init(_ state: LuaState, loop: EventLoop) {
         self.state = state
@@ -41,13 +54,24 @@ final class TaskScheduler {
     // MARK: Running
 
     /// Starts a task; it runs until it waits or ends.
-    /// `generation` is its own; that of the code that starts it if nil.
+    ///
+    /// - Parameters:
+    ///   - function: what it runs.
+    ///   - arguments: the function's.
+    ///   - seconds: of wall time that it may take; nil for no limit.
+    ///   - entry: the entry that it is; that of the running code if not given.
+    ///   - generation: the commits that it answers; those of the code that starts it if nil.
+    ///   - onFinish: called at its end, by whoever does not await it by `finish(_:)`.
+    /// - Returns: the task.
     func start(
-        _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil, generation: Int? = nil,
+        _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil, as entry: ScriptEntry? = nil,
+        generation: Int? = nil,
         onFinish: ((Result<[LuaValue], LuaError>) -> Void)? = nil
     ) -> ScriptTask {
         let task = ScriptTask(thread: state.makeThread(function), generation: generation ?? self.generation)
         task.onFinish = onFinish
+        task.entry = entry ?? self.entry
+        entry?.task = task
         task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
         step(task, arguments)
         return task
@@ -55,6 +79,9 @@ final class TaskScheduler {
 
     /// Turns the loop until the task has ended, or its time is up.
     func finish(_ task: ScriptTask) -> Result<[LuaValue], LuaError> {
+        if let result = task.result { return result }
+        awaited.append(task)
+        defer { awaited.removeLast() }
         while !task.isFinished {
             // A handler that waits ends with the code that it is called in, too.
             let left = ([task.deadline, nearestDeadline].compactMap { $0 }).min()?.seconds(since: .now())
@@ -62,11 +89,12 @@ final class TaskScheduler {
                 cancel(task, Self.timeIsUp)
             } else if isEnding() {
                 cancel(task, LuaError(.cancelled, "the application has ended"))
-            } else if interrupted === task {
-                interrupted = nil
+            } else if task.isCancelRequested || isCallerCancelled {
                 cancel(task, Self.interruption)
+            } else if isInTheWay(of: awaited.dropLast()) {
+                cancel(task, Self.scriptHasEnded)
             } else {
-                loop.runOnce(timeout: left)
+                turnLoop(timeout: left)
             }
         }
         return task.result ?? .failure(LuaError(.cancelled, "the task was dropped"))
@@ -74,10 +102,38 @@ final class TaskScheduler {
 
     static let timeIsUp = LuaError(.deadline, "time is up")
     private static let interruption = LuaError(.cancelled, "interrupted")
+    private static let scriptHasEnded = LuaError(.cancelled, "the host's script has ended")
 
-    private func step(_ task: ScriptTask, _ arguments: [LuaValue]) {
-        waiting[ObjectIdentifier(task)] = nil
-        task.progress = .running
+    /// Whether an entry waits where it keeps the host from going on: a task that is awaited further down has ended.
+    private func isInTheWay(of tasks: ArraySlice<ScriptTask>) -> Bool {
+        entry != nil && tasks.contains { $0.isFinished }
+    }
+
+    /// One turn of the loop for code that waits. What runs meanwhile belongs to nobody's entry.
+    private func turnLoop(timeout: Double?) {
+        turns.append(stack.count)
+        let outer = entry
+        entry = nil
+        defer {
+            turns.removeLast()
+            entry = outer
+        }
+        loop.runOnce(timeout: timeout)
+    }
+
+    /// Runs what no entry asked for: life cycle events that are met between two steps of an entry's code.
+    func outsideOfEntries(_ body: () -> Void) {
+        let outer = entry
+        entry = nil
+        defer { entry = outer }
+        body()
+    }
+
+    /// Runs the host's own work for a task, in its time and for its entry: code of scripts that the work calls is stopped
+    /// with the task.
+    func work<Value>(for task: ScriptTask, _ body: () -> Value) -> Value {
+        let outer = entry
+        entry = task.entry
         task.depth = state.depth + 1
         if stack.isEmpty { memory?.begin() }
         defer { if stack.isEmpty { memory?.end() } }
@@ -87,12 +143,23 @@ final class TaskScheduler {
         defer { endedGeneration = ended }
         armDeadline()
         let formerWatch = cubby_watch_work(watch)
-        let result: Result<LuaThread.Outcome, LuaError> = Result { () throws(LuaError) in
-            try task.thread.resume(arguments)
+        defer {
+            _ = cubby_watch_work(formerWatch)
+            stack.removeLast()
+            armDeadline()
+            entry = outer
         }
-        _ = cubby_watch_work(formerWatch)
-        stack.removeLast()
-        armDeadline()
+        return body()
+    }
+
+    private func step(_ task: ScriptTask, _ arguments: [LuaValue]) {
+        waiting[ObjectIdentifier(task)] = nil
+        task.deadlineTimer?.cancel()
+        task.deadlineTimer = nil
+        task.progress = .running
+        let result: Result<LuaThread.Outcome, LuaError> = work(for: task) {
+            Result { () throws(LuaError) in try task.thread.resume(arguments) }
+        }
         switch result {
         case .success(.finished(let values)): end(task, .success(values))
         case .failure(let error): end(task, .failure(error))
@@ -109,6 +176,12 @@ final class TaskScheduler {
             }
             task.progress = .waiting(cancel: forget)
             waiting[ObjectIdentifier(task)] = task
+            if task.isCancelRequested { return cancel(task, Self.interruption) }
+            // Who awaits the task sees to its deadline.
+            guard task.onFinish != nil, let deadline = task.deadline else { return }
+            task.deadlineTimer = loop.after(deadline.seconds(since: .now())) { [weak self, weak task] in
+                if let self, let task { cancel(task, Self.timeIsUp) }
+            }
         }
     }
 
@@ -148,12 +221,16 @@ final class TaskScheduler {
         defer { waitsInPlace -= 1 }
         while result == nil {
             let left = nearestDeadline?.seconds(since: .now())
-            if isEnding() || cancelRequested {
+            if isEnding() || cancelRequested || isCallerCancelled {
                 cancelRequested = false
                 throw stop(Self.interruption, forget)
             }
             if let left, left <= 0 { throw stop(Self.timeIsUp, forget) }
-            loop.runOnce(timeout: left)
+            if isInTheWay(of: awaited[...]) {
+                forget()
+                throw Self.scriptHasEnded
+            }
+            turnLoop(timeout: left)
         }
         return try call.returns(values: result ?? [])
     }
@@ -179,16 +256,21 @@ final class TaskScheduler {
     private var waitsInPlace = 0
     /// Ctrl-C came while a wait in place turned the loop.
     private var cancelRequested = false
-    /// The waiting task that Ctrl-C is for, when other code ran as it came.
-    private weak var interrupted: ScriptTask?
 
     // MARK: Stopping
 
     /// Ends a waiting task with an error; its pending variables are closed.
     func cancel(_ task: ScriptTask, _ error: LuaError) {
         guard case .waiting(let forget) = task.progress else { return }
+        waiting[ObjectIdentifier(task)] = nil
+        task.deadlineTimer?.cancel()
+        task.deadlineTimer = nil
         forget()
-        task.thread.close()
+        // Closing runs code of scripts, which may turn the loop: the task is cancelled once.
+        task.progress = .running
+        task.isCancelRequested = false
+        if task.entry != nil || task.deadline != nil { task.deadline = .now().advanced(by: Self.closingLimit) }
+        work(for: task) { task.thread.close() }
         end(task, .failure(error))
     }
 
@@ -197,11 +279,40 @@ final class TaskScheduler {
     func interruptWaiting(_ foreground: ScriptTask?) {
         if waitsInPlace > 0 { cancelRequested = true }
         guard let foreground, case .waiting = foreground.progress else { return }
-        if stack.isEmpty, state.depth == 0 {
-            cancel(foreground, Self.interruption)
-        } else {
-            interrupted = foreground
+        requestCancel(foreground)
+    }
+
+    /// Stops one task and what it called, and nothing else: at the next instruction of its code, or as soon as what it
+    /// waits for lets it. A task that has ended is left alone.
+    func requestCancel(_ task: ScriptTask) {
+        if case .waiting = task.progress {
+            task.isCancelRequested = true
+            // Its pending variables are closed by code of scripts, which does not run between two steps of other code.
+            guard stack.isEmpty, state.depth == 0 else {
+                loop.after(0) { [weak self, weak task] in
+                    if let self, let task { cancel(task, Self.interruption) }
+                }
+                return
+            }
+            cancel(task, Self.interruption)
+        } else if stack.contains(where: { $0 === task }) {
+            task.isCancelRequested = true
+            state.interrupter.interrupt(.events)
         }
+    }
+
+    /// The tasks whose code runs now and is not below a turn of the loop.
+    private var running: ArraySlice<ScriptTask> { stack[(turns.last ?? 0)...] }
+
+    /// Whether what waits here was called by a task that is to be stopped.
+    private var isCallerCancelled: Bool { running.contains { $0.isCancelRequested } }
+
+    /// The decision for a task that is to be stopped, if code of such a task runs now.
+    func stopRequested() -> LuaState.InterruptDecision? {
+        guard let task = running.first(where: { $0.isCancelRequested }) else { return nil }
+        // Work for the task may call further functions of scripts: each is stopped.
+        state.interrupter.interrupt(.events)
+        return .stop(Self.interruption, depth: task.depth)
     }
 
     /// The decision for an interrupt that the innermost task is to be stopped by.
@@ -252,6 +363,7 @@ final class TaskScheduler {
         if let armed, armed <= .now() { return true }
         let pending = state.pendingInterrupts
         if pending.contains(.urgent) { return true }
+        if pending.contains(.events), let entry, entry.isInterrupted() { return true }
         return pending.contains(.memory) && (memory?.room() ?? 0) < 0
     }
 }

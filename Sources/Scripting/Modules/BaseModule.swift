@@ -9,6 +9,7 @@ import Wording
 enum BaseModule {
     static func install(in host: ScriptHost, modules: [(String, LuaValue)]) {
         let state = host.state
+        state.setFinalizerHint(", or app:on(\"willTerminate\", …)")
         let line = [LuaParameter("…", .variadic(.any), "values, shown as tostring shows them")]
         state.setGlobal(
             LuaFunctionDeclaration(

@@ -1,6 +1,7 @@
 import Application
 import Files
 import Lua
+import Wording
 
 /// Reading a global that nothing assigned is an error with the nearest names; in what is typed at a prompt it is a
 /// warning, and nil. Modules of the LuaRocks trees look for what other versions of Lua have (`unpack or table.unpack`):
@@ -14,7 +15,7 @@ enum StrictGlobals {
         let trees = host.options.usesLuaTrees ? LuaTrees.folders.map { "@\(DisplayPath.abbreviate($0))/" } : []
         let index = state.makeFunction(declaration) { [unowned host] call in
             guard let name = call.value(1).textValue else { return call.returns(LuaValue.nil) }
-            let isTyped = host.isRunningEntry && isEntry(call)
+            let isTyped = (host.isRunningEntry || host.scheduler.entry != nil) && isEntry(call)
             // What the prompt sets by and by: no result yet is no mistake.
             if isTyped, isOfPrompt(name) || host.warnedNames.contains(name) { return call.returns(LuaValue.nil) }
             if let source = call.chunkName(ofLevel: 1), trees.contains(where: source.hasPrefix) {

@@ -159,6 +159,7 @@ struct AnnotationWriter {
                 function.results.forEach(add)
             }
         }
+        for event in EventDeclaration.all { event.payload.forEach { add($0.type) } }
         return records.sorted { $0.key < $1.key }.flatMap { name, fields in
             ["---@class cubby.\(name)"] + fields.map(Self.field) + [""]
         }

@@ -12,9 +12,9 @@ struct ReadOnlyTable {
     final class Elements {
         let count: Int
         /// The element at a position from 0.
-        let element: (Int) -> LuaValue
+        let element: (Int) throws -> LuaValue
 
-        init(count: Int, element: @escaping (Int) -> LuaValue) {
+        init(count: Int, element: @escaping (Int) throws -> LuaValue) {
             self.count = count
             self.element = element
         }
@@ -50,13 +50,13 @@ struct ReadOnlyTable {
             guard let elements = Self.elements(of: call.value(0), elements),
                 let position = call.value(1).integerValue, position >= 1, position <= Int64(elements.count)
             else { return call.returns(LuaValue.nil) }
-            return call.returns(elements.element(Int(position - 1)))
+            return call.returns(try elements.element(Int(position - 1)))
         }
         all = state.makeFunction(LuaFunctionDeclaration("elements", variadic)) { call in
             let elements = Self.elements(of: call.value(0), elements)
             let table = call.state.makeTable(array: elements?.count ?? 0)
             for position in 0..<(elements?.count ?? 0) {
-                table.rawSet(.integer(Int64(position + 1)), elements?.element(position) ?? .nil)
+                table.rawSet(.integer(Int64(position + 1)), try elements?.element(position) ?? .nil)
             }
             return call.returns(LuaValue.table(table))
         }

@@ -69,7 +69,7 @@ extension ImageError: LuaErrorDetails {
     public var luaPath: String? { path }
 }
 
-extension PredicateError: LuaErrorDetails {
+extension ItemPredicateError: LuaErrorDetails {
     public var luaDomain: String { "CubbyErrorDomain" }
     public var luaCode: LuaErrorCode { .word(code.rawValue) }
     public var luaMessage: String { "\(description)" }

@@ -1,3 +1,4 @@
+import CPlatform
 import Lua
 import PropertyList
 import Wording
@@ -30,7 +31,8 @@ extension ValueBridge {
     /// An instance of a class is refused, since its class would be lost; with `takesObjects` it is a dictionary of its
     /// fields.
     func propertyList(
-        _ value: LuaValue, path: String = "", depthLimit: Int = ConversionBudget.depthLimit, takesObjects: Bool = false
+        _ value: LuaValue, path: String = "", depthLimit: Int = ConversionBudget.depthLimit,
+        takesObjects: Bool = false
     ) throws(Refusal) -> PropertyListValue {
         var reading = TableReading(bridge: self, levels: depthLimit, takesObjects: takesObjects)
         do throws(Refusal) {
@@ -118,6 +120,9 @@ private struct TableReading {
         guard depth > 0 else {
             throw Refusal(path: "", reason: "the table is nested deeper than \(levels) levels, or contains itself")
         }
+        guard cubby_stack_is_short() == 0 else {
+            throw Refusal(path: "", reason: "the table is nested deeper than the thread's stack allows")
+        }
         try visit()
         let node = try contents(of: table, depth - 1)
         if let identity { done[identity] = node }
@@ -129,7 +134,8 @@ private struct TableReading {
         if shape == nil, !takesObjects, let metatable = given.metatable, let name = bridge.objectClass(metatable) {
             throw Refusal(
                 path: "",
-                reason: "an instance of \(name) is no property-list value: give a plain table of its fields, or the bytes "
+                reason:
+                    "an instance of \(name) is no property-list value: give a plain table of its fields, or the bytes "
                     + "of archiver.archivedData",
                 isObject: true)
         }

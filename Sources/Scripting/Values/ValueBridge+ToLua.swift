@@ -1,3 +1,4 @@
+import CPlatform
 import Lua
 import PropertyList
 
@@ -60,6 +61,9 @@ extension ValueBridge {
 
     /// Counts a table before it is made.
     private func visit(_ budget: inout ConversionBudget, slots: Int) throws(LuaError) {
+        guard cubby_stack_is_short() == 0 else {
+            throw LuaError(.runtime, "the value is nested deeper than the thread's stack allows")
+        }
         try visit(&budget, bytes: 56 + slots * 16)
     }
 

@@ -1,3 +1,4 @@
+import CPlatform
 import Lua
 import PropertyList
 
@@ -10,6 +11,7 @@ final class ValueBridge {
     let wideIntegers: LuaClass<WideIntegerValue>
     let uids: LuaClass<UIDValue>
     let readOnly: ReadOnlyTable
+
     /// The class whose instance a table with a metatable is; nil for any other table. Set by who knows the classes.
     var objectClass: (_ metatable: LuaTable) -> String? = { _ in nil }
 

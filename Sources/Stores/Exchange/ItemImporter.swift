@@ -1,4 +1,5 @@
 import PropertyList
+import Wording
 
 /// Brings items from a file's bytes into a store: all of them or, when one can't be, none.
 struct ItemImporter {

@@ -139,6 +139,6 @@ public struct Gallery {
     }
 
     private func write(_ bytes: [UInt8], _ name: String, in folder: String) throws(FileError) {
-        try AtomicFile.write(bytes, to: PathText.join(folder, name), using: layer, durable: false)
+        try FileTarget.write(bytes, to: PathText.join(folder, name), using: layer, durable: false)
     }
 }

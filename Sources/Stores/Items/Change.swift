@@ -31,17 +31,8 @@ struct ChangeGroup {
     var changes: [Change]
     /// The numbers of the participant's changes, oldest first.
     var participantChanges: [UInt32] = []
+    /// The bytes that the participant keeps for them.
+    var keptBytes = 0
 
-    /// The rows that the changes brought into the store.
-    var rowsThatCame: [UInt32] {
-        changes.flatMap { change -> [UInt32] in
-            switch change.kind {
-            case .append: Array(change.row..<change.row + UInt32(change.count))
-            case .insert: [change.row]
-            case .remove, .set, .move: []
-            }
-        }
-    }
-
-    var byteCount: Int { changes.count * MemoryLayout<Change>.stride }
+    var byteCount: Int { changes.count * MemoryLayout<Change>.stride + keptBytes }
 }

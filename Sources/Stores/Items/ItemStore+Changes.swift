@@ -260,6 +260,7 @@ extension ItemStore {
     func takeOut(_ row: UInt32) {
         let position = withdraw(row)
         log.append(Change(kind: .remove, row: row, position: UInt32(position)))
+        hasRemovals = true
     }
 
     func move(from: Int, to: Int) {

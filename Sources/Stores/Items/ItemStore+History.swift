@@ -9,21 +9,26 @@ extension ItemStore {
 
     /// Tells of a change of the participant's that is no item's, and can be taken back: it is part of the next commit's
     /// step, or a step of its own.
-    public func noteParticipantChange(_ number: UInt32) { participantChanges.append(number) }
+    public func noteParticipantChange(_ number: UInt32) {
+        if participant?.isRepeated(number) == true {
+            participant?.forgetChange(number)
+        } else {
+            participantChanges.append(number)
+        }
+    }
 
     /// Takes back the last commit or transaction; what is not committed yet is committed first and is then the last.
     ///
-    /// - Parameter removed: told the key of each item that is out of the store then.
     /// - Returns: false when there is nothing to take back.
     /// - Throws: `transactionInProgress`, `inputOutput`.
     @discardableResult
-    public func undo(removed: (String) -> Void = { _ in }) throws(StoreError) -> Bool {
+    public func undo() throws(StoreError) -> Bool {
         try checkNoTransaction("undo")
         defer { tellCommits() }
         try commit(.change)
         guard let group = undoStack.popLast() else { return false }
         do throws(StoreError) {
-            try reverse(group, .undo, removed)
+            try reverse(group, .undo)
         } catch {
             undoStack.append(group)
             throw error
@@ -33,17 +38,16 @@ extension ItemStore {
 
     /// Does again what `undo` took back last. A change in between forgets it.
     ///
-    /// - Parameter removed: told the key of each item that is out of the store then.
     /// - Returns: false when there is nothing to do again.
     /// - Throws: `transactionInProgress`, `inputOutput`.
     @discardableResult
-    public func redo(removed: (String) -> Void = { _ in }) throws(StoreError) -> Bool {
+    public func redo() throws(StoreError) -> Bool {
         try checkNoTransaction("redo")
         defer { tellCommits() }
         try commit(.change)
         guard let group = redoStack.popLast() else { return false }
         do throws(StoreError) {
-            try reverse(group, .redo, removed)
+            try reverse(group, .redo)
         } catch {
             redoStack.append(group)
             throw error
@@ -59,9 +63,7 @@ extension ItemStore {
     }
 
     /// Does the inverse of each change, newest first, as changes of their own, and commits them.
-    private func reverse(
-        _ group: ChangeGroup, _ kind: CommitKind, _ removed: (String) -> Void
-    ) throws(StoreError) {
+    private func reverse(_ group: ChangeGroup, _ kind: CommitKind) throws(StoreError) {
         if isReadOnly { throw .storeIsReadOnly }
         if isWatched { keepLatestCommit() }
         for change in group.changes.reversed() {
@@ -80,7 +82,7 @@ extension ItemStore {
         participantChanges = group.participantChanges.reversed()
         let reversed = participantChanges
         do throws(StoreError) {
-            try commit(kind)
+            _ = try write(kind)
         } catch {
             // What could not be committed has not happened. The rows stay in the history: nothing of it was forgotten.
             participantChanges = []
@@ -88,7 +90,7 @@ extension ItemStore {
             throw error
         }
         for number in reversed { participant?.reverseChange(number) }
-        for row in group.rowsThatCame where table.state(row) == .removed { removed(table.keyString(row)) }
+        settle(kind)
         if !observers.isEmpty {
             tellMany(ItemStoreChanges(kind == .undo ? .undo : .redo, group.changes).inverted)
         }
@@ -134,6 +136,10 @@ extension ItemStore {
             log = []
         }
         sealed = []
+        unsettled.groups += groups.count
+        unsettled.hasRemovals = unsettled.hasRemovals || hasRemovals
+        hasRemovals = false
+        participant?.endStep()
         if !participantChanges.isEmpty {
             groups[0].participantChanges = participantChanges
             participantChanges = []
@@ -146,9 +152,41 @@ extension ItemStore {
         case .redo: undoStack += groups
         case .undo: redoStack += groups
         }
-        trim(groups.count)
+    }
+
+    /// Ends a commit, when it is known what the participant changed with it: what belongs to items that left goes with them,
+    /// and the history is cut to its limits.
+    ///
+    /// - Parameters:
+    ///   - kind: the commit's.
+    ///   - waits: whether ``durability`` counts now, and not at the end of a group.
+    func settle(_ kind: CommitKind, waits: Bool = true) {
+        defer { if waits, durability == .power { participant?.synchronize() } }
+        guard unsettled.groups > 0 else { return }
+        let (count, hasRemovals) = unsettled
+        unsettled = (0, false)
+        if let participant {
+            if kind == .undo {
+                for place in redoStack.indices.suffix(count) { settle(&redoStack[place], participant, hasRemovals) }
+            } else {
+                for place in undoStack.indices.suffix(count) { settle(&undoStack[place], participant, hasRemovals) }
+            }
+        }
+        trim(count)
         settleIndexes()
         if heap.needsCompaction, cursorCount == 0, !table.isLeased { compactHeap() }
+    }
+
+    private func settle(_ group: inout ChangeGroup, _ participant: any TransactionParticipant, _ hasRemovals: Bool) {
+        if hasRemovals {
+            var keys: Set<String> = []
+            for change in group.changes where change.kind == .remove && table.state(change.row) == .removed {
+                keys.insert(table.keyString(change.row))
+            }
+            if !keys.isEmpty { group.participantChanges += participant.removeContents(ofItems: keys) }
+        }
+        if group.participantChanges.isEmpty { return }
+        group.keptBytes = group.participantChanges.reduce(0) { $0 + participant.byteCount(ofChange: $1) }
     }
 
     /// Drops the groups beyond the limits; the newest groups are those of the commit that is being made.

@@ -33,13 +33,21 @@ extension ItemStore {
 
     /// Makes a group's records survive what ``durability`` says. Costs nothing when they do.
     public func endGroup() throws(StoreError) {
-        if durability == .power, savepoints.isEmpty { try persistence.synchronize() }
+        guard durability == .power, savepoints.isEmpty else { return }
+        try persistence.synchronize()
+        participant?.synchronize()
     }
 
     /// The commit itself; whoever calls it tells its observers when nothing is left to be done.
     @discardableResult
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         guard savepoints.isEmpty else { return false }
+        defer { settle(kind, waits: waits) }
+        return try write(kind, waits: waits)
+    }
+
+    /// Writes the log as one record, and moves it to the history. ``settle(_:waits:)`` has to follow.
+    func write(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         guard !log.isEmpty else {
             // A step to take back, with nothing for the journal.
             if !participantChanges.isEmpty { remember(kind) }
@@ -58,6 +66,7 @@ extension ItemStore {
     /// Makes sure that what has been committed survives a power cut.
     public func synchronize() throws(StoreError) {
         try persistence.synchronize()
+        participant?.synchronize()
     }
 
     /// Ends the group of changes that one `undo` takes back, without a commit.

@@ -21,7 +21,10 @@ extension ItemStore {
     /// Begins a transaction, or a savepoint within one. What changed before becomes a step of its own for `undo`.
     public func beginTransaction() {
         if savepoints.isEmpty {
-            if log.isEmpty, !participantChanges.isEmpty { remember(.change) }
+            if log.isEmpty, !participantChanges.isEmpty {
+                remember(.change)
+                settle(.change)
+            }
             seal()
         }
         openSavepoint()
@@ -42,7 +45,7 @@ extension ItemStore {
         savepoints.removeLast()
         let isStep: Bool
         do throws(StoreError) {
-            isStep = try commit(.change)
+            isStep = try write(.change)
         } catch {
             sealed.removeAll { $0 > start }
             rollBack(to: start)
@@ -56,6 +59,7 @@ extension ItemStore {
             participantChanges += changes
             remember(.change)
         }
+        settle(.change)
         tellCommits()
     }
 

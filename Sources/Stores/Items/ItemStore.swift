@@ -26,6 +26,8 @@ public final class ItemStore {
 
     /// Changes since the last commit that went through, oldest first.
     @exclusivity(unchecked) var log: [Change] = []
+    /// Whether an item was taken out since the last commit.
+    @exclusivity(unchecked) var hasRemovals = false
     /// Where groups of the log end that undo takes back one by one.
     @exclusivity(unchecked) var sealed: [Int] = []
     /// The log's length at the begin of each open transaction.
@@ -34,6 +36,8 @@ public final class ItemStore {
     public weak var participant: (any TransactionParticipant)?
     /// What the participant has changed since the last commit, by its numbers, oldest first.
     var participantChanges: [UInt32] = []
+    /// How many groups the commit under way has put onto a stack; whether items left with them.
+    var unsettled = (groups: 0, hasRemovals: false)
     var undoStack: [ChangeGroup] = []
     var redoStack: [ChangeGroup] = []
     /// How far back `undo` reaches.

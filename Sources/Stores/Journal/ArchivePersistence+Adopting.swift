@@ -12,9 +12,11 @@ extension ArchivePersistence {
 
     /// Takes another edition's archive for the store's own, when there is none yet: a copy of it becomes `items.archive`,
     /// and the file itself stays as it is.
-    func adoptOtherEdition(_ report: inout ItemLoadReport) throws(StoreError) {
+    ///
+    /// - Returns: whether there was one.
+    func adoptOtherEdition(_ report: inout ItemLoadReport) throws(StoreError) -> Bool {
         let found = try attempt { () throws(FileError) in try otherEditions() }
-        guard let first = found.first else { return }
+        guard let first = found.first else { return false }
         var text = "\(first.name) was opened: its items are kept in items.archive from now on, and it stays as it is"
         if found.count > 1 {
             let others = found.dropFirst().map(\.name).joined(separator: ", ")
@@ -24,6 +26,7 @@ extension ArchivePersistence {
             try AtomicFile.write(first.bytes, to: path, using: layer, durable: true)
         }
         report.notices.append(text)
+        return true
     }
 
     /// What a process that may not write reads in the place of an archive that is not there.
@@ -34,8 +37,6 @@ extension ArchivePersistence {
     }
 
     private func otherEditions() throws(FileError) -> [(name: String, bytes: [UInt8])] {
-        // With a journal, or an archive that is only empty, the folder has been a store's before.
-        guard try layer.status(path) == nil, try layer.status(journalPath) == nil else { return [] }
         var found: [(name: String, bytes: [UInt8])] = []
         for name in Self.otherNames {
             let other = PathText.join(folder, name)

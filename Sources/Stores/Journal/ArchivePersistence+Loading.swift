@@ -4,8 +4,8 @@ import PropertyList
 extension ArchivePersistence {
     /// Reads the archive, then the journal's records that it does not contain.
     ///
-    /// - Throws: `inUse` when somebody else has the folder, `corruptArchive` when there is an archive that cannot be read,
-    ///   `inputOutput`.
+    /// - Throws: `inUse` when somebody else has the folder; `corruptArchive` when there is an archive that cannot be read, or
+    ///   none where the journal or the index tells of one; `inputOutput`.
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
         var report = ItemLoadReport()
         do throws(FolderLockError) { try takeLock() } catch {
@@ -14,13 +14,6 @@ extension ArchivePersistence {
             case .file(let cause): throw StoreError(.inputOutput, cause.message, path: cause.path, cause: cause)
             }
         }
-        if !isReadOnly {
-            if removesLeftovers {
-                _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
-                noteOrder()
-            }
-            try adoptOtherEdition(&report)
-        }
         var files = try readFiles()
         // Beside a process that is saving, archive and journal may be of two moments: look again.
         var attempts = 0
@@ -28,18 +21,31 @@ extension ArchivePersistence {
             files = try readFiles()
             attempts += 1
         }
-        if isReadOnly, files.archive == nil, files.journal == nil, let other = try otherEdition(&report) {
-            files.archive = PropertyListStorage(other)
-            files.identity = ArchiveIdentity(of: other)
+        try checkPresence(of: files.archive, files.journal)
+        // With a journal, or an archive that is only empty, the folder has been a store's before.
+        if files.archive == nil, files.journal == nil {
+            if isReadOnly {
+                if let other = try otherEdition(&report) {
+                    files.archive = PropertyListStorage(other)
+                    files.identity = ArchiveIdentity(of: other)
+                }
+            } else if try adoptOtherEdition(&report) {
+                files = try readFiles()
+            }
         }
         identity = files.identity
         hasArchive = files.archive != nil
-        // An empty file is a first run, as none is.
+        // An empty file is a first run, as none is, when nothing tells of more.
         if let archive = files.archive, archive.bytes.count > 0, !mapArchive(archive, loader, &report) {
-            try readArchive(archive, loader, &report)
+            try readArchive(archive, files.journal, loader, &report)
             if report.archivedItems >= mappedFrom { makeIndex(archive, loader, report) }
         }
         try readJournal(files.journal, loader, &report)
+        // Last: where the archive is lost, a leftover may be all that there is of it.
+        if !isReadOnly, removesLeftovers {
+            _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
+            noteOrder()
+        }
         return report
     }
 
@@ -64,7 +70,9 @@ extension ArchivePersistence {
             guard try layer.status(path) != nil else { return files }
             let file = try layer.open(path, .read)
             defer { layer.close(file) }
+            let status = try layer.status(file)
             let mapped = try layer.map(file)
+            self.mapped = MappedArchive(mapped, status)
             let bytes = mapped.withUnsafeBytes { $0 }
             // The storage holds the mapping, and so keeps the bytes where they are.
             files.archive = PropertyListStorage(adopting: bytes) { _ in extendLifetime(mapped) }
@@ -117,7 +125,7 @@ extension ArchivePersistence {
     }
 
     private func readArchive(
-        _ storage: PropertyListStorage, _ loader: ItemLoader, _ report: inout ItemLoadReport
+        _ storage: PropertyListStorage, _ journal: [UInt8]?, _ loader: ItemLoader, _ report: inout ItemLoadReport
     ) throws(StoreError) {
         var items: ItemArchiveReader?
         var failure: PropertyListError?
@@ -133,6 +141,9 @@ extension ArchivePersistence {
             items = found
         } catch {
             failure = error
+        }
+        if failure != nil || items.map({ !$0.damage.isEmpty }) ?? true {
+            try checkLength(of: storage, journal)
         }
         // Nothing could be read where something was: what lies in the file without its table or its root?
         if failure != nil || items.map({ $0.count == 0 && !$0.damage.isEmpty }) ?? true {

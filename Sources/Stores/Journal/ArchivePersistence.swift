@@ -24,6 +24,7 @@ public final class ArchivePersistence: ItemPersistence {
     /// False in tests that play a process that died: its lock would have gone with it.
     package var takesLock = true
     let removesLeftovers: Bool
+    let opensCutArchive: Bool
     /// The archive that is in place.
     var identity = ArchiveIdentity.none
     public internal(set) var hasArchive = false
@@ -36,6 +37,8 @@ public final class ArchivePersistence: ItemPersistence {
     var unsettled: FollowingRecords?
     /// Whether the archive has content that the store does not hold, so that it is kept when it is first replaced.
     var keepsOriginal = false
+    /// The file that the store reads items from.
+    var mapped = MappedArchive()
 
     /// - Parameters:
     ///   - folder: the container's Documents.
@@ -46,10 +49,12 @@ public final class ArchivePersistence: ItemPersistence {
     ///   - mappedFrom: archives of fewer items are read whole when they are opened, and get no index.
     ///   - removesLeftovers: whether loading removes what interrupted writes left in the folder, for which all of the folder
     ///     is listed; false when somebody else sees to that.
+    ///   - opensCutArchive: whether an archive that is damaged, and shorter than the journal or the index says, is opened
+    ///     with what can be read of it; false for an error that changes nothing, so that a backup can be put back.
     public init(
         folder: String, using layer: (any FileLayer)? = nil, isReadOnly: Bool = false,
         className: String = "Item", indexFolder: String? = nil, mappedFrom: Int = 4096,
-        removesLeftovers: Bool = true
+        removesLeftovers: Bool = true, opensCutArchive: Bool = true
     ) {
         self.folder = folder
         self.layer = layer ?? Self.layer(folder, indexFolder)
@@ -59,6 +64,7 @@ public final class ArchivePersistence: ItemPersistence {
         indexPath = indexFolder.map { PathText.join($0, "items.index") }
         self.mappedFrom = mappedFrom
         self.removesLeftovers = removesLeftovers
+        self.opensCutArchive = opensCutArchive
         schema = ArchiveSchema(className: className)
     }
 
@@ -182,6 +188,7 @@ public final class ArchivePersistence: ItemPersistence {
         let old = hasArchive ? try? layer.open(path, .read) : nil
         defer { if let old { layer.discard(old) } }
         do throws(StoreError) {
+            try checkMapped()
             try attempt { () throws(FileError) in try prepare(replacement) }
         } catch {
             replacement.remove()
@@ -204,7 +211,10 @@ public final class ArchivePersistence: ItemPersistence {
             try journal.append(&record, kind: .checkpoint, durable: true)
         }
         try layer.rename(replacement.temporary, to: path)
-        indexTurn.end { replacement.putIndexInPlace() }
+        indexTurn.end {
+            // An index belongs to one archive: the former one's goes, if the new one has none.
+            if !replacement.putIndexInPlace(), let indexPath { try? layer.remove(indexPath) }
+        }
     }
 
     /// Begins the journal of the archive in place, with the commits that came after its snapshot.

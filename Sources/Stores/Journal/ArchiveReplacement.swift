@@ -120,9 +120,11 @@ final class ArchiveReplacement: ItemReplacement {
     }
 
     /// Gives the archive in place its index.
-    func putIndexInPlace() {
-        guard let indexPath, let indexTemporary, written.withLock({ $0.hasIndex }) else { return }
-        try? layer.rename(indexTemporary, to: indexPath)
+    ///
+    /// - Returns: false when it has none.
+    func putIndexInPlace() -> Bool {
+        guard let indexPath, let indexTemporary, written.withLock({ $0.hasIndex }) else { return false }
+        return (try? layer.rename(indexTemporary, to: indexPath)) != nil
     }
 
     /// Removes what was written.

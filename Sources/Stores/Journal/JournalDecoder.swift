@@ -1,3 +1,4 @@
+import CPlatform
 import PropertyList
 
 /// Applies the bytes of one commit to a store. The bytes may be anything: each step is checked.
@@ -190,6 +191,7 @@ struct JournalDecoder {
     private mutating func value(depth: Int) throws(StoreError) -> PropertyListValue {
         // One more than fields take, for values that an archive brought.
         guard depth <= FieldValidation.depthLimit + 1 else { throw corrupt("a value nests too deep") }
+        guard cubby_stack_is_short() == 0 else { throw corrupt("a value nests deeper than the thread's stack allows") }
         switch JournalCode.Value(rawValue: try byte()) {
         case .no: return .boolean(false)
         case .yes: return .boolean(true)

@@ -81,16 +81,20 @@ public struct JournalScan: Sendable {
     /// and the new journal, it is the last checkpoint that names the archive, and the records before are in it.
     public func records(following archive: ArchiveIdentity, in bytes: UnsafeRawBufferPointer) -> [Record]? {
         if archive == header.archive { return records.filter { $0.kind == .changes } }
-        for record in records.reversed() where record.kind == .checkpoint && record.payload.count == 24 {
-            let start = record.payload.lowerBound
-            let named = ArchiveIdentity(
-                size: bytes.littleEndian(UInt64.self, at: start),
-                checksum: bytes.littleEndian(UInt64.self, at: start + 8))
-            if named == archive {
-                let last = bytes.littleEndian(UInt64.self, at: start + 16)
-                return records.filter { $0.kind == .changes && $0.sequence > last }
-            }
+        for checkpoint in checkpoints(in: bytes).reversed() where checkpoint.archive == archive {
+            return records.filter { $0.kind == .changes && $0.sequence > checkpoint.last }
         }
         return nil
+    }
+
+    /// The archives that saves announced, each with the number of the last record in it.
+    func checkpoints(in bytes: UnsafeRawBufferPointer) -> [(archive: ArchiveIdentity, last: UInt64)] {
+        records.filter { $0.kind == .checkpoint && $0.payload.count == 24 }.map { record in
+            let start = record.payload.lowerBound
+            let archive = ArchiveIdentity(
+                size: bytes.littleEndian(UInt64.self, at: start),
+                checksum: bytes.littleEndian(UInt64.self, at: start + 8))
+            return (archive, bytes.littleEndian(UInt64.self, at: start + 16))
+        }
     }
 }

@@ -3,7 +3,7 @@ import PropertyList
 /// Finds comparisons that can hold for no value whatever, as far as kinds are known: what is not certain passes.
 struct PredicateChecker {
     struct Problem {
-        let code: PredicateError.Code
+        let code: ItemPredicateError.Code
         let message: String
         /// Whether the right side is to blame rather than the left.
         let isRight: Bool
@@ -84,7 +84,7 @@ struct PredicateChecker {
     private func betweenProblem(
         _ comparison: PredicateComparison, _ left: PredicateKind, _ right: PredicateKind
     ) -> Problem? {
-        let bounds: [PredicateExpression]
+        let bounds: [ItemPredicateExpression]
         switch comparison.right {
         case .constant(.array(let values)): bounds = values.map { .constant($0) }
         case .aggregate(let elements): bounds = elements
@@ -125,7 +125,7 @@ struct PredicateChecker {
 
     /// Two sides that can be neither equal nor in order.
     private func pairProblem(
-        _ word: String, _ first: PredicateExpression, _ left: PredicateKind, _ second: PredicateExpression,
+        _ word: String, _ first: ItemPredicateExpression, _ left: PredicateKind, _ second: ItemPredicateExpression,
         _ right: PredicateKind
     ) -> Problem? {
         let open: [PredicateKind] = [.unknown, .absent]

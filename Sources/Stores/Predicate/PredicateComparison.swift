@@ -13,13 +13,13 @@ public struct PredicateComparison: Sendable, Hashable {
     }
 
     public var modifier: Modifier
-    public var left: PredicateExpression
+    public var left: ItemPredicateExpression
     public var operation: PredicateOperator
     public var options: PredicateOptions
-    public var right: PredicateExpression
+    public var right: ItemPredicateExpression
 
     public init(
-        _ left: PredicateExpression, _ operation: PredicateOperator, _ right: PredicateExpression,
+        _ left: ItemPredicateExpression, _ operation: PredicateOperator, _ right: ItemPredicateExpression,
         options: PredicateOptions = [], modifier: Modifier = .direct
     ) {
         self.modifier = modifier

@@ -168,7 +168,7 @@ struct PredicateCompiler<Root> {
 
     // MARK: Values
 
-    func value(_ expression: PredicateExpression) -> (Root) -> PropertyListValue? {
+    func value(_ expression: ItemPredicateExpression) -> (Root) -> PropertyListValue? {
         switch expression {
         case .constant(let value):
             let constant = value == .null ? nil : value
@@ -207,7 +207,7 @@ struct PredicateCompiler<Root> {
             let collection = value(collection)
             let plan = PredicatePlan(node)
             var readers: [String: (Root) -> PropertyListValue?] = [:]
-            for field in Predicate.fields(of: node).union([PredicateKeyPath.selfKey]) {
+            for field in ItemPredicate.fields(of: node).union([PredicateKeyPath.selfKey]) {
                 readers[field] = accessors(field).value
             }
             let fields = readers

@@ -39,7 +39,7 @@ public struct PredicateConstraint: Sendable, Hashable {
 
     private static func constraint(of comparison: PredicateComparison) -> PredicateConstraint? {
         guard comparison.modifier == .direct, comparison.options.isEmpty else { return nil }
-        let sides: (PredicateExpression, PredicateOperator, PredicateExpression)
+        let sides: (ItemPredicateExpression, PredicateOperator, ItemPredicateExpression)
         if case .constant = comparison.left, let exchanged = comparison.operation.exchanged {
             sides = (comparison.right, exchanged, comparison.left)
         } else {

@@ -26,7 +26,7 @@ struct PredicateEvaluator {
         }
     }
 
-    func value(_ expression: PredicateExpression) -> PropertyListValue? {
+    func value(_ expression: ItemPredicateExpression) -> PropertyListValue? {
         switch expression {
         case .constant(let value):
             return value == .null ? nil : value

@@ -24,11 +24,11 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
         }
     }
 
-    init(of expression: PredicateExpression) {
+    init(of expression: ItemPredicateExpression) {
         self.init(of: expression, kindOfField: { _ in .unknown })
     }
 
-    init(of expression: PredicateExpression, kindOfField: (String) -> PredicateKind) {
+    init(of expression: ItemPredicateExpression, kindOfField: (String) -> PredicateKind) {
         switch expression {
         case .constant(let value): self.init(of: value)
         case .keyPath(let path) where path.rest.isEmpty: self = path.isSelf ? .unknown : kindOfField(path.field)
@@ -57,7 +57,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
         }
     }
 
-    private static func kind(of function: PredicateFunction, _ arguments: [PredicateExpression]) -> PredicateKind {
+    private static func kind(of function: PredicateFunction, _ arguments: [ItemPredicateExpression]) -> PredicateKind {
         switch function {
         case .abs, .floor, .ceiling, .trunc, .sqrt, .exp, .ln, .log, .count, .sum, .average, .median, .stddev, .length,
             .random:

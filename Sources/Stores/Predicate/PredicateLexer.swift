@@ -1,4 +1,5 @@
 import PropertyList
+import Wording
 
 /// Cuts format text into tokens.
 struct PredicateLexer {
@@ -22,9 +23,9 @@ struct PredicateLexer {
     }
 
     /// All tokens, the last of which is `.end`.
-    static func tokens(of source: String) throws(PredicateError) -> [PredicateToken] {
+    static func tokens(of source: String) throws(ItemPredicateError) -> [PredicateToken] {
         guard source.utf8.count <= lengthLimit else {
-            throw PredicateError(
+            throw ItemPredicateError(
                 .limitExceeded, "the text is longer than \(lengthLimit) bytes; pass what is large as a $variable",
                 column: lengthLimit + 1, source: "")
         }
@@ -34,21 +35,21 @@ struct PredicateLexer {
         return tokens
     }
 
-    private func error(_ message: String, at offset: Int) -> PredicateError {
+    private func error(_ message: String, at offset: Int) -> ItemPredicateError {
         error(.syntax, message, at: offset)
     }
 
     private func error(
-        _ code: PredicateError.Code, _ message: String, at offset: Int, suggestions: [String] = []
-    ) -> PredicateError {
-        PredicateError(code, message, column: offset + 1, source: source, suggestions: suggestions)
+        _ code: ItemPredicateError.Code, _ message: String, at offset: Int, suggestions: [String] = []
+    ) -> ItemPredicateError {
+        ItemPredicateError(code, message, column: offset + 1, source: source, suggestions: suggestions)
     }
 
     private func byte(_ distance: Int = 0) -> UInt8? {
         place + distance < bytes.count ? bytes[place + distance] : nil
     }
 
-    private mutating func next() throws(PredicateError) -> PredicateToken {
+    private mutating func next() throws(ItemPredicateError) -> PredicateToken {
         while let byte = byte(), byte == 0x20 || (0x09...0x0D).contains(byte) { place += 1 }
         let start = place
         guard let first = byte() else { return PredicateToken(kind: .end, start: start, end: start) }
@@ -103,7 +104,7 @@ struct PredicateLexer {
         return place > start ? String(decoding: bytes[start..<place], as: UTF8.self) : nil
     }
 
-    private mutating func sign() throws(PredicateError) -> String {
+    private mutating func sign() throws(ItemPredicateError) -> String {
         let start = place
         guard let sign = Self.signs.first(where: { bytes[start...].starts(with: $0.bytes) }) else {
             throw unknownSign(at: start)
@@ -116,7 +117,7 @@ struct PredicateLexer {
         return sign.text
     }
 
-    private func unknownSign(at start: Int) -> PredicateError {
+    private func unknownSign(at start: Int) -> ItemPredicateError {
         if bytes[start] == UInt8(ascii: "%") {
             return error("format arguments such as %@ are not taken; pass the value as a $variable", at: start)
         }
@@ -140,7 +141,7 @@ struct PredicateLexer {
 
     /// A quoted text. A backslash before a letter that means nothing special stays, so that regular expressions can be
     /// written as they are.
-    private mutating func string() throws(PredicateError) -> String {
+    private mutating func string() throws(ItemPredicateError) -> String {
         let start = place
         let quote = bytes[place]
         place += 1
@@ -165,7 +166,7 @@ struct PredicateLexer {
         throw error("the text that begins here has no closing \(quote == 0x27 ? "'" : "\"")", at: start)
     }
 
-    private mutating func unicodeEscape(at start: Int) throws(PredicateError) -> [UInt8] {
+    private mutating func unicodeEscape(at start: Int) throws(ItemPredicateError) -> [UInt8] {
         let digits = String(decoding: bytes[place...].prefix(4), as: UTF8.self)
         guard digits.utf8.count == 4, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16),
             let scalar = Unicode.Scalar(value)
@@ -174,7 +175,7 @@ struct PredicateLexer {
         return Array(String(Character(scalar)).utf8)
     }
 
-    private mutating func number() throws(PredicateError) -> PropertyListValue {
+    private mutating func number() throws(ItemPredicateError) -> PropertyListValue {
         let start = place
         if byte() == 0x30, let mark = byte(1), let radix = [0x78: 16, 0x6F: 8, 0x62: 2][mark | 0x20] {
             place += 2

@@ -9,7 +9,7 @@ public indirect enum PredicateNode: Sendable, Hashable, CustomStringConvertible 
     /// One of them holds; false when empty.
     case or([PredicateNode])
 
-    /// Canonical format text; see `Predicate.format`.
+    /// Canonical format text; see `ItemPredicate.format`.
     public var description: String {
         var printer = PredicatePrinter()
         printer.print(self, within: .none)

@@ -1,9 +1,10 @@
 import PropertyList
+import Wording
 
 /// Literals, key paths, functions and what stands in brackets and parentheses.
 extension PredicateParser {
     /// An operand and the keys and brackets behind it.
-    mutating func postfix() throws(PredicateError) -> Parsed {
+    mutating func postfix() throws(ItemPredicateError) -> Parsed {
         var parsed = try primary()
         while true {
             let place = token.start
@@ -25,7 +26,7 @@ extension PredicateParser {
     }
 
     /// A key or a collection operator behind a point.
-    private mutating func key() throws(PredicateError) -> String {
+    private mutating func key() throws(ItemPredicateError) -> String {
         if token.isSign("@") {
             let start = token.start
             advance()
@@ -40,7 +41,7 @@ extension PredicateParser {
         return name
     }
 
-    private func collectionOperator(_ name: String, at offset: Int) throws(PredicateError) -> String {
+    private func collectionOperator(_ name: String, at offset: Int) throws(ItemPredicateError) -> String {
         let written = "@" + name
         if PredicateKeyValueCoding.operators.contains(written) { return written }
         let names = NearestNames.nearest(to: written, among: PredicateKeyValueCoding.operators)
@@ -49,7 +50,7 @@ extension PredicateParser {
             suggestions: names)
     }
 
-    private static func property(_ key: String, of base: PredicateExpression) -> PredicateExpression {
+    private static func property(_ key: String, of base: ItemPredicateExpression) -> ItemPredicateExpression {
         switch base {
         case .keyPath(let path) where path.isSelf && path.rest.isEmpty && !key.hasPrefix("@"):
             .keyPath(PredicateKeyPath(key))
@@ -64,7 +65,7 @@ extension PredicateParser {
         }
     }
 
-    private mutating func subscriptIndex() throws(PredicateError) -> PredicateSubscript {
+    private mutating func subscriptIndex() throws(ItemPredicateError) -> PredicateSubscript {
         if case .word(let word, escaped: false) = token.kind, following.isSign("]") {
             let index: PredicateSubscript? =
                 switch word.uppercased() {
@@ -85,7 +86,9 @@ extension PredicateParser {
         return .index(index)
     }
 
-    private static func element(_ index: PredicateSubscript, of base: PredicateExpression) -> PredicateExpression {
+    private static func element(_ index: PredicateSubscript, of base: ItemPredicateExpression)
+        -> ItemPredicateExpression
+    {
         guard case .constant(let value) = base else { return .element(base, index) }
         switch index {
         case .first, .last, .size:
@@ -97,7 +100,7 @@ extension PredicateParser {
         }
     }
 
-    private mutating func primary() throws(PredicateError) -> Parsed {
+    private mutating func primary() throws(ItemPredicateError) -> Parsed {
         let start = token.start
         func constant(_ value: PropertyListValue) -> Parsed {
             Parsed(content: .expression(.constant(value)), start: start, height: 1)
@@ -148,7 +151,7 @@ extension PredicateParser {
         }
     }
 
-    private mutating func literal(_ keyword: PredicateKeyword) throws(PredicateError) -> Parsed {
+    private mutating func literal(_ keyword: PredicateKeyword) throws(ItemPredicateError) -> Parsed {
         let start = token.start
         let content: Parsed.Content
         switch keyword {
@@ -171,7 +174,7 @@ extension PredicateParser {
     }
 
     /// `@sum.items.price`, which is `items.@sum.price`.
-    private mutating func leadingOperator() throws(PredicateError) -> Parsed {
+    private mutating func leadingOperator() throws(ItemPredicateError) -> Parsed {
         let start = token.start
         let name = try key()
         guard token.isSign("."), case .word(let field, _) = following.kind else {
@@ -187,8 +190,8 @@ extension PredicateParser {
     /// Expressions between commas up to a closing sign, and the height of the highest.
     private mutating func list(
         until closing: String, from start: Int
-    ) throws(PredicateError) -> (elements: [PredicateExpression], height: Int) {
-        var elements: [PredicateExpression] = []
+    ) throws(ItemPredicateError) -> (elements: [ItemPredicateExpression], height: Int) {
+        var elements: [ItemPredicateExpression] = []
         var height = 0
         if take(closing) { return (elements, height) }
         while true {
@@ -201,7 +204,7 @@ extension PredicateParser {
         }
     }
 
-    private mutating func aggregate() throws(PredicateError) -> Parsed {
+    private mutating func aggregate() throws(ItemPredicateError) -> Parsed {
         let start = token.start
         advance()
         let (elements, height) = try list(until: "}", from: start)
@@ -216,7 +219,7 @@ extension PredicateParser {
         return Parsed(content: .expression(.constant(.array(values))), start: start, height: 1)
     }
 
-    private mutating func call(_ name: String) throws(PredicateError) -> Parsed {
+    private mutating func call(_ name: String) throws(ItemPredicateError) -> Parsed {
         let start = token.start
         // NOT(…) and `a AND(…)` are no calls: keywords come first.
         if PredicateKeyword(name) != nil {
@@ -243,7 +246,7 @@ extension PredicateParser {
     }
 
     /// `TERNARY(condition, first, second)`.
-    private mutating func conditional() throws(PredicateError) -> Parsed {
+    private mutating func conditional() throws(ItemPredicateError) -> Parsed {
         let start = token.start
         advance()
         advance()
@@ -260,7 +263,7 @@ extension PredicateParser {
     }
 
     /// `SUBQUERY(collection, $element, condition)`.
-    private mutating func subquery() throws(PredicateError) -> Parsed {
+    private mutating func subquery() throws(ItemPredicateError) -> Parsed {
         let start = token.start
         advance()
         advance()
@@ -288,8 +291,8 @@ extension PredicateParser {
 
     /// A call, or its value when all arguments are known.
     private func result(
-        of function: PredicateFunction, _ arguments: [PredicateExpression], height: Int, at start: Int
-    ) throws(PredicateError) -> Parsed {
+        of function: PredicateFunction, _ arguments: [ItemPredicateExpression], height: Int, at start: Int
+    ) throws(ItemPredicateError) -> Parsed {
         if function == .cast {
             guard case .constant(.string(let type)) = arguments[1], PredicateFunction.castTypes.contains(type) else {
                 let types = PredicateFunction.castTypes.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -297,13 +300,13 @@ extension PredicateParser {
             }
         }
         guard function.isPure else {
-            let call = PredicateExpression.function(function, arguments)
+            let call = ItemPredicateExpression.function(function, arguments)
             return Parsed(content: .expression(call), start: start, height: try checked(height, at: start))
         }
         var values: [PropertyListValue?] = []
         for argument in arguments {
             guard case .constant(let value) = argument else {
-                let call = PredicateExpression.function(function, arguments)
+                let call = ItemPredicateExpression.function(function, arguments)
                 return Parsed(content: .expression(call), start: start, height: try checked(height, at: start))
             }
             values.append(value == .null ? nil : value)
@@ -311,7 +314,8 @@ extension PredicateParser {
         let value = function.apply(values)
         if value == nil, function == .cast, let argument = values[0] {
             throw error(
-                .typeMismatch, "\(PredicateExpression.constant(argument)) can't be cast to \(arguments[1])", at: start)
+                .typeMismatch, "\(ItemPredicateExpression.constant(argument)) can't be cast to \(arguments[1])",
+                at: start)
         }
         return Parsed(content: .expression(.constant(value ?? .null)), start: start, height: 1)
     }

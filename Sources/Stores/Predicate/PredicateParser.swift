@@ -1,4 +1,6 @@
+import CPlatform
 import PropertyList
+import Wording
 
 /// Makes a tree of tokens, by precedence climbing.
 ///
@@ -11,7 +13,7 @@ struct PredicateParser {
     struct Parsed {
         enum Content {
             case node(PredicateNode)
-            case expression(PredicateExpression)
+            case expression(ItemPredicateExpression)
         }
 
         var content: Content
@@ -33,14 +35,14 @@ struct PredicateParser {
     /// How deep conditions and values may be nested, in the text and in the tree: every walk over a tree is recursive.
     static let depthLimit = 100
 
-    init(_ source: String, variables: [String: PropertyListValue]) throws(PredicateError) {
+    init(_ source: String, variables: [String: PropertyListValue]) throws(ItemPredicateError) {
         self.source = source
         self.variables = variables
         tokens = try PredicateLexer.tokens(of: source)
     }
 
     /// The whole text as a condition.
-    mutating func parse() throws(PredicateError) -> PredicateNode {
+    mutating func parse() throws(ItemPredicateError) -> PredicateNode {
         if token.kind == .end { throw error("the predicate is empty; TRUEPREDICATE holds for everything", at: 0) }
         let parsed = try parse(.or)
         if token.kind != .end { throw unexpectedOperator() }
@@ -61,7 +63,7 @@ struct PredicateParser {
         return true
     }
 
-    mutating func expect(_ sign: String, _ purpose: String) throws(PredicateError) {
+    mutating func expect(_ sign: String, _ purpose: String) throws(ItemPredicateError) {
         guard take(sign) else { throw error("\(sign) \(purpose) is missing before \(token.named)", at: token.start) }
     }
 
@@ -69,27 +71,30 @@ struct PredicateParser {
         if fieldOffsets[name] == nil { fieldOffsets[name] = offset }
     }
 
-    func error(_ message: String, at offset: Int) -> PredicateError {
+    func error(_ message: String, at offset: Int) -> ItemPredicateError {
         error(.syntax, message, at: offset)
     }
 
     func error(
-        _ code: PredicateError.Code, _ message: String, at offset: Int, suggestions: [String] = []
-    ) -> PredicateError {
-        PredicateError(code, message, column: offset + 1, source: source, suggestions: suggestions)
+        _ code: ItemPredicateError.Code, _ message: String, at offset: Int, suggestions: [String] = []
+    ) -> ItemPredicateError {
+        ItemPredicateError(code, message, column: offset + 1, source: source, suggestions: suggestions)
     }
 
     /// Checks a tree's depth as it grows.
-    func checked(_ height: Int, at offset: Int) throws(PredicateError) -> Int {
+    func checked(_ height: Int, at offset: Int) throws(ItemPredicateError) -> Int {
         guard height <= Self.depthLimit else {
             throw error(.limitExceeded, "this is nested deeper than \(Self.depthLimit) levels", at: offset)
+        }
+        guard cubby_stack_is_short() == 0 else {
+            throw error(.limitExceeded, "this is nested deeper than the thread's stack allows", at: offset)
         }
         return height
     }
 
     // MARK: Operators
 
-    mutating func parse(_ minimum: Level) throws(PredicateError) -> Parsed {
+    mutating func parse(_ minimum: Level) throws(ItemPredicateError) -> Parsed {
         depth += 1
         defer { depth -= 1 }
         _ = try checked(depth, at: token.start)
@@ -109,7 +114,7 @@ struct PredicateParser {
         }
     }
 
-    private mutating func prefix() throws(PredicateError) -> Parsed {
+    private mutating func prefix() throws(ItemPredicateError) -> Parsed {
         let start = token.start
         if token.keyword == .not || token.isSign("!") {
             advance()
@@ -157,7 +162,7 @@ struct PredicateParser {
 
     private mutating func arithmetic(
         _ left: Parsed, _ operation: PredicateArithmetic, _ level: Level
-    ) throws(PredicateError) -> Parsed {
+    ) throws(ItemPredicateError) -> Parsed {
         let place = token.start
         let first = try expression(left)
         advance()
@@ -184,8 +189,8 @@ struct PredicateParser {
     }
 
     private func negated(
-        _ operand: PredicateExpression, at offset: Int
-    ) throws(PredicateError) -> PredicateExpression {
+        _ operand: ItemPredicateExpression, at offset: Int
+    ) throws(ItemPredicateError) -> ItemPredicateExpression {
         guard case .constant(let value) = operand else { return .negated(operand) }
         if value == .null { return operand }
         guard let number = PredicateNumber(value) else {
@@ -212,7 +217,7 @@ struct PredicateParser {
 
     private mutating func comparison(
         _ left: Parsed, _ operation: PredicateOperator
-    ) throws(PredicateError) -> Parsed {
+    ) throws(ItemPredicateError) -> Parsed {
         let place = token.start
         let word = token.named
         if case .node = left.content {
@@ -241,7 +246,7 @@ struct PredicateParser {
     }
 
     /// `[c]`, `[d]` or `[cd]` behind an operator.
-    private mutating func options() throws(PredicateError) -> PredicateOptions {
+    private mutating func options() throws(ItemPredicateError) -> PredicateOptions {
         guard take("[") else { return [] }
         guard case .word(let letters, _) = token.kind else {
             throw error("[c], [d] or [cd] is missing behind the operator", at: token.start)
@@ -259,7 +264,7 @@ struct PredicateParser {
         return options
     }
 
-    private mutating func compound(_ left: Parsed, _ level: Level) throws(PredicateError) -> Parsed {
+    private mutating func compound(_ left: Parsed, _ level: Level) throws(ItemPredicateError) -> Parsed {
         let place = token.start
         var parts = [try condition(left)]
         var height = left.height
@@ -283,7 +288,7 @@ struct PredicateParser {
 
     // MARK: Kinds
 
-    func condition(_ parsed: Parsed) throws(PredicateError) -> PredicateNode {
+    func condition(_ parsed: Parsed) throws(ItemPredicateError) -> PredicateNode {
         switch parsed.content {
         case .node(let node):
             return node
@@ -298,14 +303,14 @@ struct PredicateParser {
         }
     }
 
-    func expression(_ parsed: Parsed) throws(PredicateError) -> PredicateExpression {
+    func expression(_ parsed: Parsed) throws(ItemPredicateError) -> ItemPredicateExpression {
         guard case .expression(let expression) = parsed.content else {
             throw error("a value must stand here, and this is a condition", at: parsed.start)
         }
         return expression
     }
 
-    private func check(_ comparison: PredicateComparison, at left: Int, right: Int? = nil) throws(PredicateError) {
+    private func check(_ comparison: PredicateComparison, at left: Int, right: Int? = nil) throws(ItemPredicateError) {
         let checker = PredicateChecker(kindOfField: { _ in .unknown })
         if let problem = checker.problem(in: comparison) {
             throw error(problem.code, problem.message, at: problem.isRight ? right ?? left : left)
@@ -313,7 +318,7 @@ struct PredicateParser {
     }
 
     /// The error for a token behind a complete operand.
-    private func unexpectedOperator() -> PredicateError {
+    private func unexpectedOperator() -> ItemPredicateError {
         let offset = token.start
         switch token.kind {
         case .word(let word, _):

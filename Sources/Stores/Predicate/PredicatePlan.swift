@@ -7,7 +7,7 @@ indirect enum PredicatePlan: Sendable {
     case any([PredicatePlan])
     case not(PredicatePlan)
     /// An expression and what a constant makes of its value.
-    case test(PredicateExpression, PredicateComparison.Modifier, PredicateConstantTest)
+    case test(ItemPredicateExpression, PredicateComparison.Modifier, PredicateConstantTest)
     /// Both sides depend on the judged object.
     case comparison(PredicateComparison)
 

@@ -63,7 +63,7 @@ struct PredicatePrinter {
 
     // MARK: Expressions
 
-    mutating func print(_ expression: PredicateExpression, within level: Level) {
+    mutating func print(_ expression: ItemPredicateExpression, within level: Level) {
         switch expression {
         case .constant(let value):
             let isNegative = PredicateNumber(value).map { $0.asDouble < 0 } ?? false
@@ -117,7 +117,8 @@ struct PredicatePrinter {
     }
 
     private mutating func print(
-        _ left: PredicateExpression, _ operation: PredicateArithmetic, _ right: PredicateExpression, within level: Level
+        _ left: ItemPredicateExpression, _ operation: PredicateArithmetic, _ right: ItemPredicateExpression,
+        within level: Level
     ) {
         let own: Level
         switch operation {
@@ -133,7 +134,7 @@ struct PredicatePrinter {
         }
     }
 
-    private mutating func commas(_ expressions: [PredicateExpression]) {
+    private mutating func commas(_ expressions: [ItemPredicateExpression]) {
         for (index, expression) in expressions.enumerated() {
             if index > 0 { text += ", " }
             print(expression, within: .none)
@@ -183,7 +184,7 @@ struct PredicatePrinter {
         }
     }
 
-    private mutating func commas(_ expressions: [PredicateExpression], open: String, close: String) {
+    private mutating func commas(_ expressions: [ItemPredicateExpression], open: String, close: String) {
         text += open
         commas(expressions)
         text += close

@@ -1,12 +1,14 @@
+import Wording
+
 /// A question about a store's items: a value that is refined step by step, and answered when it is asked.
 ///
-///     let dear = try store.query(Predicate(format: "valueInDollars > 500")).sorted("name").limit(10).all()
+///     let dear = try store.query(ItemPredicate(format: "valueInDollars > 500")).sorted("name").limit(10).all()
 ///
 /// Each answer looks at the store as it is then. A condition that is a function may change the store; the items that
 /// were there when the answer began are looked at once each, as long as they are there.
 public struct ItemQuery {
     enum Condition {
-        case predicate(Predicate)
+        case predicate(ItemPredicate)
         case function((Item) throws -> Bool)
     }
 
@@ -27,9 +29,9 @@ public struct ItemQuery {
 
     /// Only items that satisfy a predicate, too.
     ///
-    /// - Throws: `PredicateError` for a field that no item has, with the nearest names, and for a comparison that can
+    /// - Throws: `ItemPredicateError` for a field that no item has, with the nearest names, and for a comparison that can
     ///   never hold.
-    public func filter(_ predicate: Predicate) throws(PredicateError) -> ItemQuery {
+    public func filter(_ predicate: ItemPredicate) throws(ItemPredicateError) -> ItemQuery {
         try predicate.check(knownFields: store.knownFields)
         try predicate.check(kinds: ItemStore.domainKinds)
         return satisfying(.predicate(predicate))
@@ -145,8 +147,8 @@ extension ItemStore {
     /// A query of all items.
     public func query() -> ItemQuery { ItemQuery(self) }
 
-    /// A query of the items that satisfy a predicate; see ``ItemQuery/filter(_:)-(Predicate)``.
-    public func query(_ predicate: Predicate) throws(PredicateError) -> ItemQuery {
+    /// A query of the items that satisfy a predicate; see ``ItemQuery/filter(_:)-(ItemPredicate)``.
+    public func query(_ predicate: ItemPredicate) throws(ItemPredicateError) -> ItemQuery {
         try ItemQuery(self).filter(predicate)
     }
 

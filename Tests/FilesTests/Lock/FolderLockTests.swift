@@ -116,6 +116,15 @@ struct FolderLockTests {
         #expect(LockHolder.hasEnded(stat: stat) == hasEnded)
     }
 
+    @Test(
+        arguments: [
+            ("1 (cubby) T 0 1 1 34816 1 4194560 5", true), ("1 (cubby) t 0 1 1 34816 1 4194560 5", true),
+            ("1 (a) T b) S 0 1 1 34816 1 4194560 5", false), ("1 (c", false), ("", false),
+        ])
+    func stopOfAProcess(stat: String, isSuspended: Bool) {
+        #expect(LockHolder.isSuspended(stat: stat) == isSuspended)
+    }
+
     /// A child has its parent's descriptors from its beginning until its program begins.
     @Test func isGivenUpAlsoWhereAnotherDescriptorIsOpen() throws {
         let lock = try FolderLock(folder)

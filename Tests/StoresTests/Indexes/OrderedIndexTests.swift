@@ -12,7 +12,7 @@ struct OrderedIndexTests {
     private func compare(_ store: ItemStore, _ random: inout TestGenerator, _ formats: [String]) throws {
         let indexes = store.indexes
         for format in formats {
-            var query = try store.query(Predicate(format: format))
+            var query = try store.query(ItemPredicate(format: format))
             if random.number(2) == 0 { query = try sorted(query, &random) }
             if random.number(3) == 0 { query = query.limit(random.number(8)) }
             if random.number(3) == 0 { query = query.offset(random.number(8)) }
@@ -127,7 +127,7 @@ struct OrderedIndexTests {
         try store.createIndex("name")
         #expect(try store.createIndex("name") == false)
         func explain(_ format: String) throws -> String {
-            try store.query(Predicate(format: format)).explain().description
+            try store.query(ItemPredicate(format: format)).explain().description
         }
         #expect(try explain("valueInDollars > 97") == "index valueInDollars: 20 items examined, 20 match")
         #expect(
@@ -166,7 +166,7 @@ struct OrderedIndexTests {
         let store = ItemStore()
         for number in 0..<100 { try store.createItem(ItemFields(valueInDollars: Int64(number))) }
         try store.createIndex("valueInDollars", lazily: true)
-        let query = try store.query(Predicate(format: "valueInDollars > 90"))
+        let query = try store.query(ItemPredicate(format: "valueInDollars > 90"))
         for number in 1...64 {
             #expect(try query.count() == 9)
             #expect(store.indexes[0].isBuilt == (number == 64))
@@ -182,6 +182,6 @@ struct OrderedIndexTests {
             for number in 0..<100_000 { try item.setValueInDollars(Int64(number)) }
         }
         #expect(store.indexBytes < 1 << 17)
-        #expect(try store.query(Predicate(format: "valueInDollars == 99999")).first() === item)
+        #expect(try store.query(ItemPredicate(format: "valueInDollars == 99999")).first() === item)
     }
 }

@@ -24,15 +24,15 @@ struct ItemQueryTests {
     private func names(_ query: ItemQuery) throws -> [String] { try query.all().map { try $0.name } }
 
     @Test func conditions() throws {
-        let dear = try store.query(Predicate(format: "valueInDollars > 70"))
+        let dear = try store.query(ItemPredicate(format: "valueInDollars > 70"))
         #expect(try names(dear) == ["Fluffy Bear", "Shiny Mac", "Fluffy Mac", "Rusty Bear"])
         #expect(try dear.count() == 4)
         let macs = dear.filter { try $0.name.hasSuffix("Mac") }
         #expect(try names(macs) == ["Shiny Mac", "Fluffy Mac"])
         #expect(try macs.first()?.name == "Shiny Mac")
-        #expect(try store.query(Predicate(format: "room == 'Study' AND name CONTAINS[c] 'bear'")).count() == 1)
-        #expect(try store.query(Predicate(format: "serialNumber == nil")).count() == 6)
-        #expect(throws: PredicateError.self) { try store.query(Predicate(format: "nmae == 'x'")) }
+        #expect(try store.query(ItemPredicate(format: "room == 'Study' AND name CONTAINS[c] 'bear'")).count() == 1)
+        #expect(try store.query(ItemPredicate(format: "serialNumber == nil")).count() == 6)
+        #expect(throws: ItemPredicateError.self) { try store.query(ItemPredicate(format: "nmae == 'x'")) }
         #expect(throws: Failure.self) { try store.query().filter { _ in throw Failure() }.all() }
     }
 
@@ -123,7 +123,7 @@ struct ItemQueryTests {
         }
         for isIndexed in [false, true] {
             if isIndexed { try store.createIndex("valueInDollars") }
-            let predicate = try Predicate(format: format)
+            let predicate = try ItemPredicate(format: format)
             let query = store.query().filter { item in predicate.evaluate { try? item.value(forField: $0) } }
             let expected = try query.all().map { try $0.position }
             #expect(try store.query(predicate).all().map { try $0.position } == expected)
@@ -236,9 +236,9 @@ struct ItemQueryTests {
     }
 
     @Test func changes() throws {
-        let bears = try store.query(Predicate(format: "name ENDSWITH 'Bear'"))
+        let bears = try store.query(ItemPredicate(format: "name ENDSWITH 'Bear'"))
         #expect(try bears.update(["valueInDollars": .integer(1), "room": nil, "shelf": .string("top")]) == 2)
-        #expect(try store.query(Predicate(format: "valueInDollars == 1")).count() == 2)
+        #expect(try store.query(ItemPredicate(format: "valueInDollars == 1")).count() == 2)
         #expect(try #require(store[0]).value(forField: "room") == nil)
         #expect(throws: StoreError.self) { try bears.update(["room": .string("x"), "valueInDollars": .real(0.5)]) }
         #expect(try #require(store[0]).value(forField: "room") == nil)
@@ -265,11 +265,12 @@ struct ItemQueryTests {
     }
 
     @Test func plans() throws {
-        let plan = try store.query(Predicate(format: "itemKey == 'key äther'")).explain()
+        let plan = try store.query(ItemPredicate(format: "itemKey == 'key äther'")).explain()
         #expect(plan.description == "index itemKey: 1 item examined, 1 matches")
-        let scan = try store.query(Predicate(format: "valueInDollars > 70")).sorted("name", descending: true).limit(2)
+        let scan = try store.query(ItemPredicate(format: "valueInDollars > 70")).sorted("name", descending: true).limit(
+            2)
         #expect(try scan.explain().description == "scan: 6 items examined, 4 match; sorted by -name, the first 2 kept")
-        let several = try store.query(Predicate(format: "itemKey IN {'key äther', 'key Fluffy Mac', 'none'}"))
+        let several = try store.query(ItemPredicate(format: "itemKey IN {'key äther', 'key Fluffy Mac', 'none'}"))
         #expect(try names(several) == ["Fluffy Mac", "äther"])
     }
 }

@@ -32,11 +32,12 @@ final class StoreFolder {
 
     func open(
         _ layer: any FileLayer = PosixFileLayer(), isReadOnly: Bool = false, durability: Durability = .process,
-        mapped: Bool = false
+        mapped: Bool = false, opensCut: Bool = true
     ) throws -> ItemStore {
         if mapped { try FileManager.default.createDirectory(atPath: caches, withIntermediateDirectories: true) }
         let persistence = ArchivePersistence(
-            folder: path, using: layer, isReadOnly: isReadOnly, indexFolder: mapped ? caches : nil, mappedFrom: 1)
+            folder: path, using: layer, isReadOnly: isReadOnly, indexFolder: mapped ? caches : nil, mappedFrom: 1,
+            opensCutArchive: opensCut)
         // Stores that a test leaves lying stand for processes that died.
         persistence.takesLock = false
         return try ItemStore.open(persistence, durability: durability)
@@ -48,6 +49,15 @@ final class StoreFolder {
 
     func write(_ bytes: [UInt8], _ path: String) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// Writes a file's bytes where they are, as another program may.
+    func overwrite(_ bytes: [UInt8], _ path: String) throws {
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        // A time that differs, however coarse the clock of the file system is.
+        try handle.write(contentsOf: Data(bytes))
+        try handle.close()
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: path)
     }
 
     /// Replaces the archive's bytes as if they had changed after the identity was looked at, which a sample of a large

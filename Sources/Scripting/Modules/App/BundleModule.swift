@@ -5,8 +5,8 @@ import Lua
 /// `bundle`: resources that are read and never written: the user's own folder first, then the host's.
 enum BundleModule {
     private final class Bundles {
-        let all: [Bundle]
-        init(_ all: [Bundle]) { self.all = all }
+        let all: [ApplicationBundle]
+        init(_ all: [ApplicationBundle]) { self.all = all }
 
         func path(_ name: String, _ type: String?, _ layer: FencedFileLayer) -> String? {
             for bundle in all {

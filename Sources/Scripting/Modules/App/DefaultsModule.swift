@@ -91,6 +91,6 @@ enum DefaultsModule {
         } catch let error as DefaultsError {
             throw call.refuse(position, error.message)
         }
-        host.notifications.post(Notification.Name.defaultsDidChange, object: defaults)
+        host.notifications.post(ApplicationNotification.Name.defaultsDidChange, object: defaults)
     }
 }

@@ -44,7 +44,7 @@ enum NotificationsModule {
             call.returns("Observer(\(token.name ?? "everything")\(token.isRemoved ? ", removed" : ""))")
         }
 
-        let cls = LuaClass<NotificationCenter>(
+        let cls = LuaClass<ApplicationNotificationCenter>(
             "notifications", "Messages to whoever observes their name, called before post returns.", in: host.state)
         declareMethods(on: cls, host, note: note, observer: observer)
         cls.metamethod("__tostring") { center, call in
@@ -55,7 +55,7 @@ enum NotificationsModule {
     }
 
     private static func declareMethods(
-        on cls: LuaClass<NotificationCenter>, _ host: ScriptHost, note: LuaClass<Note>,
+        on cls: LuaClass<ApplicationNotificationCenter>, _ host: ScriptHost, note: LuaClass<Note>,
         observer: LuaClass<NotificationToken>
     ) {
         cls.method(

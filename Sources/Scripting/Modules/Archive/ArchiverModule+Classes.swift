@@ -1,5 +1,6 @@
 import KeyedArchive
 import Lua
+import Wording
 
 // `archiver.class` and the names that archives have for classes.
 extension ArchiverModule {
@@ -123,7 +124,7 @@ extension ArchiverModule {
     ) throws -> AllowedClasses {
         let known = bridge.classes.knownNames
         for name in names where !known.contains(name) {
-            let nearest = NearestNames.find(for: name, among: known)
+            let nearest = NearestNames.nearest(to: name, among: known, countsBeginnings: false)
             guard !nearest.isEmpty else { continue }
             throw call.refuse(
                 position,

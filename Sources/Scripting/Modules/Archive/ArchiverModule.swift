@@ -91,8 +91,8 @@ final class ArchiverModule {
             let path = try call.text(1)
             do {
                 let bytes = try archived(call, options: 2)
-                return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
-                    try AtomicFile.write(bytes, to: path, using: layer, durable: true)
+                return try FileSystemModule.write(call, host, path) { write in
+                    try write(bytes)
                     return call.returns(true)
                 }
             } catch let error as ArchiveError {

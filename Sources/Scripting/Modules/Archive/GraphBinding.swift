@@ -139,8 +139,8 @@ enum GraphBinding {
             let format = PropertyListFormat(word: try call.option("format", of: 1))
             return try refusing(call) {
                 let bytes = try graph.encoded(as: format)
-                return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
-                    try AtomicFile.write(bytes, to: path, using: layer, durable: true)
+                return try FileSystemModule.write(call, host, path) { write in
+                    try write(bytes)
                     return call.returns(true)
                 }
             }

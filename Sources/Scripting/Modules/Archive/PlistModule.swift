@@ -113,8 +113,8 @@ enum PlistModule {
         ) { [unowned host] call in
             let bytes = try encoded(call, options: 2, bridge)
             let path = try call.text(1)
-            return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
-                try AtomicFile.write(bytes, to: path, using: layer, durable: true)
+            return try FileSystemModule.write(call, host, path) { write in
+                try write(bytes)
                 return call.returns(true)
             }
         }

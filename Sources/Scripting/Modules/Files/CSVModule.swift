@@ -151,8 +151,8 @@ enum CSVModule {
             writer.endRow()
         }
         let bytes = writer.take()
-        return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
-            try AtomicFile.write(bytes, to: path, using: layer, durable: true)
+        return try FileSystemModule.write(call, host, path) { write in
+            try write(bytes)
             return call.returns(true)
         }
     }

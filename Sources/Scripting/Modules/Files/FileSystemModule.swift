@@ -32,8 +32,8 @@ enum FileSystemModule {
         ) { [unowned host] call in
             let path = try call.text(0)
             let bytes = try call.optionalObject(1, host.values.datas)?.bytes ?? call.bytes(1)
-            return try attempt(call, host, path, .readWrite) { layer in
-                try AtomicFile.write(bytes, to: path, using: layer, durable: true)
+            return try write(call, host, path) { write in
+                try write(bytes)
                 return call.returns(true)
             }
         }
@@ -87,6 +87,25 @@ enum FileSystemModule {
         return module
     }
 
+    /// Does something that writes a file, all of it at once, and gives its result: a regular file atomically and durably, a
+    /// device or a pipe that is granted as it is. The process's own streams need no grant: what goes there counts as printed.
+    static func write(
+        _ call: LuaCall, _ host: ScriptHost, _ path: String, _ body: (_ write: ([UInt8]) throws -> Void) throws -> Int32
+    ) throws -> Int32 {
+        switch OwnStream.descriptor(of: path) {
+        case 1, 2:
+            return try body { bytes in
+                guard try call.state.countOutput(bytes.count) else { return }
+                host.write(bytes, toStandardError: path.hasSuffix("err") || path.hasSuffix("2"))
+            }
+        default:
+            if path == "/dev/null" { return try body { _ in } }
+            return try attempt(call, host, path, .readWrite) { layer in
+                try body { bytes in try FileTarget.write(bytes, to: path, using: layer) }
+            }
+        }
+    }
+
     /// Runs a body on the fenced files; what the world refuses becomes nil and an error.
     static func attempt(
         _ call: LuaCall, _ host: ScriptHost, _ path: String, _ access: FenceAccess,
@@ -107,7 +126,7 @@ extension ScriptHost {
     /// Asks the person at the prompt, once a path, before it is touched; what was granted needs no question.
     func askConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
         // Where the kernel's fence stands, a yes would change nothing.
-        guard options.isInteractive, fences.kernelABI == nil, let frontEnd,
+        guard options.isInteractive, fences.kernelABI == nil, let frontEnd = activeFrontEnd,
             case .notGranted(let absolute) = fence.verdict(path, access)
         else {
             return

@@ -100,7 +100,7 @@ final class ImageClasses {
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) picture:show()"
         ) { [unowned host] picture, call in
-            host.frontEnd?.show(picture)
+            host.activeFrontEnd?.show(picture)
             return call.returnsNothing()
         }
         cls.metamethod("__tostring") { picture, call in

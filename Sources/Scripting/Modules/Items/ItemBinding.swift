@@ -130,8 +130,9 @@ final class ItemBinding {
         }
         guard !warned.contains(name), host.items.existingField(named: name) == nil else { return }
         guard
-            let near = NearestNames.find(for: name, among: ["name", "serialNumber", "valueInDollars", "dateCreated"])
-                .first,
+            let near = NearestNames.nearest(
+                to: name, among: ["name", "serialNumber", "valueInDollars", "dateCreated"], countsBeginnings: false
+            ).first,
             NearestNames.isOneSlip(name, near)
         else { return }
         warned.insert(name)

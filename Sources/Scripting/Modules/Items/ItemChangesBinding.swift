@@ -12,26 +12,28 @@ struct ItemChangesBinding {
         .table(
             values.readOnly.makeArray(
                 ReadOnlyTable.Elements(count: commit.count) { [unowned values] index in
-                    Self.table(of: commit[index], values)
+                    try Self.table(of: commit[index], values)
                 }, in: values.state))
     }
 
-    private static func table(of change: ItemChange, _ values: ValueBridge) -> LuaValue {
+    private static func table(of change: ItemChange, _ values: ValueBridge) throws -> LuaValue {
         let table = values.state.makeTable(fields: 7)
         func set(_ name: String, _ value: LuaValue) { table.rawSet(.text(name), value) }
-        func lua(_ value: PropertyListValue?) -> LuaValue { value.map { values.lua($0, readOnly: true) } ?? .nil }
+        func lua(_ value: PropertyListValue?) throws -> LuaValue {
+            try value.map { try values.lua($0, readOnly: true) } ?? .nil
+        }
         func number(_ position: Int?) -> LuaValue { position.map { .integer(Int64($0 + 1)) } ?? .nil }
         set("kind", .text(change.kind.rawValue))
         set("itemKey", .text(change.itemKey))
         set("name", .text(change.name))
         set("position", number(change.position))
         switch change.kind {
-        case .insert: set("new", change.fields.map { fields($0, values) } ?? .nil)
-        case .remove: set("old", change.fields.map { fields($0, values) } ?? .nil)
+        case .insert: set("new", try change.fields.map { try fields($0, values) } ?? .nil)
+        case .remove: set("old", try change.fields.map { try fields($0, values) } ?? .nil)
         case .update:
             set("field", change.field.map(LuaValue.text) ?? .nil)
-            set("old", lua(change.old))
-            set("new", lua(change.new))
+            set("old", try lua(change.old))
+            set("new", try lua(change.new))
         case .move:
             set("old", number(change.formerPosition))
             set("new", number(change.position))
@@ -40,17 +42,17 @@ struct ItemChangesBinding {
     }
 
     /// An item's fields by name.
-    private static func fields(_ fields: ItemFields, _ values: ValueBridge) -> LuaValue {
+    private static func fields(_ fields: ItemFields, _ values: ValueBridge) throws -> LuaValue {
         let table = values.state.makeTable(fields: 5 + fields.custom.count)
-        func set(_ name: String, _ value: PropertyListValue?) {
-            if let value { table.rawSet(.text(name), values.lua(value, readOnly: true)) }
+        func set(_ name: String, _ value: PropertyListValue?) throws {
+            if let value { table.rawSet(.text(name), try values.lua(value, readOnly: true)) }
         }
-        set("name", .string(fields.name))
-        set("serialNumber", fields.serialNumber.map(PropertyListValue.string))
-        set("valueInDollars", .integer(fields.valueInDollars))
-        set("dateCreated", fields.dateCreated.map(PropertyListValue.date))
-        set("itemKey", fields.itemKey.map(PropertyListValue.string))
-        for (name, value) in fields.custom { set(name, value) }
+        try set("name", .string(fields.name))
+        try set("serialNumber", fields.serialNumber.map(PropertyListValue.string))
+        try set("valueInDollars", .integer(fields.valueInDollars))
+        try set("dateCreated", fields.dateCreated.map(PropertyListValue.date))
+        try set("itemKey", fields.itemKey.map(PropertyListValue.string))
+        for (name, value) in fields.custom { try set(name, value) }
         return .table(table)
     }
 }

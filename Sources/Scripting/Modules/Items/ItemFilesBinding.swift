@@ -44,10 +44,9 @@ enum ItemFilesBinding {
         ) { [unowned host] store, call in
             let path = try call.text(0)
             var options = try self.options(call, path, host)
-            return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
+            return try FileSystemModule.write(call, host, path) { write in
                 try finish(call) {
-                    let bytes = try work(&options, "Exporting", on: host) { try store.exportItems($0) }
-                    try AtomicFile.write(bytes, to: path, using: layer, durable: true)
+                    try write(try work(&options, "Exporting", on: host) { try store.exportItems($0) })
                     return store.count
                 }
             }

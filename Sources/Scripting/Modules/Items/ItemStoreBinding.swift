@@ -86,7 +86,6 @@ enum ItemStoreBinding {
     private static func changing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let item = classes.item
         let binding = classes.itemBinding
-        let host = classes.host
         cls.method(
             "createItem",
             [LuaParameter("fields", .optional(.record("fields", fields)), "values by field name; custom ones, too")],
@@ -106,11 +105,8 @@ enum ItemStoreBinding {
             "removeItem", [LuaParameter("item", .object("Item"), "which item")],
             "Removes an item, with its image.", example: "items:removeItem(items:randomItem()) return #items"
         ) {
-            [unowned host] store, call in
-            let removed = try call.object(0, item)
-            let key = try removed.itemKey
-            try store.removeItem(removed)
-            host.removedKeys.insert(key)
+            store, call in
+            try store.removeItem(try call.object(0, item))
             return call.returnsNothing()
         }
         cls.method(
@@ -133,26 +129,22 @@ enum ItemStoreBinding {
             returns: [.variadic(.any)],
             "Runs a function whose changes all happen or none; an error rolls back and is raised again.",
             example: "items:transaction(function() for _ = 1, 10 do items:randomItem() end end) return #items"
-        ) { [unowned host] store, call in
+        ) { store, call in
             let body = try call.function(0)
-            let results = try store.tellingCommitsAtEnd {
-                let results = try store.transaction { try body.call() }
-                host.removeImagesOfRemovedItems()
-                return results
-            }
+            let results = try store.transaction { try body.call() }
             return try call.returns(values: results)
         }
         cls.method(
             "undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.",
             example: "items:transaction(function() items:randomItem() end) return items:undo(), #items"
-        ) { [unowned host] store, call in
-            call.returns(try host.changeHistory { try store.undo(removed: $0) })
+        ) { store, call in
+            call.returns(try store.undo())
         }
         cls.method(
             "redo", returns: [.boolean], "Does again what undo took back.",
             example: "items:transaction(function() items:randomItem() end) items:undo() return items:redo(), #items"
-        ) { [unowned host] store, call in
-            call.returns(try host.changeHistory { try store.redo(removed: $0) })
+        ) { store, call in
+            call.returns(try store.redo())
         }
         cls.method(
             "dryRun", [LuaParameter("body", .callback("()"), "what would change items")],

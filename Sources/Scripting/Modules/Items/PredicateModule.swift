@@ -4,8 +4,8 @@ import Stores
 
 /// A compiled predicate as scripts hold it.
 final class PredicateValue {
-    let predicate: Predicate
-    init(_ predicate: Predicate) { self.predicate = predicate }
+    let predicate: ItemPredicate
+    init(_ predicate: ItemPredicate) { self.predicate = predicate }
 }
 
 /// `predicate(text, variables)`.
@@ -43,7 +43,7 @@ enum PredicateModule {
     }
 
     /// The predicate of a format at a position, with the variables behind it.
-    static func compile(_ call: LuaCall, _ position: Int, _ bridge: ValueBridge) throws -> Predicate {
+    static func compile(_ call: LuaCall, _ position: Int, _ bridge: ValueBridge) throws -> ItemPredicate {
         var variables: [String: PropertyListValue] = [:]
         if case .table(let table) = call.value(position + 1) {
             try table.forEach { key, value in
@@ -54,6 +54,6 @@ enum PredicateModule {
                 return true
             }
         }
-        return try Predicate(format: try call.text(position), variables: variables)
+        return try ItemPredicate(format: try call.text(position), variables: variables)
     }
 }

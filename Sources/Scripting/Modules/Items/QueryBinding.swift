@@ -279,11 +279,8 @@ enum QueryBinding {
             "remove", returns: [.integer], "Removes all the items, with their images; how many there were.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):remove()"
         ) {
-            [unowned classes] value, call in
-            let keys = try value.query.keys()
-            let count = try value.query.remove()
-            classes.host.removedKeys.formUnion(keys)
-            return call.returns(count)
+            value, call in
+            call.returns(try value.query.remove())
         }
     }
 }

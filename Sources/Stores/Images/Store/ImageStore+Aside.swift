@@ -1,8 +1,9 @@
 import Files
 import Logging
 
-/// Pictures that are out of the store and may come back: those of items whose removal can be undone. They are among the
-/// caches, which no backup has, until the next launch.
+/// Pictures that are out of the store and may come back: those of items that are gone, and return when their removal is
+/// undone. They are among the caches, which no backup has, as long as the history reaches to them, and until the next launch
+/// at most. Each is under its key: a launch after a crash knows by that to which item it belongs.
 extension ImageStore {
     /// Where they are.
     public var asideDirectory: String { PathText.join(PathText.parent(of: thumbnailDirectory), "Removed Images") }
@@ -17,8 +18,8 @@ extension ImageStore {
         let path = try imagePath(forKey: key)
         guard layer.exists(path) else { return false }
         do throws(FileError) {
-            try layer.makeDirectories(asideDirectory)
-            try layer.rename(path, to: PathText.join(asideDirectory, key))
+            try layer.rename(path, to: try freePlaceAside(forKey: key))
+            isUnsynced = true
         } catch {
             throw ImageError(.unwritable, error)
         }
@@ -27,15 +28,39 @@ extension ImageStore {
         return true
     }
 
+    /// The place of a picture that goes aside. One that is there, of an earlier item of this key, moves to those that are known
+    /// by their numbers.
+    func freePlaceAside(forKey key: String) throws(FileError) -> String {
+        try layer.makeDirectories(asideDirectory)
+        let place = PathText.join(asideDirectory, key)
+        if let other = changesAside.removeValue(forKey: key) {
+            try layer.makeDirectories(replacedDirectory)
+            let path = PathText.join(replacedDirectory, "\(other)-aside")
+            try layer.rename(place, to: path)
+            replaced[other]?.path = path
+        }
+        return place
+    }
+
+    public func removeContents(ofItems keys: Set<String>) -> [UInt32] {
+        keysOfImages(among: keys).sorted().compactMap { key -> UInt32? in
+            if keepsReplaced?(key) == true { return nil }
+            do throws(ImageError) {
+                return try setAside(forKey: key) ? number(key, PathText.join(asideDirectory, key)) : nil
+            } catch {
+                logger.warning("\(error.message)")
+                return nil
+            }
+        }
+    }
+
     /// Moves a picture's file back. A picture that is under the key by now stays, and the other is dropped.
-    ///
-    /// - Parameter key: its name.
-    /// - Throws: `ImageError` when the key cannot be one, or the file cannot be moved.
-    public func bringBack(forKey key: String) throws(ImageError) {
+    private func bringBack(forKey key: String) throws(ImageError) {
         let path = try imagePath(forKey: key)
         let aside = PathText.join(asideDirectory, key)
         do throws(FileError) {
             if layer.exists(path) { try layer.remove(aside) } else { try layer.rename(aside, to: path) }
+            isUnsynced = true
         } catch {
             throw ImageError(.unwritable, error)
         }
@@ -55,11 +80,12 @@ extension ImageStore {
                 if isItem(key), !hasImage(forKey: key) {
                     try bringBack(forKey: key)
                 } else {
-                    removeFile(PathText.join(asideDirectory, key))
+                    try? layer.remove(PathText.join(asideDirectory, key))
                 }
             } catch {
                 logger.warning("\(error.message)")
             }
         }
+        synchronize()
     }
 }

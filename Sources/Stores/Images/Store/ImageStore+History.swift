@@ -32,6 +32,7 @@ extension ImageStore {
     func removeKeeping(forKey key: String, isKept: Bool) throws(ImageError) -> UInt32? {
         let place = PathText.join(directory, key)
         guard layer.exists(place) else { return nil }
+        isUnsynced = true
         let number =
             !isKept ? nil : keep(key) { [self] (place, path) throws(FileError) in try layer.rename(place, to: path) }
         guard number == nil else { return number }
@@ -47,12 +48,12 @@ extension ImageStore {
 
     /// Notes that there was none.
     func keepNothing(forKey key: String, isKept: Bool) -> UInt32? {
-        isKept ? number(ReplacedImage(key: key)) : nil
+        isKept ? number(key, nil) : nil
     }
 
     private func keep(_ key: String, _ move: (_ place: String, _ path: String) throws(FileError) -> Void) -> UInt32? {
         let place = PathText.join(directory, key)
-        guard layer.exists(place) else { return number(ReplacedImage(key: key)) }
+        guard layer.exists(place) else { return number(key, nil) }
         let path = PathText.join(replacedDirectory, String(lastChange &+ 1))
         do throws(FileError) {
             try layer.makeDirectories(replacedDirectory)
@@ -61,42 +62,85 @@ extension ImageStore {
             logger.warning("an undo will not bring the picture \(key) back: \(error.message)")
             return nil
         }
-        return number(ReplacedImage(key: key, path: path))
+        return number(key, path)
     }
 
-    private func number(_ image: ReplacedImage) -> UInt32 {
+    /// Numbers a change.
+    func number(_ key: String, _ path: String?) -> UInt32 {
         lastChange &+= 1
-        replaced[lastChange] = image
+        replaced[lastChange] = ReplacedImage(key: key)
+        setPath(path, of: lastChange)
         return lastChange
+    }
+
+    /// Notes where a change's picture is now.
+    private func setPath(_ path: String?, of number: UInt32) {
+        guard let key = replaced[number]?.key else { return }
+        if changesAside[key] == number { changesAside[key] = nil }
+        if path == PathText.join(asideDirectory, key) { changesAside[key] = number }
+        replaced[number]?.path = path
+        replaced[number]?.byteCount = path.flatMap { try? layer.status($0) }?.size ?? 0
+    }
+
+    /// A place out of the store for what is under a change's key now: by the key, where the item is gone.
+    private func freePlace(for number: UInt32, _ image: ReplacedImage) throws(FileError) -> String {
+        if keepsReplaced?(image.key) == false, changesAside[image.key] != number {
+            return try freePlaceAside(forKey: image.key)
+        }
+        try layer.makeDirectories(replacedDirectory)
+        let spare = PathText.join(replacedDirectory, "\(number)-other")
+        return image.path == spare ? PathText.join(replacedDirectory, String(number)) : spare
     }
 
     public func reverseChange(_ number: UInt32) {
         guard let image = replaced[number] else { return }
         let place = PathText.join(directory, image.key)
-        let spare = PathText.join(replacedDirectory, "\(number)-other")
-        let other = image.path == spare ? PathText.join(replacedDirectory, String(number)) : spare
         do throws(FileError) {
             if let path = image.path, !layer.exists(path) { return }
-            let isReplaced = layer.exists(place)
-            try layer.makeDirectories(replacedDirectory)
+            let other = layer.exists(place) ? try freePlace(for: number, image) : nil
+            isUnsynced = true
             if let path = image.path {
-                if isReplaced { try copy(place, to: other) }
+                if let other { try copy(place, to: other) }
                 try layer.rename(path, to: place)
-            } else if isReplaced {
+            } else if let other {
                 try layer.rename(place, to: other)
             }
-            replaced[number]?.path = isReplaced ? other : nil
+            setPath(other, of: number)
             cache.remove(image.key)
             removeThumbnails(forKey: image.key)
-            try layer.syncDirectory(directory)
+            synchronize()
         } catch {
             logger.warning("the picture \(image.key) could not be brought back: \(error.message)")
         }
     }
 
     public func forgetChange(_ number: UInt32) {
-        guard let path = replaced.removeValue(forKey: number)?.path else { return }
-        try? layer.remove(path)
+        guard let image = replaced.removeValue(forKey: number) else { return }
+        if changesAside[image.key] == number { changesAside[image.key] = nil }
+        if let path = image.path { try? layer.remove(path) }
+    }
+
+    public func isRepeated(_ number: UInt32) -> Bool {
+        guard let key = replaced[number]?.key else { return false }
+        if firstChanges[key] != nil { return true }
+        firstChanges[key] = number
+        return false
+    }
+
+    public func endStep() {
+        if !firstChanges.isEmpty { firstChanges.removeAll() }
+    }
+
+    public func byteCount(ofChange number: UInt32) -> Int { replaced[number]?.byteCount ?? 0 }
+
+    public func synchronize() {
+        guard isUnsynced else { return }
+        do throws(FileError) {
+            try layer.syncDirectory(directory)
+            isUnsynced = false
+        } catch {
+            logger.warning("\(error.message)")
+        }
     }
 
     /// At launch: what an earlier process kept, it took its history with it.

@@ -65,11 +65,8 @@ extension ImageStore: TransactionParticipant {
                 }
             }
         }
-        do throws(FileError) {
-            try layer.syncDirectory(directory)
-        } catch {
-            logger.warning("\(error.message)")
-        }
+        isUnsynced = true
+        synchronize()
         return numbers
     }
 

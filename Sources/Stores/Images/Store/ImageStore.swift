@@ -32,6 +32,12 @@ public final class ImageStore {
     /// What was there before each change that can be taken back, by its number; see `ImageStore+History.swift`.
     var replaced: [UInt32: ReplacedImage] = [:]
     var lastChange: UInt32 = 0
+    /// By key, the first change of the step under way.
+    var firstChanges: [String: UInt32] = [:]
+    /// By key, the change whose picture is in the folder of those aside.
+    var changesAside: [String: UInt32] = [:]
+    /// Whether pictures came or went without a sync of their folder.
+    var isUnsynced = false
 
     /// A store over two folders, of which the first must exist.
     ///
@@ -164,6 +170,7 @@ public final class ImageStore {
     func removeFile(_ path: String) {
         do throws(FileError) {
             try layer.remove(path)
+            isUnsynced = true
         } catch  where error.code != FileLayerCode.absent {
             logger.error("Error removing the image from disk: \(error)")
         } catch {

@@ -3,4 +3,6 @@ struct ReplacedImage {
     let key: String
     /// The picture's file, out of the store; nil when there was no picture.
     var path: String?
+    /// The file's size.
+    var byteCount = 0
 }

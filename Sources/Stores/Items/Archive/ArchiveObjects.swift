@@ -1,3 +1,4 @@
+import CPlatform
 import PropertyList
 
 /// The `$objects` of a keyed archive, and Foundation's classes in it as property-list values.
@@ -206,6 +207,9 @@ struct ArchiveObjects {
         guard depth <= FieldValidation.depthLimit else {
             throw .unusable(
                 "a value of the archive nests more than \(FieldValidation.depthLimit) deep, or holds itself")
+        }
+        guard cubby_stack_is_short() == 0 else {
+            throw .unusable("a value of the archive nests deeper than the thread's stack allows")
         }
         let before = unfolded
         try count(1)

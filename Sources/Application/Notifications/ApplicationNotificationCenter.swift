@@ -4,7 +4,7 @@ public import PropertyList
 ///
 /// A post calls its observers before it returns, over a snapshot: one that is removed meanwhile is passed over, one that is
 /// added meanwhile waits for the next post. Not Sendable: the thread that owns the application owns it.
-public final class NotificationCenter {
+public final class ApplicationNotificationCenter {
     private var observers: [NotificationToken] = []
 
     public init() {}
@@ -18,7 +18,7 @@ public final class NotificationCenter {
     /// - Returns: what to remove the observer with.
     @discardableResult
     public func addObserver(
-        _ name: String?, object: AnyObject? = nil, handler: @escaping (Notification) -> Void
+        _ name: String?, object: AnyObject? = nil, handler: @escaping (ApplicationNotification) -> Void
     ) -> NotificationToken {
         let token = NotificationToken(name: name, object: object, handler: handler)
         observers.append(token)
@@ -42,7 +42,7 @@ public final class NotificationCenter {
     /// - Returns: how many observers were called.
     @discardableResult
     public func post(_ name: String, object: AnyObject? = nil, userInfo: [String: PropertyListValue] = [:]) -> Int {
-        post(Notification(name, object: object, userInfo: userInfo))
+        post(ApplicationNotification(name, object: object, userInfo: userInfo))
     }
 
     /// Posts a notification; its observers have been called when this returns.
@@ -50,7 +50,7 @@ public final class NotificationCenter {
     /// - Parameter notification: what to tell.
     /// - Returns: how many observers were called.
     @discardableResult
-    public func post(_ notification: Notification) -> Int {
+    public func post(_ notification: ApplicationNotification) -> Int {
         var count = 0
         for token in observers where token.wants(notification) {
             guard let handler = token.handler else { continue }

@@ -1,5 +1,5 @@
 /// Collecting the fields of a tree.
-extension Predicate {
+extension ItemPredicate {
     static func fields(of node: PredicateNode) -> Set<String> {
         var fields: Set<String> = []
         collect(node, &fields)
@@ -20,7 +20,7 @@ extension Predicate {
         }
     }
 
-    private static func collect(_ expression: PredicateExpression, _ fields: inout Set<String>) {
+    private static func collect(_ expression: ItemPredicateExpression, _ fields: inout Set<String>) {
         switch expression {
         case .constant, .local:
             break

@@ -1,7 +1,7 @@
 /// What is wrong with a predicate's format text, and where.
 ///
 /// A predicate is a programmer's text: these errors come when it is compiled or checked, never while items are judged.
-public struct PredicateError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ItemPredicateError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The text does not follow the grammar.
         case syntax

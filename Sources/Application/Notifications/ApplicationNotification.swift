@@ -1,7 +1,7 @@
 public import PropertyList
 
 /// A message to whoever observes its name.
-public struct Notification {
+public struct ApplicationNotification {
     /// Names that Cocoa gives.
     public enum Name {
         public static let didFinishLaunching = "UIApplicationDidFinishLaunchingNotification"

@@ -11,7 +11,7 @@ struct BundleTests {
         for name in ["bundle/dogs.png", "bundle/data/seed", "outside"] {
             try AtomicFile.write([1], to: scratch.file(name), durable: false)
         }
-        let bundle = Bundle(path: scratch.file("bundle"))
+        let bundle = ApplicationBundle(path: scratch.file("bundle"))
         #expect(bundle.path(forResource: "dogs", ofType: "png") == scratch.file("bundle/dogs.png"))
         #expect(bundle.path(forResource: "dogs.png") == scratch.file("bundle/dogs.png"))
         #expect(bundle.path(forResource: "data/seed", ofType: "") == scratch.file("bundle/data/seed"))

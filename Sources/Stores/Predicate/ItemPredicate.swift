@@ -1,13 +1,14 @@
 public import PropertyList
+import Wording
 
 /// A condition on objects, written in the format language of Cocoa's `NSPredicate` and compiled once.
 ///
-///     let predicate = try Predicate(format: "valueInDollars > 900 AND name CONTAINS[c] $word",
+///     let predicate = try ItemPredicate(format: "valueInDollars > 900 AND name CONTAINS[c] $word",
 ///                                   variables: ["word": .string("fluffy")])
 ///     predicate.evaluate { item[$0] }
 ///
 /// Judging never fails: values of kinds that do not fit are unequal and without order, an absent value equals nil alone.
-public struct Predicate: Sendable, Hashable, CustomStringConvertible {
+public struct ItemPredicate: Sendable, Hashable, CustomStringConvertible {
     /// The text it was made from.
     public let source: String
 
@@ -26,7 +27,7 @@ public struct Predicate: Sendable, Hashable, CustomStringConvertible {
     ///   - format: The text, of at most 4 MiB and 100 levels.
     ///   - variables: The values of its `$variables`, by their names without the `$`.
     /// - Throws: What is wrong with the text and where; a comparison between kinds that can never hold is an error too.
-    public init(format: String, variables: [String: PropertyListValue] = [:]) throws(PredicateError) {
+    public init(format: String, variables: [String: PropertyListValue] = [:]) throws(ItemPredicateError) {
         var parser = try PredicateParser(format, variables: variables)
         self.init(try parser.parse(), source: format, fieldOffsets: parser.fieldOffsets)
     }
@@ -96,12 +97,12 @@ public struct Predicate: Sendable, Hashable, CustomStringConvertible {
     /// Checks that all fields are known.
     ///
     /// - Throws: An `unknownField` error at the first place of the first unknown one, with the nearest known names.
-    public func check(knownFields: Set<String>) throws(PredicateError) {
+    public func check(knownFields: Set<String>) throws(ItemPredicateError) {
         let unknown = fieldOffsets.filter { !knownFields.contains($0.key) }
         guard let (field, offset) = unknown.min(by: { $0.value < $1.value }) else { return }
         let names = NearestNames.nearest(to: field, among: knownFields.sorted())
         let hint = names.isEmpty ? "; text is written in quotes" : NearestNames.suggestion(names)
-        throw PredicateError(
+        throw ItemPredicateError(
             .unknownField, "no item has a field \(field)\(hint)", column: offset + 1, source: source,
             suggestions: names)
     }
@@ -110,11 +111,11 @@ public struct Predicate: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter kinds: What the named fields hold, whenever they hold anything; others may hold whatever.
     /// - Throws: A `typeMismatch` error.
-    public func check(kinds: [String: PredicateKind]) throws(PredicateError) {
+    public func check(kinds: [String: PredicateKind]) throws(ItemPredicateError) {
         let checker = PredicateChecker(kindOfField: { kinds[$0] ?? .unknown })
         guard let (comparison, problem) = checker.firstProblem(in: node) else { return }
         let named = Self.fields(of: .comparison(comparison)).compactMap { fieldOffsets[$0] }
-        throw PredicateError(
+        throw ItemPredicateError(
             problem.code, "\(problem.message), in \(PredicateNode.comparison(comparison))",
             column: (named.min() ?? 0) + 1, source: source)
     }

@@ -3,7 +3,7 @@
 /// The distance is that of Damerau and Levenshtein in its optimal-alignment form: one insertion, one deletion, one
 /// substitution or one exchange of neighbours is one slip. Letters of different case count as equal, so that `NAME` is
 /// nearest to `name`.
-public enum NearestNames {
+package enum NearestNames {
     /// The candidates that are few slips away from a name, nearest first, then in alphabetical order.
     ///
     /// How many slips are forgiven grows with the length: one up to 4 characters, two up to 8, three beyond. A candidate
@@ -13,9 +13,12 @@ public enum NearestNames {
     ///   - name: What was written. Names of more than 64 characters have no near ones.
     ///   - candidates: What could have been meant; the name itself is left out.
     ///   - limit: The most names to give.
+    ///   - countsBeginnings: Whether a name that the other one begins is near.
     /// - Returns: At most `limit` names.
     /// - Complexity: O(candidates × name²).
-    public static func nearest(to name: String, among candidates: some Sequence<String>, limit: Int = 3) -> [String] {
+    package static func nearest(
+        to name: String, among candidates: some Sequence<String>, limit: Int = 3, countsBeginnings: Bool = true
+    ) -> [String] {
         let wanted = Array(name.lowercased())
         guard !wanted.isEmpty, wanted.count <= 64 else { return [] }
         let forgiven = wanted.count <= 4 ? 1 : wanted.count <= 8 ? 2 : 3
@@ -29,7 +32,7 @@ public enum NearestNames {
                     continue
                 }
             }
-            if min(letters.count, wanted.count) >= 3, letters.count <= 64,
+            if countsBeginnings, min(letters.count, wanted.count) >= 3, letters.count <= 64,
                 letters.starts(with: wanted) || wanted.starts(with: letters)
             {
                 found.append((candidate, forgiven + 1))
@@ -43,12 +46,24 @@ public enum NearestNames {
     ///
     /// - Returns: 0 for names that differ at most in case.
     /// - Complexity: O(first × second) in time, three rows of the second's length in memory.
-    public static func distance(_ first: String, _ second: String) -> Int {
+    package static func distance(_ first: String, _ second: String) -> Int {
         distance(Array(first.lowercased()), Array(second.lowercased()))
     }
 
+    /// Whether one slip leads from one name to the other; case counts here.
+    package static func isOneSlip(_ first: String, _ second: String) -> Bool {
+        distance(Array(first), Array(second)) == 1
+    }
+
+    /// The end of an error message about a member or a word: `; did you mean 'name' or 'names'?`, or nothing. Beginnings do
+    /// not count.
+    package static func hint(for name: String, among candidates: some Sequence<String>) -> String {
+        let names = nearest(to: name, among: candidates, countsBeginnings: false).map { "'\($0)'" }
+        return names.isEmpty ? "" : "; did you mean \(names.joined(separator: " or "))?"
+    }
+
     /// A sentence that offers the nearest names, or nothing: `; did you mean name or names?`.
-    static func suggestion(_ names: [String]) -> String {
+    package static func suggestion(_ names: [String]) -> String {
         guard let last = names.last else { return "" }
         let others = names.dropLast().joined(separator: ", ")
         return others.isEmpty ? "; did you mean \(last)?" : "; did you mean \(others) or \(last)?"

@@ -1,7 +1,7 @@
 public import Files
 
 /// The application's read-only resources.
-public struct Bundle: Sendable, Hashable {
+public struct ApplicationBundle: Sendable, Hashable {
     /// The folder, absolute.
     public let path: String
 

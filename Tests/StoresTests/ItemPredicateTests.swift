@@ -28,7 +28,7 @@ enum PredicateFixture {
     ]
 
     static func judge(_ format: String) throws -> Bool {
-        try Predicate(format: format, variables: variables).evaluate(value: .dictionary(bear))
+        try ItemPredicate(format: format, variables: variables).evaluate(value: .dictionary(bear))
     }
 }
 
@@ -81,12 +81,12 @@ struct PredicateTests {
         ])
     func functions(format: String, expected: Bool) throws {
         #expect(try PredicateFixture.judge(format) == expected, "\(format)")
-        let predicate = try Predicate(format: format, variables: PredicateFixture.variables)
+        let predicate = try ItemPredicate(format: format, variables: PredicateFixture.variables)
         let compiled = predicate.compiled { (field: String) -> PredicateAccessor<[String: PropertyListValue]> in
             .value { field == PredicateKeyPath.selfKey ? .dictionary($0) : $0[field] }
         }
         #expect(compiled(PredicateFixture.bear) == expected, "\(format), compiled")
-        #expect(try Predicate(format: predicate.format).node == predicate.node, "\(format), printed")
+        #expect(try ItemPredicate(format: predicate.format).node == predicate.node, "\(format), printed")
     }
 
     @Test(
@@ -199,18 +199,18 @@ struct PredicateTests {
 
     @Test("SELF is the object itself")
     func selfObject() throws {
-        let text = try Predicate(format: "SELF BEGINSWITH[c] 'flu'")
+        let text = try ItemPredicate(format: "SELF BEGINSWITH[c] 'flu'")
         #expect(text.evaluate(value: .string("Fluffy")))
         #expect(!text.evaluate(value: .integer(5)))
         #expect(text.fields.isEmpty)
-        let field = try Predicate(format: "SELF.name == 'x' AND self.@count == 1")
+        let field = try ItemPredicate(format: "SELF.name == 'x' AND self.@count == 1")
         #expect(field.fields == ["name"])
         #expect(field.evaluate(value: .dictionary(["name": .string("x")])))
     }
 
     @Test("Fields are the first keys of the key paths")
     func fields() throws {
-        let predicate = try Predicate(
+        let predicate = try ItemPredicate(
             format: "a.b == 1 AND ANY c.d[e] == $x AND {f, 1} CONTAINS length(g) OR -h BETWEEN {1, i}",
             variables: ["x": .integer(1)])
         #expect(predicate.fields == ["a", "c", "e", "f", "g", "h", "i"])
@@ -218,7 +218,7 @@ struct PredicateTests {
 
     @Test("Constraints are the parts of the outermost AND that an index could serve")
     func constraints() throws {
-        let predicate = try Predicate(
+        let predicate = try ItemPredicate(
             format: """
                 valueInDollars > 900 AND 5 <= size AND name CONTAINS 'x' AND (room IN {'a', 'b'} AND name LIKE 'ab*c') \
                 AND (a == 1 OR b == 2) AND name ==[c] 'x' AND c == nil AND serialNumber BEGINSWITH 'A'
@@ -231,7 +231,7 @@ struct PredicateTests {
                 "name beginsWith(\"ab\") false", "serialNumber beginsWith(\"A\") true",
             ])
         #expect(!predicate.isConstraintsOnly)
-        #expect(try Predicate(format: "a == 1 AND b BETWEEN {1, 2} AND c BEGINSWITH 'x'").isConstraintsOnly)
-        #expect(try Predicate(format: "a == 1 OR b == 1").indexableConstraints.isEmpty)
+        #expect(try ItemPredicate(format: "a == 1 AND b BETWEEN {1, 2} AND c BEGINSWITH 'x'").isConstraintsOnly)
+        #expect(try ItemPredicate(format: "a == 1 OR b == 1").indexableConstraints.isEmpty)
     }
 }

@@ -1,5 +1,5 @@
-import Stores
 import Testing
+import Wording
 
 @Suite("Nearest names")
 struct NearestNamesTests {
@@ -22,5 +22,22 @@ struct NearestNamesTests {
         ])
     func nearest(name: String, expected: [String]) {
         #expect(NearestNames.nearest(to: name, among: ["name", "valueInDollars", "tags", "tax"]) == expected)
+    }
+
+    @Test(
+        "The end of an error message",
+        arguments: [
+            ("creatItem", "; did you mean 'createItem'?"), ("item", "; did you mean 'items'?"), ("crea", ""),
+            ("zzz", ""),
+        ])
+    func hint(name: String, expected: String) {
+        #expect(NearestNames.hint(for: name, among: ["createItem", "items", "images"]) == expected)
+    }
+
+    @Test(
+        "One slip",
+        arguments: [("nmae", "name", true), ("Name", "name", true), ("name", "name", false), ("x", "name", false)])
+    func oneSlip(first: String, second: String, expected: Bool) {
+        #expect(NearestNames.isOneSlip(first, second) == expected)
     }
 }

@@ -7,11 +7,11 @@ struct PredicateErrorTests {
     static func error(
         _ format: String, _ variables: [String: PropertyListValue] = [:],
         sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> PredicateError {
+    ) throws -> ItemPredicateError {
         do {
-            let predicate = try Predicate(format: format, variables: variables)
+            let predicate = try ItemPredicate(format: format, variables: variables)
             return try #require(nil, "compiled to \(predicate)", sourceLocation: sourceLocation)
-        } catch let error as PredicateError {
+        } catch let error as ItemPredicateError {
             return error
         }
     }
@@ -57,8 +57,8 @@ struct PredicateErrorTests {
             ("ANY NOT a == 1", .syntax, 1, "takes a comparison"),
             ("tags.@count LIKE 'x'", .typeMismatch, 1, "takes text"), ("a == '\\u12'", .syntax, 7, "four hexadecimal"),
             ("größe = = 1", .syntax, 11, "a value is missing before ="), ("a . == 1", .syntax, 5, "a key is missing"),
-        ] as [(String, PredicateError.Code, Int, String)])
-    func errors(format: String, code: PredicateError.Code, column: Int, hint: String) throws {
+        ] as [(String, ItemPredicateError.Code, Int, String)])
+    func errors(format: String, code: ItemPredicateError.Code, column: Int, hint: String) throws {
         let error = try Self.error(format, ["word": .string("x")])
         #expect(error.code == code, "\(error)")
         #expect(error.column == column, "\(error)")
@@ -84,12 +84,12 @@ struct PredicateErrorTests {
     @Test("Unknown fields are named with the nearest known ones")
     func fields() throws {
         let known: Set<String> = ["name", "valueInDollars", "dateCreated"]
-        let predicate = try Predicate(format: "name == 'x' AND valeuInDollars > 1 AND zzz == 1")
-        let error = #expect(throws: PredicateError.self) { try predicate.check(knownFields: known) }
+        let predicate = try ItemPredicate(format: "name == 'x' AND valeuInDollars > 1 AND zzz == 1")
+        let error = #expect(throws: ItemPredicateError.self) { try predicate.check(knownFields: known) }
         #expect(error?.code == .unknownField && error?.column == 17 && error?.suggestions == ["valueInDollars"])
-        try Predicate(format: "name == 'x' AND SELF != nil").check(knownFields: known)
-        let unquoted = #expect(throws: PredicateError.self) {
-            try Predicate(format: "name == Fluffy").check(knownFields: known)
+        try ItemPredicate(format: "name == 'x' AND SELF != nil").check(knownFields: known)
+        let unquoted = #expect(throws: ItemPredicateError.self) {
+            try ItemPredicate(format: "name == Fluffy").check(knownFields: known)
         }
         #expect(unquoted?.message.contains("quotes") == true && unquoted?.column == 9)
     }
@@ -103,12 +103,12 @@ struct PredicateErrorTests {
             ("NOT (name == 'x' AND ANY name == 'y')", false), ("name < dateCreated", true), ("name.length > 5", true),
         ])
     func kinds(format: String, fits: Bool) throws {
-        let predicate = try Predicate(format: format)
+        let predicate = try ItemPredicate(format: format)
         let kinds: [String: PredicateKind] = ["name": .string, "valueInDollars": .number, "dateCreated": .date]
         if fits {
             try predicate.check(kinds: kinds)
         } else {
-            let error = #expect(throws: PredicateError.self) { try predicate.check(kinds: kinds) }
+            let error = #expect(throws: ItemPredicateError.self) { try predicate.check(kinds: kinds) }
             #expect(error?.code == .typeMismatch)
         }
     }
@@ -133,10 +133,11 @@ struct PredicateErrorTests {
     func length() throws {
         let object: PropertyListValue = .dictionary(["a": .integer(99_999)])
         let many = (80_000..<100_000).map { "a == \($0)" }.joined(separator: " OR ")
-        #expect(try Predicate(format: many).evaluate(value: object))
-        let list = try Predicate(format: "a IN {\((80_000..<100_000).map(String.init).joined(separator: ", "))}")
+        #expect(try ItemPredicate(format: many).evaluate(value: object))
+        let list = try ItemPredicate(format: "a IN {\((80_000..<100_000).map(String.init).joined(separator: ", "))}")
         #expect(list.evaluate(value: object))
-        #expect(try Predicate(format: "a == 90001" + String(repeating: " + 1", count: 9_998)).evaluate(value: object))
+        #expect(
+            try ItemPredicate(format: "a == 90001" + String(repeating: " + 1", count: 9_998)).evaluate(value: object))
     }
 
     @Test("Hostile regular expressions are refused or judged, never a crash")
@@ -148,6 +149,6 @@ struct PredicateErrorTests {
             #expect(try Self.error("a MATCHES $p", ["p": .string(pattern)]).code == .invalidPattern, "\(pattern)")
         }
         let object: PropertyListValue = .dictionary(["a": .string("x"), "p": .string("(")])
-        #expect(try !Predicate(format: "a MATCHES p").evaluate(value: object))
+        #expect(try !ItemPredicate(format: "a MATCHES p").evaluate(value: object))
     }
 }

@@ -7,7 +7,7 @@ struct NotificationCenterTests {
     final class Thing {}
 
     @Test func callsInOrderByNameAndObject() {
-        let center = NotificationCenter()
+        let center = ApplicationNotificationCenter()
         let (one, other) = (Thing(), Thing())
         var calls: [String] = []
         center.addObserver("a") { _ in calls.append("first") }
@@ -21,7 +21,7 @@ struct NotificationCenterTests {
     }
 
     @Test func deliversOverASnapshot() {
-        let center = NotificationCenter()
+        let center = ApplicationNotificationCenter()
         var calls: [String] = []
         var second: NotificationToken?
         center.addObserver("a") { [unowned center] _ in
@@ -37,7 +37,7 @@ struct NotificationCenterTests {
     }
 
     @Test func anObserverOfAnObjectThatIsGoneHearsNothing() {
-        let center = NotificationCenter()
+        let center = ApplicationNotificationCenter()
         var calls = 0
         do {
             let thing = Thing()

@@ -1,0 +1,19 @@
+/* The arguments as the kernel gave them: Swift reads /proc/self/cmdline, and has none where /proc is not mounted. */
+#include "CPlatform.h"
+
+#include <sys/auxv.h>
+
+static int32_t count;
+static char **arguments;
+
+/* glibc calls constructors with what main gets. */
+__attribute__((constructor)) static void keep_arguments(int argc, char **argv) {
+    count = argc;
+    arguments = argv;
+}
+
+int32_t cubby_argument_count(void) { return count; }
+
+const char *cubby_argument(int32_t index) { return index >= 0 && index < count ? arguments[index] : NULL; }
+
+const char *cubby_program_path(void) { return (const char *)getauxval(AT_EXECFN); }

@@ -1,0 +1,38 @@
+import Scripting
+
+/// How the program ends. docs/exit-status.md says when each comes.
+enum ExitStatus: Int32 {
+    case done = 0
+    /// A script's error, or a failure of its handlers and timers.
+    case scriptError = 1
+    case usage = 64
+    case badData = 65
+    case unavailable = 69
+    case inputOutput = 74
+    case containerInUse = 75
+    case interrupted = 130
+
+    /// What a session ends with, once its host has ended.
+    ///
+    /// - Parameters:
+    ///   - host: has ended.
+    ///   - script: what the script ended with.
+    ///   - isStrict: `--strict` or `--no-strict`; nil for neither.
+    ///   - isWatched: whether a person at a prompt has seen the failures.
+    /// - Returns: the status.
+    static func ofSession(_ host: ScriptHost, script: Int32, isStrict: Bool?, isWatched: Bool) -> Int32 {
+        let status = host.exitCode ?? script
+        let hasLostSave = host.saveFailure != nil
+        let hasFailures = host.handlerFailureCount > 0
+        switch isStrict {
+        case false?: return status
+        case true?:
+            if hasLostSave { return scriptError.rawValue }
+            return status == done.rawValue && hasFailures ? scriptError.rawValue : status
+        case nil:
+            if hasLostSave { return inputOutput.rawValue }
+            let isExpected = isWatched || host.wasEndedBySystem
+            return status == done.rawValue && hasFailures && !isExpected ? scriptError.rawValue : status
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Glibc
+
+/// A connection between a prompt and a host. The descriptor is closed with the last reference, so that no thread reads
+/// from a number that means another file meanwhile.
+final class AttachSocket: Sendable {
+    let descriptor: Int32
+
+    /// - Parameter descriptor: a connected socket; closed with this.
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Ends both directions: a read that waits returns.
+    func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Sends bytes without waiting.
+    ///
+    /// - Returns: how many bytes the kernel took, 0 when it has no room; nil when the peer is gone.
+    func send(_ bytes: ArraySlice<UInt8>) -> Int? {
+        while true {
+            let sent = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+            if sent >= 0 { return sent }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : nil
+        }
+    }
+
+    /// Reads what is there.
+    ///
+    /// - Parameters:
+    ///   - buffer: receives the bytes.
+    ///   - waits: whether to wait for the first byte.
+    /// - Returns: how many bytes; 0 when there are none yet; nil when the peer is gone.
+    func receive(into buffer: inout [UInt8], waits: Bool) -> Int? {
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, waits ? 0 : Int32(MSG_DONTWAIT))
+            if count > 0 { return count }
+            if count < 0, errno == EINTR { continue }
+            return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : nil
+        }
+    }
+}

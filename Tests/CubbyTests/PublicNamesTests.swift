@@ -1,0 +1,127 @@
+import Cubby
+import Foundation
+import TestSupport
+import Testing
+
+/// A program that imports Foundation beside `Cubby` can use each public type by its plain name: a name that both have does
+/// not compile here.
+@Suite("Public names beside Foundation's") struct PublicNamesTests {
+    // Application
+    static let application: [Any.Type] = [
+        ApplicationBundle.self, ApplicationEvent.self, ApplicationNotification.self,
+        ApplicationNotificationCenter.self, ApplicationState.self, ChildProcess.self, Container.self,
+        ContainerBackup.self, ContainerSocket.self, Defaults.self,
+        DefaultsError.self, Environment.self, EventLoop.self, EventNotifier.self, EventPoster.self,
+        EventReply<Int>.self, FenceAccess.self, FenceVerdict.self, FencedFileLayer.self, IllegalTransition.self,
+        InputEnd.self, Landlock.self, LandlockError.self, LandlockRules.self, LifeCycleAction.self,
+        LifeCycleCallback.self, LifeCycleCause.self, LifeCycleEvent.self, LifeCycleMachine.self,
+        LoopGap.self, LoopTimer.self, LoopWatch.self, MemoryPressureSource.self, Monitor<Int>.self,
+        MonotonicTime.self, NotificationToken.self, ParallelWork.self, PathFence.self, PresencePoller.self,
+        ProcessStopper.self, ProgramPath.self, ReadyEvents.self, RestorationArchive.self,
+        ServiceManager.self, SignalMask.self, SignalSource.self, StandardErrorLogHandler.self, Terminal.self,
+        UnixSignal.self,
+    ]
+
+    // Files
+    static let files: [Any.Type] = [
+        AtomicFile.self, AtomicFileWriter.self, DisplayPath.self, FileAccess.self, FileError.self,
+        (any FileLayer).self, FileLayerCode.self, FileNameKey.self, FileStatus.self, FolderLock.self,
+        FolderLockError.self, FolderRemover.self, HomeFolder.self, LockHolder.self, MappedFile.self, OpenFile.self,
+        PathText.self, PosixFileLayer.self, ProcessName.self, TemporaryName.self,
+        WorkerThread<Int>.self, WorkingDirectory.self,
+    ]
+
+    // KeyedArchive
+    static let keyedArchive: [Any.Type] = [
+        AllowedClasses.self, ArchiveCheck.self, ArchiveClassBinding.self, ArchiveError.self, ArchiveGraph.self,
+        ArchiveKey.self, ArchiveLimits.self, ArchiveRecord.self, ArchiveReferences.self, ArchiveRescue.self,
+        ArchiveScalar.self, ArchiveShape.self, ArchiveTree.self, ArchiveValue.self, ArchivedClass.self,
+        ArchivedCollection.self, ArchivedDecimal.self, ArchivedDictionary.self, ArchivedMutableData.self,
+        ArchivedMutableString.self, ArchivedObject.self, FoundationValue.self, KeyedArchiveReader.self,
+        KeyedArchiver.self, (any KeyedCoding).self, KeyedCopier.self, (any KeyedCopying).self,
+        (any KeyedEncodable).self, KeyedUnarchiver.self, LeafText.self, TreeDifference.self, TreeDrawing.self,
+        TreeJSON.self, TreePath.self, TreeValue.self,
+    ]
+
+    // Lua
+    static let lua: [Any.Type] = [
+        LuaCall.self, LuaCallback<Int, Int>.self, LuaClass<Probe>.self, LuaClassHandle.self, LuaDeclaration.self,
+        LuaDeclarations.self, LuaError.self, LuaErrorCode.self, (any LuaErrorDetails).self, LuaFunction.self,
+        LuaFunctionDeclaration.self, LuaFunctionPlace.self, (any LuaInline).self, LuaInterrupter.self, LuaLimits.self,
+        LuaMismatch.self, LuaModule.self, LuaNothing.self, LuaNumberConversion.self, LuaOperatorDeclaration.self,
+        LuaParameter.self, LuaPropertyDeclaration.self, LuaRecord.self, LuaRecordValues.self, LuaReference.self,
+        (any LuaRepresentable).self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self, LuaThread.self,
+        LuaType.self, LuaUserdata.self, LuaValue.self, LuaVariadic<Int>.self, LuaVersion.self,
+    ]
+
+    // PropertyList
+    static let propertyList: [Any.Type] = [
+        BinaryPropertyListContainer.self, BinaryPropertyListField.self, BinaryPropertyListReader.self,
+        BinaryPropertyListWriter.self, CalendarDate.self, DatePattern.self, DatePatternError.self, ISO8601.self,
+        JSONError.self, PropertyListDate.self, PropertyListError.self, PropertyListFile.self,
+        PropertyListFinding.self, PropertyListFormat.self, PropertyListLimits.self, (any PropertyListOutput).self,
+        PropertyListSalvage.self, (any PropertyListScratch).self, PropertyListStorage.self, PropertyListValue.self,
+    ]
+
+    // REPL
+    static let repl: [Any.Type] = [
+        AttachClient.self, AttachServer.self, Evaluator.self, REPL.self, ScriptPictures.self, ValuePrinter.self,
+    ]
+
+    // Scripting
+    static let scripting: [Any.Type] = [
+        APIReference.self, ErrorCaret.self, ErrorText.self, EventDeclaration.self, FenceReport.self,
+        HandlerStatistics.self, (any HostFrontEnd).self, Inspection.self, KernelFence.self, PathConsent.self,
+        ReferenceFormat.self, ReferencePage.self, ScriptHost.self, ScriptHostOptions.self, ScriptTask.self,
+        SourceTexts.self,
+    ]
+
+    // Stores
+    static let stores: [Any.Type] = [
+        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, CSVError.self, CSVOptions.self,
+        CSVReader.self, CSVRow.self, CSVWriter.self, Checksum.self, CommitBytes.self, Durability.self,
+        ForeignFields.self, Gallery.self, HistoryLimits.self, Image.self, ImageError.self, ImageFormat.self,
+        ImageLimits.self, ImageMetadata.self, ImagePixels.self, ImageSizing.self, ImageStore.self, Item.self,
+        ItemCursor.self, ItemDraft.self, ItemField.self, ItemFields.self, ItemFileFormat.self, ItemFileOptions.self,
+        ItemGroup.self, ItemLoadReport.self, ItemLoader.self, (any ItemPersistence).self, ItemPredicate.self,
+        ItemPredicateError.self, ItemPredicateExpression.self, ItemQuery.self, ItemQueryPlan.self, ItemRecord.self,
+        ItemReference.self, (any ItemReplacement).self, ItemSnapshot.self, ItemStore.self, ItemStoreChanges.self,
+        ItemStoreDiff.self, (any ItemStoreObserver).self, ItemStoreReference.self, ItemStoreSave.self,
+        JournalHeader.self, JournalRecord.self, JournalScan.self, MemoryPersistence.self, OriginalArchive.self,
+        PredicateAccessor<Int>.self, PredicateArithmetic.self, PredicateComparison.self, PredicateConstraint.self,
+        PredicateFunction.self, PredicateKeyPath.self, PredicateKind.self, PredicateNode.self, PredicateOperator.self,
+        PredicateOptions.self, PredicateSubscript.self, StoreCheck.self, StoreError.self, StoreFinding.self,
+        TerminalArea.self, TerminalColors.self, TerminalGraphics.self, TerminalImage.self,
+        (any TransactionParticipant).self,
+    ]
+
+    final class Probe {}
+
+    @Test("each public type is named here")
+    func complete() throws {
+        let pattern = try Regex(
+            #"^(@\w+ )*public (indirect |final |@frozen )*(class|struct|enum|protocol|actor|typealias) (?<name>\w+)"#)
+        let own = try String(contentsOfFile: #filePath, encoding: .utf8)
+        let named = Set(own.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+        let umbrella = try String(contentsOfFile: "\(Project.root)/Sources/Cubby/Cubby.swift", encoding: .utf8)
+        let modules = umbrella.split(separator: "\n").filter { $0.contains("public import") }.compactMap {
+            $0.split(separator: " ").last
+        }
+        #expect(modules.count >= 8)
+        var count = 0
+        for module in modules {
+            let folder = "\(Project.root)/Sources/\(module)"
+            for file in FileManager.default.enumerator(atPath: folder)?.compactMap({ $0 as? String }) ?? []
+            where file.hasSuffix(".swift") {
+                for line in try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8).split(separator: "\n") {
+                    guard let match = try pattern.firstMatch(in: line), let name = match["name"]?.substring else {
+                        continue
+                    }
+                    count += 1
+                    #expect(named.contains(String(name)), "\(module).\(name) is not named in \(#fileID)")
+                }
+            }
+        }
+        #expect(count > 200)
+    }
+}
