@@ -22,6 +22,14 @@ int clua_finish(lua_State *L, int status) {
     }
 }
 
+/* The same for a function that may have returned. One that gave up because it had to stop may say so by its results: whoever
+ * asked for the stop is served before the script sees them. */
+static inline int ended(lua_State *L, int status) {
+    if (status < 0) return clua_finish(L, status);
+    clua_poll(L);
+    return status;
+}
+
 static int invoke(lua_State *L, void *function) {
     clua_host *host = host_of(L);
     clua_check_stack(L);
@@ -30,7 +38,7 @@ static int invoke(lua_State *L, void *function) {
     host->enforce = 0;
     int status = host->callbacks.call(function, L);
     host->enforce = enforce;
-    return status >= 0 ? status : clua_finish(L, status);
+    return ended(L, status);
 }
 
 /* What a method's receiver stands for, a row's number in `payload`; NULL when it is none of the class. */
@@ -50,7 +58,7 @@ static int method_trampoline(lua_State *L) {
     host->enforce = 0;
     int status = host->callbacks.method(lua_touserdata(L, lua_upvalueindex(1)), object, L);
     host->enforce = enforce;
-    return status >= 0 ? status : clua_finish(L, status);
+    return ended(L, status);
 }
 
 void clua_pushmethod(lua_State *L, clua_class *cls, void *function) {

@@ -124,6 +124,7 @@ struct HostOptions: ParsableArguments {
         options.runsInitScript = !noInit
         options.durability = durability
         options.memoryLimit = memoryLimit.map { $0 << 20 }
+        options.limitsProcess = true
         options.timeLimit = timeLimit
         options.allowsNativeModules = allowFFI
         options.readable = allowRead

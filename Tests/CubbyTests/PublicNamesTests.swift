@@ -10,12 +10,12 @@ import Testing
     static let application: [Any.Type] = [
         ApplicationBundle.self, ApplicationEvent.self, ApplicationNotification.self,
         ApplicationNotificationCenter.self, ApplicationState.self, ChildProcess.self, Container.self,
-        ContainerBackup.self, ContainerSocket.self, Defaults.self,
+        ContainerBackup.self, ContainerExposure.self, ContainerSocket.self, Defaults.self,
         DefaultsError.self, Environment.self, EventLoop.self, EventNotifier.self, EventPoster.self,
         EventReply<Int>.self, FenceAccess.self, FenceVerdict.self, FencedFileLayer.self, IllegalTransition.self,
         InputEnd.self, Landlock.self, LandlockError.self, LandlockRules.self, LifeCycleAction.self,
         LifeCycleCallback.self, LifeCycleCause.self, LifeCycleEvent.self, LifeCycleMachine.self,
-        LoopGap.self, LoopTimer.self, LoopWatch.self, MemoryPressureSource.self, Monitor<Int>.self,
+        LoopGap.self, LoopTimer.self, LoopWatch.self, MemoryPressureSource.self, MemoryWatch.self, Monitor<Int>.self,
         MonotonicTime.self, NotificationToken.self, ParallelWork.self, PathFence.self, PresencePoller.self,
         ProcessStopper.self, ProgramPath.self, ReadyEvents.self, RestorationArchive.self,
         ServiceManager.self, SignalMask.self, SignalSource.self, StandardErrorLogHandler.self, Terminal.self,
@@ -24,10 +24,12 @@ import Testing
 
     // Files
     static let files: [Any.Type] = [
-        AtomicFile.self, AtomicFileWriter.self, DisplayPath.self, FileAccess.self, FileError.self,
-        (any FileLayer).self, FileLayerCode.self, FileNameKey.self, FileStatus.self, FolderLock.self,
+        AtomicFile.self, AtomicFileWriter.self, BeneathFileLayer.self, DisplayPath.self, FileAccess.self,
+        FileError.self,
+        (any FileLayer).self, FileLayerCode.self, FileNameKey.self, FileStatus.self, FileTarget.self, FolderLock.self,
         FolderLockError.self, FolderRemover.self, HomeFolder.self, LockHolder.self, MappedFile.self, OpenFile.self,
-        PathText.self, PosixFileLayer.self, ProcessName.self, TemporaryName.self,
+        OwnStream.self, (any PathLayer).self, PathText.self, PosixFileLayer.self, ProcessName.self,
+        ProgramArguments.self, TemporaryName.self,
         WorkerThread<Int>.self, WorkingDirectory.self,
     ]
 
@@ -65,7 +67,8 @@ import Testing
 
     // REPL
     static let repl: [Any.Type] = [
-        AttachClient.self, AttachServer.self, Evaluator.self, REPL.self, ScriptPictures.self, ValuePrinter.self,
+        AttachClient.self, AttachServer.self, Evaluator.self, HostSilence.self, REPL.self, ScriptPictures.self,
+        ValuePrinter.self,
     ]
 
     // Scripting
@@ -82,11 +85,13 @@ import Testing
         CSVReader.self, CSVRow.self, CSVWriter.self, Checksum.self, CommitBytes.self, Durability.self,
         ForeignFields.self, Gallery.self, HistoryLimits.self, Image.self, ImageError.self, ImageFormat.self,
         ImageLimits.self, ImageMetadata.self, ImagePixels.self, ImageSizing.self, ImageStore.self, Item.self,
+        ItemChange.self, (any ItemCommitObserver).self,
         ItemCursor.self, ItemDraft.self, ItemField.self, ItemFields.self, ItemFileFormat.self, ItemFileOptions.self,
         ItemGroup.self, ItemLoadReport.self, ItemLoader.self, (any ItemPersistence).self, ItemPredicate.self,
         ItemPredicateError.self, ItemPredicateExpression.self, ItemQuery.self, ItemQueryPlan.self, ItemRecord.self,
         ItemReference.self, (any ItemReplacement).self, ItemSnapshot.self, ItemStore.self, ItemStoreChanges.self,
-        ItemStoreDiff.self, (any ItemStoreObserver).self, ItemStoreReference.self, ItemStoreSave.self,
+        ItemStoreDiff.self, (any ItemStoreObserver).self, ItemStoreCommit.self, ItemStoreReference.self,
+        ItemStoreSave.self,
         JournalHeader.self, JournalRecord.self, JournalScan.self, MemoryPersistence.self, OriginalArchive.self,
         PredicateAccessor<Int>.self, PredicateArithmetic.self, PredicateComparison.self, PredicateConstraint.self,
         PredicateFunction.self, PredicateKeyPath.self, PredicateKind.self, PredicateNode.self, PredicateOperator.self,

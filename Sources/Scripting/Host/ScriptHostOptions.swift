@@ -17,8 +17,9 @@ public struct ScriptHostOptions: Sendable {
     /// Bytes for Lua's allocator; nil for no limit.
     public var memoryLimit: Int?
     /// Whether the memory limit holds for what scripts make the process hold outside of Lua as well: it may grow to the
-    /// limit and a quarter while a script runs. What other threads of an application take then counts, too.
-    public var limitsProcess = true
+    /// limit and a quarter while a script runs. What other threads of the application take meanwhile counts, too: for a
+    /// process that does nothing else, as the command is.
+    public var limitsProcess = false
     /// Bytes that one chunk may write by `print` and `io.write`; nil for no limit.
     public var outputLimit: Int?
     /// Seconds of wall time for a script; nil for no limit.
