@@ -72,6 +72,11 @@ final class TaskScheduler {
         task.onFinish = onFinish
         task.entry = entry ?? self.entry
         entry?.task = task
+        // Its prompt may have asked for its end while it was compiled: there was no task to be stopped then.
+        if let entry, entry.isInterrupted() {
+            task.isCancelRequested = true
+            state.interrupter.interrupt(.events)
+        }
         task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
         step(task, arguments)
         return task
