@@ -58,6 +58,7 @@ let package = Package(
             dependencies: [
                 "Application", "Files", "KeyedArchive", "PropertyList", "CImaging", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ]),
 

@@ -111,7 +111,7 @@ cases = [
      "local t = {} for i = 1, 100 do t[i] = assert(image.open(folder .. '/large.png')):resized(3000 + i, 3000) end"),
     ("memory: graphs",
      "local d, t = archiver.archivedData(NUMBERS()), {} for i = 1, 100 do t[i] = archiver.open(d) end"),
-    ("memory: undo", "for k = 1, 100 do items:transaction(function() for i = 1, 10 do items:createItem{ name = ('x'):rep(2e6) } end items:removeAll() end) end"),
+    ("memory: undo", "for k = 1, 100 do items:transaction(function() for i = 1, 10 do items:createItem{ name = ('x'):rep(2e6) } end items:query():remove() end) end"),
     ("memory: fs.read", "local t = {} for i = 1, 10 do t[i] = fs.read(folder .. '/sparse') end"),
     ("memory: uncaught in pcall", "while true do pcall(function() local t = {} while true do t[#t + 1] = data(('x'):rep(1e7)) end end) end"),
 ]

@@ -181,7 +181,11 @@ extension KeyedUnarchiver {
         try lifted { () throws(PropertyListError) in try budget.spend(references.number) }
         var objects: [ArchiveValue?] = []
         objects.reserveCapacity(references.count)
-        for index in 0..<references.count { objects.append(try object(of: try references.uid(at: index))) }
+        var pace = InterruptionPace()
+        for index in 0..<references.count {
+            if pace.isDue() { throw .corrupt(Interruption.message) }
+            objects.append(try object(of: try references.uid(at: index)))
+        }
         return objects
     }
 
@@ -243,7 +247,9 @@ extension KeyedUnarchiver {
             throw .corrupt("a dictionary has \(keys.count) keys and \(values.count) objects (object \(record.uid))")
         }
         dictionary.entries.reserveCapacity(keys.count)
+        var pace = InterruptionPace()
         for index in 0..<keys.count {
+            if pace.isDue() { throw .corrupt(Interruption.message) }
             let key = try object(of: try keys.uid(at: index))
             let value = try object(of: try values.uid(at: index))
             dictionary.entries.append(ArchivedDictionary.Entry(key: key, value: value))

@@ -59,7 +59,9 @@ public final class ArchiveGraph {
     private static func unreferenced(_ unarchiver: KeyedUnarchiver) throws(ArchiveError) -> [ArchiveValue] {
         var values: [ArchiveValue] = []
         let reader = unarchiver.reader
+        var pace = InterruptionPace()
         for index in 1..<max(reader.objectCount, 1) {
+            if pace.isDue() { throw .corrupt(Interruption.message) }
             guard let uid = UInt32(exactly: index), unarchiver.visited?.contains(uid) == false,
                 try !reader.isNil(uid)
             else { continue }

@@ -106,49 +106,68 @@ final class OrderedIndex {
 
     private func build() {
         isBuilt = true
-        var entries: [IndexEntry] = []
-        entries.reserveCapacity(store.count)
         store.table.bringIn(field)
         let store = store
-        for row in store.order.slots where row != ItemOrder.hole && hasValue(row) {
-            entries.append(entry(row, in: store))
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: store.count) { entries in
+            var count = 0
+            for row in store.order.slots where row != ItemOrder.hole && hasValue(row) {
+                entries.initializeElement(at: count, to: entry(row, in: store))
+                count += 1
+            }
+            tree = SortedTree(sorted: sorted(entries, count))
         }
-        sort(&entries)
-        entries.withUnsafeBufferPointer { tree = SortedTree(sorted: $0) }
     }
 
     private func merge() {
-        var new: [IndexEntry] = []
-        new.reserveCapacity(pending.count)
         let store = store
-        for row in pending where isPending.remove(row) { new.append(entry(row, in: store)) }
-        sort(&new)
-        if tree.count == 0 {
-            stale = []
-            return new.withUnsafeBufferPointer { tree = SortedTree(sorted: $0) }
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: pending.count) { entries in
+            var count = 0
+            for row in pending where isPending.remove(row) {
+                entries.initializeElement(at: count, to: entry(row, in: store))
+                count += 1
+            }
+            merge(sorted(entries, count))
         }
+    }
+
+    /// Puts sorted entries in, and takes the stale ones out.
+    private func merge(_ new: UnsafeBufferPointer<IndexEntry>) {
+        defer { stale = [] }
+        if tree.count == 0 { return tree = SortedTree(sorted: new) }
         var left = RowSet()
         for entry in stale { _ = left.insert(entry.row) }
-        stale = []
-        var all: [IndexEntry] = []
-        all.reserveCapacity(tree.count + new.count)
-        var next = 0
-        tree.forEach(from: tree.start) { old in
-            if left.contains(old.row) { return true }
-            while next < new.count, isBefore(new[next], old) {
-                all.append(new[next])
-                next += 1
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: tree.count + new.count) { all in
+            var (count, next) = (0, 0)
+            func append(_ entry: IndexEntry) {
+                all.initializeElement(at: count, to: entry)
+                count += 1
             }
-            all.append(old)
-            return true
+            tree.forEach(from: tree.start) { old in
+                if left.contains(old.row) { return true }
+                while next < new.count, isBefore(new[next], old) {
+                    append(new[next])
+                    next += 1
+                }
+                append(old)
+                return true
+            }
+            for entry in new[next...] { append(entry) }
+            tree = SortedTree(sorted: UnsafeBufferPointer(rebasing: all[..<count]))
         }
-        all.append(contentsOf: new[next...])
-        all.withUnsafeBufferPointer { tree = SortedTree(sorted: $0) }
+    }
+
+    /// The first entries of a buffer, in order.
+    private func sorted(
+        _ entries: UnsafeMutableBufferPointer<IndexEntry>, _ count: Int
+    ) -> UnsafeBufferPointer<IndexEntry> {
+        let entries = UnsafeMutableBufferPointer(rebasing: entries[..<count])
+        sort(entries)
+        return UnsafeBufferPointer(entries)
     }
 
     /// By prefix and code, digit by digit; the runs that are still equal then by comparison.
-    private func sort(_ entries: inout [IndexEntry]) {
-        RadixSort.sort(&entries)
+    private func sort(_ entries: UnsafeMutableBufferPointer<IndexEntry>) {
+        RadixSort.sort(entries)
         var start = 0
         while start < entries.count {
             var end = start + 1
@@ -157,7 +176,10 @@ final class OrderedIndex {
             {
                 end += 1
             }
-            if end - start > 1 { entries[start..<end].sort { isBefore($0, $1) } }
+            if end - start > 1 {
+                var run = UnsafeMutableBufferPointer(rebasing: entries[start..<end])
+                run.sort { isBefore($0, $1) }
+            }
             start = end
         }
     }

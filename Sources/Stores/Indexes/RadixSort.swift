@@ -4,29 +4,15 @@ enum RadixSort {
     static let threshold = 256
 
     /// Sorts index entries by prefix and code.
-    static func sort(_ entries: inout [IndexEntry]) {
+    static func sort(_ entries: UnsafeMutableBufferPointer<IndexEntry>) {
         if entries.count < threshold {
-            entries.sort { ($0.prefix, $0.code) < ($1.prefix, $1.code) }
-            return
+            var entries = entries
+            return entries.sort { ($0.prefix, $0.code) < ($1.prefix, $1.code) }
         }
-        entries.withUnsafeMutableBufferPointer { entries in
-            let byteCount = entries.count * MemoryLayout<IndexEntry>.stride
-            if let memory = LargeMemory(byteCount, least: LargeMemory.leastForAMoment) {
-                defer { memory.free() }
-                let base = memory.base.bindMemory(to: IndexEntry.self, capacity: entries.count)
-                return sort(entries, UnsafeMutableBufferPointer(start: base, count: entries.count))
-            }
-            let spare = UnsafeMutableBufferPointer<IndexEntry>.allocate(capacity: entries.count)
-            defer { spare.deallocate() }
-            sort(entries, spare)
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: entries.count) { spare in
+            sort(entries, spare) { UInt64($0.code) }
+            sort(entries, spare) { $0.prefix }
         }
-    }
-
-    private static func sort(
-        _ entries: UnsafeMutableBufferPointer<IndexEntry>, _ spare: UnsafeMutableBufferPointer<IndexEntry>
-    ) {
-        sort(entries, spare) { UInt64($0.code) }
-        sort(entries, spare) { $0.prefix }
     }
 
     /// Sorts elements, with room for as many beside them; those of equal words stay in order.

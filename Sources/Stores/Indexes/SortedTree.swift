@@ -49,6 +49,7 @@ struct SortedTree<Element: BitwiseCopyable>: ~Copyable {
         count = elements.count
         // Seven eighths full, so that the next insertions split nothing.
         let share = Self.width / 8 * 7
+        leaves.reserve((elements.count + share - 1) / share)
         var level: [(node: UInt32, least: Element, size: Int)] = []
         var start = 0
         while start < elements.count {

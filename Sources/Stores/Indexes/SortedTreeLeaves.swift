@@ -31,15 +31,19 @@ struct SortedTreeLeaves<Element: BitwiseCopyable>: ~Copyable {
             headers[leaf] = header
             return leaf
         }
-        if headers.count == capacity {
-            capacity += max(4, capacity / 2)
-            guard let grown = realloc(contents, capacity * width * MemoryLayout<Element>.stride) else {
-                preconditionFailure("out of memory: \(capacity) leaves of an index")
-            }
-            contents = grown.assumingMemoryBound(to: Element.self)
-        }
+        if headers.count == capacity { reserve(capacity + max(4, capacity / 2)) }
         headers.append(header)
         return UInt32(headers.count - 1)
+    }
+
+    /// Makes room for so many leaves in all.
+    mutating func reserve(_ leaves: Int) {
+        guard leaves > capacity else { return }
+        capacity = leaves
+        guard let grown = realloc(contents, capacity * width * MemoryLayout<Element>.stride) else {
+            preconditionFailure("out of memory: \(capacity) leaves of an index")
+        }
+        contents = grown.assumingMemoryBound(to: Element.self)
     }
 
     mutating func removeAll() {

@@ -146,11 +146,10 @@ extension ItemStore {
         }
         switch kind {
         case .change:
-            forget(redoStack)
-            redoStack = []
-            undoStack += groups
-        case .redo: undoStack += groups
-        case .undo: redoStack += groups
+            for group in redoStack.takeAll() { forget(group) }
+            for group in groups { undoStack.append(group) }
+        case .redo: for group in groups { undoStack.append(group) }
+        case .undo: for group in groups { redoStack.append(group) }
         }
     }
 
@@ -167,9 +166,9 @@ extension ItemStore {
         unsettled = (0, false)
         if let participant {
             if kind == .undo {
-                for place in redoStack.indices.suffix(count) { settle(&redoStack[place], participant, hasRemovals) }
+                redoStack.changeNewest(count) { settle(&$0, participant, hasRemovals) }
             } else {
-                for place in undoStack.indices.suffix(count) { settle(&undoStack[place], participant, hasRemovals) }
+                undoStack.changeNewest(count) { settle(&$0, participant, hasRemovals) }
             }
         }
         trim(count)
@@ -191,31 +190,20 @@ extension ItemStore {
 
     /// Drops the groups beyond the limits; the newest groups are those of the commit that is being made.
     private func trim(_ newest: Int) {
-        var bytes = 0
-        var kept = 0
-        for group in undoStack.reversed() {
-            bytes += group.byteCount
-            if kept > 0, kept >= history.commits || bytes > history.bytes { break }
-            kept += 1
-        }
-        if kept < undoStack.count {
-            let dropped = undoStack.count - kept
-            if kept < newest, isWatched { keepLatestCommit() }
-            forget(undoStack[..<dropped])
-            undoStack.removeFirst(dropped)
+        while let group = undoStack.popExcess(history) {
+            if undoStack.count < newest, isWatched { keepLatestCommit() }
+            forget(group)
         }
     }
 
-    /// Lets go of what only these groups held: removed rows, and old values.
-    func forget(_ groups: some Sequence<ChangeGroup>) {
-        for group in groups {
-            for number in group.participantChanges { participant?.forgetChange(number) }
-            for change in group.changes {
-                switch change.kind {
-                case .set: heap.discard(change.cell)
-                case .remove where table.state(change.row) == .removed: rowDied(change.row)
-                default: break
-                }
+    /// Lets go of what only this group held: removed rows, and old values.
+    func forget(_ group: ChangeGroup) {
+        for number in group.participantChanges { participant?.forgetChange(number) }
+        for change in group.changes {
+            switch change.kind {
+            case .set: heap.discard(change.cell)
+            case .remove where table.state(change.row) == .removed: rowDied(change.row)
+            default: break
             }
         }
     }
@@ -246,8 +234,8 @@ extension ItemStore {
             }
         }
         adopt(&log)
-        for index in undoStack.indices { adopt(&undoStack[index].changes) }
-        for index in redoStack.indices { adopt(&redoStack[index].changes) }
+        undoStack.changeNewest(undoStack.count) { adopt(&$0.changes) }
+        redoStack.changeNewest(redoStack.count) { adopt(&$0.changes) }
         heap = fresh
     }
 }

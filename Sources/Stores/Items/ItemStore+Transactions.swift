@@ -53,8 +53,8 @@ extension ItemStore {
             throw error
         }
         let changes = participant?.closeSavepoint() ?? []
-        if isStep, let last = undoStack.indices.last {
-            undoStack[last].participantChanges += changes
+        if isStep, !undoStack.isEmpty {
+            if !changes.isEmpty { undoStack.changeNewest(1) { $0.participantChanges += changes } }
         } else if !changes.isEmpty {
             participantChanges += changes
             remember(.change)
@@ -113,10 +113,15 @@ extension ItemStore {
         if !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
     }
 
+    /// How many rows before its turn the index is asked for one.
+    private static let lookahead = 12
+
     private func revert(_ change: Change, died: inout [UInt32]) {
         switch change.kind {
         case .append:
             for offset in stride(from: change.count - 1, through: 0, by: -1) {
+                // Keys lie anywhere in the index: those that are next come from memory meanwhile.
+                if offset >= Self.lookahead { index.prefetch(keyHash(change.row + UInt32(offset - Self.lookahead))) }
                 let row = change.row + UInt32(offset)
                 _ = withdraw(row)
                 died.append(row)

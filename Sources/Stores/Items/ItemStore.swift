@@ -38,8 +38,8 @@ public final class ItemStore {
     var participantChanges: [UInt32] = []
     /// How many groups the commit under way has put onto a stack; whether items left with them.
     var unsettled = (groups: 0, hasRemovals: false)
-    var undoStack: [ChangeGroup] = []
-    var redoStack: [ChangeGroup] = []
+    var undoStack = ChangeHistory()
+    var redoStack = ChangeHistory()
     /// How far back `undo` reaches.
     public var history = HistoryLimits()
     /// Iterations under way; while there are some, no row is given to a new item.

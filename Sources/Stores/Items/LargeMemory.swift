@@ -59,6 +59,21 @@ struct LargeMemory {
         munmap(base, byteCount)
     }
 
+    /// A buffer, not initialised, for as long as a body runs. What is large comes from the system and goes back to it: the
+    /// allocator would keep it between what is allocated meanwhile.
+    static func withBuffer<Element: BitwiseCopyable, Result>(
+        of type: Element.Type, capacity: Int, _ body: (UnsafeMutableBufferPointer<Element>) throws -> Result
+    ) rethrows -> Result {
+        if let memory = LargeMemory(capacity * MemoryLayout<Element>.stride, least: leastForAMoment) {
+            defer { memory.free() }
+            let base = memory.base.bindMemory(to: Element.self, capacity: capacity)
+            return try body(UnsafeMutableBufferPointer(start: base, count: capacity))
+        }
+        let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: capacity)
+        defer { buffer.deallocate() }
+        return try body(buffer)
+    }
+
     /// Asks for large pages in the allocator's memory, which is going to be filled at once.
     static func advise(_ memory: UnsafeRawBufferPointer) {
         guard let start = memory.baseAddress, memory.count >= page * 2 else { return }

@@ -66,7 +66,7 @@ public struct ItemLoader {
             throw error
         }
         // What is replayed is committed: it is no part of this process's history.
-        store.forget([ChangeGroup(changes: store.log)])
+        store.forget(ChangeGroup(changes: store.log))
         store.log = []
         store.hasRemovals = false
         if store.heap.needsCompaction, !store.table.isLeased { store.compactHeap() }

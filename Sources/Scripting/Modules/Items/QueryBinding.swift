@@ -210,7 +210,9 @@ enum QueryBinding {
             }
             let table = call.state.makeTable(array: groups.count)
             let byKey = call.state.makeTable(fields: groups.count)
+            var pace = InterruptionPace()
             for (index, each) in groups.enumerated() {
+                if pace.isDue() { throw WorkStopped() }
                 let handle = group.value(GroupValue(each))
                 table.rawSet(.integer(Int64(index + 1)), handle)
                 if let key = each.key, case .string = key { byKey.rawSet(try values.lua(key, readOnly: true), handle) }
