@@ -97,7 +97,8 @@ let package = Package(
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"]),
         .testTarget(name: "PropertyListTests", dependencies: ["PropertyList", "CPlatform", "TestSupport"]),
         .testTarget(
-            name: "KeyedArchiveTests", dependencies: ["KeyedArchive", "PropertyList", "FuzzExercise", "TestSupport"]),
+            name: "KeyedArchiveTests",
+            dependencies: ["KeyedArchive", "PropertyList", "CPlatform", "FuzzExercise", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
         .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),
