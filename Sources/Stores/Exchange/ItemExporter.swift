@@ -21,7 +21,9 @@ struct ItemExporter {
     /// The fields that go out, and their names there: those of the domain, then custom ones that an item has, by name.
     private func columns() -> [(field: ItemField, name: String)] {
         var held: Set<UInt32> = []
-        for row in store.order.slots where row != ItemOrder.hole { held.formUnion(store.table.custom[row].numbers) }
+        for row in store.order.slots where row != ItemOrder.hole {
+            store.table.forEachCustomCell(row) { number, _ in held.insert(number) }
+        }
         let custom = held.map { ($0, store.fields.names[Int($0)]) }.sorted { $0.1 < $1.1 }
         let all = ItemField.domain + custom.map { ItemField(rawValue: $0.0) }
         return all.compactMap { field in options.name(for: store.name(of: field)).map { (field, $0) } }

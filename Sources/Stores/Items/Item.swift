@@ -145,7 +145,7 @@ public final class Item {
     public var customFieldNames: [String] {
         get throws(StoreError) {
             try check()
-            return store.table.custom[row].numbers.map { store.fields.names[Int($0)] }.sorted {
+            return store.table.customFields(row).map { store.fields.names[Int($0)] }.sorted {
                 $0.utf8.lexicographicallyPrecedes($1.utf8)
             }
         }

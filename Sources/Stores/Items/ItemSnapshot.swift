@@ -19,6 +19,8 @@ public final class ItemSnapshot: @unchecked Sendable {
     private let keys: SharedColumn<PackedKey>
     private let textKeys: SharedColumn<Bool>
     private let custom: SharedColumn<CustomFields>
+    private let columns: [UInt32: SharedFieldColumn]
+    private let columnNumbers: [UInt32]
     private let lease: SnapshotLease
     private let heap: CellHeap
     private let source: RowSource?
@@ -41,6 +43,10 @@ public final class ItemSnapshot: @unchecked Sendable {
         keys = store.table.keys.share()
         textKeys = store.table.textKeys.share()
         custom = store.table.custom.share()
+        columnNumbers = store.table.columnNumbers
+        var columns: [UInt32: SharedFieldColumn] = [:]
+        for number in columnNumbers { columns[number] = store.table.column(number).map { SharedFieldColumn($0) } }
+        self.columns = columns
         lease = store.table.makeLease()
         slots = store.order.snapshot
         copies = store.copies
@@ -62,6 +68,8 @@ public final class ItemSnapshot: @unchecked Sendable {
         keys = other.keys
         textKeys = other.textKeys
         custom = other.custom
+        columns = other.columns
+        columnNumbers = other.columnNumbers
         lease = other.lease
         slots = other.slots
         copies = other.copies
@@ -110,7 +118,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         var block = present ?? .none
         if present == nil { source?.load(.custom, row, to: &block) }
         defer { if present == nil { block.release() } }
-        for index in 0..<block.count { try body(block.numbers[index], block.cells[index]) }
+        try FieldMerge.forEach(block, columnNumbers, { columns[$0]?.cell(row) ?? .absent }, body)
     }
 
     func value(_ cell: Cell) -> PropertyListValue? { heap.value(cell) }

@@ -157,7 +157,7 @@ extension ItemStore {
     func set(_ row: UInt32, _ field: ItemField, _ value: PropertyListValue?) throws(StoreError) {
         guard isAccessible(row) else { throw .itemWasRemoved }
         let checked = try FieldValidation.checked(value, for: field, named: fields.name(of: field))
-        try setCell(row, field, checked.map { heap.cell($0) } ?? .absent)
+        try setCell(row, field, checked.map { cell($0, for: field) } ?? .absent)
     }
 
     func setUTF8(_ row: UInt32, _ field: ItemField, _ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
@@ -182,7 +182,17 @@ extension ItemStore {
                 .invalidValue(field: name),
                 "\(name) is \(bytes.count) bytes long: \(FieldValidation.byteLimit) is the most")
         }
-        return heap.text(bytes)
+        return table.entry(for: bytes, field) ?? heap.text(bytes)
+    }
+
+    /// A cell for a value of a field.
+    func cell(_ value: PropertyListValue, for field: ItemField) -> Cell {
+        if field.isCustom, case .string(var text) = value,
+            let entry = text.withUTF8({ table.entry(for: $0, field) })
+        {
+            return entry
+        }
+        return heap.cell(value)
     }
 
     /// Sets a field to a cell of a kind that it takes.
@@ -190,13 +200,13 @@ extension ItemStore {
         switch table.state(row) {
         case .live: break
         case .draft:
-            heap.discard(table.cell(row, field))
+            discard(table.cell(row, field), of: field)
             table.setCell(row, field, cell)
             return
         default: throw .itemWasRemoved
         }
         if isReadOnly { throw .storeIsReadOnly }
-        if heap.areEqual(table.cell(row, field), cell) { return heap.discard(cell) }
+        if heap.areEqual(table.cell(row, field), cell) { return discard(cell, of: field) }
         if !isWatched { return change(row, field, to: cell) }
         keepLatestCommit()
         if observers.isEmpty { return change(row, field, to: cell) }
@@ -213,11 +223,11 @@ extension ItemStore {
         guard table.state(row) == .live else { throw .itemWasRemoved }
         var cell = cell
         if new != wanted {
-            heap.discard(cell)
+            discard(cell, of: field)
             new = try FieldValidation.checked(new, for: field, named: name)
-            cell = new.map { heap.cell($0) } ?? .absent
+            cell = new.map { self.cell($0, for: field) } ?? .absent
         }
-        if heap.areEqual(table.cell(row, field), cell) { return heap.discard(cell) }
+        if heap.areEqual(table.cell(row, field), cell) { return discard(cell, of: field) }
         change(row, field, to: cell)
         if bulkDepth > 0 {
             bulkChanges.updated += 1
@@ -277,7 +287,7 @@ extension ItemStore {
         let last = log.count - 1
         if last >= mergeFloor, log[last].kind == .set, log[last].row == row, log[last].field == field.rawValue {
             // The history needs the value before the first of several changes in a row.
-            return heap.discard(old)
+            return discard(old, of: field)
         }
         log.append(Change(kind: .set, row: row, field: field.rawValue, cell: old))
     }

@@ -201,7 +201,7 @@ extension ItemStore {
         for number in group.participantChanges { participant?.forgetChange(number) }
         for change in group.changes {
             switch change.kind {
-            case .set: heap.discard(change.cell)
+            case .set: discard(change.cell, of: ItemField(rawValue: change.field))
             case .remove where table.state(change.row) == .removed: rowDied(change.row)
             default: break
             }
@@ -227,6 +227,16 @@ extension ItemStore {
             guard table.custom.isPresent(row) else { continue }
             let cells = table.custom[row].cells
             for index in cells.indices { cells[index] = fresh.adopt(cells[index], from: heap) }
+        }
+        for number in table.columnNumbers {
+            table.column(number)?.replaceCells {
+                switch table.state($0) {
+                case .free, .dead: false
+                case .draft, .live, .removed: true
+                }
+            } _: {
+                fresh.adopt($0, from: heap)
+            }
         }
         func adopt(_ changes: inout [Change]) {
             for index in changes.indices where changes[index].kind == .set {

@@ -132,7 +132,7 @@ extension ItemStore {
             restore(change.row, at: Int(change.position))
         case .set:
             let field = ItemField(rawValue: change.field)
-            heap.discard(table.cell(change.row, field))
+            discard(table.cell(change.row, field), of: field)
             if change.cell == .archived {
                 table.resetToArchived(change.row, field)
             } else {

@@ -275,8 +275,7 @@ public final class ItemStore {
             valueInDollars: table.values[row],
             dateCreated: PropertyListDate(secondsSinceReferenceDate: table.dates[row]),
             itemKey: table.keyString(row))
-        let custom = table.custom[row]
-        for (number, cell) in zip(custom.numbers, custom.cells) {
+        table.forEachCustomCell(row) { number, cell in
             result.custom[fields.names[Int(number)]] = heap.value(cell)
         }
         return result
@@ -293,9 +292,14 @@ public final class ItemStore {
         heap.discard(table.names[row])
         heap.discard(table.serials[row])
         if table.textKeys[row] { heap.discard(table.keys[row].cell) }
-        for cell in table.custom[row].cells { heap.discard(cell) }
+        table.forEachCustomCell(row) { number, cell in discard(cell, of: ItemField(rawValue: number)) }
         table.states[row] = ItemTable.State.dead.rawValue
         if table.handles[row] == nil { free(row) }
+    }
+
+    /// Notes that a field's cell is not needed any more. A dictionary keeps the texts of its column.
+    func discard(_ cell: Cell, of field: ItemField) {
+        if !table.keepsTexts(field) { heap.discard(cell) }
     }
 
     private func free(_ row: UInt32) {

@@ -34,6 +34,14 @@ struct ItemTable: ~Copyable {
     private var generations: [UInt16] = []
     /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
     private var customKinds: [UInt16] = []
+    /// By number of a field behind the domain's; nil for those in blocks. See `ItemTable+Fields.swift`.
+    var columns: [FieldColumn?] = []
+    /// The fields that have a column, ascending.
+    var columnNumbers: [UInt32] = []
+    /// In how many blocks each field has been put.
+    var blockCounts: [Int] = []
+    /// Whether fields of items may still be in an archive alone.
+    private(set) var isMapped = false
 
     /// What the snapshots that are still in use need; nil when there is none.
     private var lease: SnapshotLease?
@@ -88,6 +96,7 @@ struct ItemTable: ~Copyable {
         // A snapshot may still read the free rows.
         if !freeRows.isEmpty, !isLeased, let row = freeRows.popLast() {
             unshare()
+            for number in columnNumbers { column(number)?.clear(row) }
             names[row] = name
             serials[row] = serial
             values[row] = value
@@ -179,6 +188,7 @@ struct ItemTable: ~Copyable {
         states.fillWithZeros(count)
         self.customKinds = customKinds
         hasCustomFields = customKinds.contains { $0 != 0 }
+        isMapped = true
         if hasCustomFields { custom.map(count, .custom, source) } else { custom.fillWithZeros(count) }
     }
 
@@ -194,7 +204,7 @@ struct ItemTable: ~Copyable {
         case .valueInDollars: .integer(values[row])
         case .dateCreated: .date(dates[row])
         case .itemKey: .absent
-        default: custom[row][field.rawValue]
+        default: customCell(row, field.rawValue)
         }
     }
 
@@ -238,19 +248,26 @@ struct ItemTable: ~Copyable {
             dates.unshare()
             dates[row] = cell.realValue
         case .itemKey: break
-        default:
-            custom.unshare()
-            hasCustomFields = true
-            var block = custom[row]
-            if isLeased, lease?.takesOver(row, block) == true { block = block.copy() }
-            block.set(field.rawValue, cell)
-            custom[row] = block
-            note(cell, in: Int(field.rawValue))
+        default: setCustomCell(row, field.rawValue, cell)
         }
     }
 
+    /// Sets a field in an item's block.
+    ///
+    /// - Returns: whether the block did not have it.
+    mutating func setInBlock(_ row: UInt32, _ field: UInt32, _ cell: Cell) -> Bool {
+        custom.unshare()
+        hasCustomFields = true
+        var block = custom[row]
+        if isLeased, lease?.takesOver(row, block) == true { block = block.copy() }
+        let count = block.count
+        block.set(field, cell)
+        custom[row] = block
+        return block.count > count
+    }
+
     @inline(__always)
-    private mutating func note(_ cell: Cell, in field: Int) {
+    mutating func note(_ cell: Cell, in field: Int) {
         while customKinds.count <= field { customKinds.append(0) }
         if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
     }

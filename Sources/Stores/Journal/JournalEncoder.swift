@@ -13,6 +13,8 @@ struct JournalEncoder {
     /// The number that each custom field has in this record; 0 for none yet.
     private var fieldNumbers: [UInt32] = []
     private var definedFields: UInt32 = 0
+    /// The fields beyond the domain's of the item that is being encoded.
+    private var custom: [(UInt32, Cell)] = []
 
     init(_ store: ItemStore) {
         self.store = store
@@ -67,9 +69,10 @@ struct JournalEncoder {
     }
 
     private mutating func item(_ row: UInt32, at position: Int?) {
-        let custom = store.table.custom[row]
-        if position == nil, custom.count == 0, !store.table.textKeys[row], plainInsertion(row) { return }
-        for number in custom.numbers { _ = fieldNumber(number) }
+        custom.removeAll(keepingCapacity: true)
+        store.table.forEachCustomCell(row) { custom.append(($0, $1)) }
+        if position == nil, custom.isEmpty, !store.table.textKeys[row], plainInsertion(row) { return }
+        for (number, _) in custom { _ = fieldNumber(number) }
         if let position {
             begin(.insert)
             varint(UInt64(position))
@@ -82,7 +85,7 @@ struct JournalEncoder {
         signed(store.table.values[row])
         fixed(store.table.dates[row].bitPattern)
         varint(UInt64(custom.count))
-        for (number, value) in zip(custom.numbers, custom.cells) {
+        for (number, value) in custom {
             varint(UInt64(fieldNumber(number)))
             cell(value)
         }

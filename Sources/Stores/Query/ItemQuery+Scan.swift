@@ -137,23 +137,34 @@ extension ItemQuery {
 
     private func customAccessor(_ field: UInt32) -> PredicateAccessor<UInt32> {
         let store = store
+        _ = store.materialise(ItemField(rawValue: field))
         switch store.table.soleKind(field) {
         case .text:
             return .utf8 { row, body in
-                guard let pointer = store.table.custom[row].pointer(field) else { return body(nil) }
-                return body(Cell.text(at: pointer))
+                let cell = store.table.customCell(row, field)
+                return cell.isAbsent ? body(nil) : cell.withText { body($0) }
             }
         case .integer:
-            return .integer { row in store.table.custom[row].pointer(field)?.pointee.integerValue }
+            return .integer { row in
+                let cell = store.table.customCell(row, field)
+                return cell.isAbsent ? nil : cell.integerValue
+            }
         case .date:
             return .date { row in
-                store.table.custom[row].pointer(field).map {
-                    PropertyListDate(secondsSinceReferenceDate: $0.pointee.realValue)
-                }
+                let cell = store.table.customCell(row, field)
+                return cell.isAbsent ? nil : PropertyListDate(secondsSinceReferenceDate: cell.realValue)
             }
         case .mixed:
-            return .value { row in store.heap.value(store.table.custom[row][field]) }
+            return .value { row in store.heap.value(store.table.customCell(row, field)) }
         }
+    }
+}
+
+extension ItemStore {
+    /// Has the column of a field here that a query is going to look at.
+    func materialise(_ field: ItemField) -> FieldColumn? {
+        guard field.isCustom else { return nil }
+        return table.materialise(field.rawValue, rowSource) { heap.discard($0) }
     }
 }
 

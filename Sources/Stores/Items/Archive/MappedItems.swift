@@ -17,6 +17,10 @@ struct MappedItems: Sendable {
     private var last: (row: Int, item: BinaryPropertyListContainer)?
     /// The number that a custom field's name has in the store.
     private let customNumbers: [String: UInt32]
+    /// The field that is read of row after row, and what it was at the objects that were met: texts that repeat are one
+    /// object of the archive.
+    private var columnField: UInt32 = 0
+    private var columnCells: [Int: Cell] = [:]
 
     private struct Shape {
         /// The object that has it; -1 before one was read.
@@ -151,6 +155,26 @@ struct MappedItems: Sendable {
             throw error
         }
         return block
+    }
+
+    /// Begins to read one field beyond the domain's, row after row.
+    mutating func beginColumn(_ field: UInt32) {
+        columnField = field
+        columnCells = [:]
+    }
+
+    mutating func endColumn() { columnCells = [:] }
+
+    /// The cell of that field.
+    mutating func columnCell(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {
+        let item = try item(row)
+        guard let (_, place) = shape.custom.first(where: { $0.number == columnField }) else { return .absent }
+        let number = try resolve(reader.valueReference(place, in: item))
+        if number == objects.nullNumber { return .absent }
+        if let known = columnCells[number] { return known }
+        let cell = try custom(at: number, values)
+        columnCells[number] = cell
+        return cell
     }
 
     private mutating func custom(at number: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {

@@ -73,6 +73,23 @@ final class RowSource {
         }
     }
 
+    // MARK: One field of all rows
+
+    /// Runs a body that reads a field beyond the domain's, row after row, by ``cell(_:)``.
+    func readingColumn<Result>(_ field: UInt32, _ body: () -> Result) -> Result {
+        items.beginColumn(field)
+        defer { items.endColumn() }
+        return body()
+    }
+
+    /// The field's cell of a row; absent where it cannot be read.
+    func cell(_ row: UInt32) -> Cell {
+        do throws(PropertyListError) { return try items.columnCell(Int(row), values) } catch {
+            note("item \(row + 1) of the archive cannot be read whole: \(error.message)")
+            return .absent
+        }
+    }
+
     private func value(_ row: Int) throws(PropertyListError) -> Int64 {
         if let number = numbers?.number(row) { return number }
         return try items.value(row)

@@ -1,0 +1,106 @@
+/// From one encoding to another: once when a value comes that the present one cannot hold, and when counting shows that
+/// another is smaller.
+extension FieldColumn {
+    /// Makes the column one that can hold a value, too.
+    func convert(for cell: Cell) {
+        switch encoding {
+        case .integers where cell.kind == .real && areExact: convertToReals()
+        case .sparse: convertToDense()
+        default: convertToCells()
+        }
+    }
+
+    private var areExact: Bool {
+        for row in 0..<UInt32(count) where isPresent(row) && !Self.isExact(Int64(bitPattern: words[row])) { return false }
+        return true
+    }
+
+    private func convertToReals() {
+        words.unshare()
+        integral.unshare()
+        Self.pad(&integral, presence.count)
+        for row in 0..<UInt32(count) where isPresent(row) {
+            words[row] = Double(Int64(bitPattern: words[row])).bitPattern
+        }
+        for word in 0..<UInt32(presence.count) { integral[word] = presence[word] }
+        encoding = .reals
+    }
+
+    func convertToCells() {
+        var fresh = Column<Cell>(minimumCapacity: max(count, 1))
+        for row in 0..<UInt32(count) { fresh.append(cell(row)) }
+        heldAtDecision = held
+        become(.cells)
+        cells = fresh
+    }
+
+    func convertToSparse() {
+        var fresh: [UInt32: Cell] = [:]
+        for row in 0..<UInt32(count) {
+            let cell = cell(row)
+            if !cell.isAbsent { fresh[row] = cell }
+        }
+        become(.sparse)
+        entries = fresh
+    }
+
+    /// The encoding for what the hash table holds is chosen anew.
+    private func convertToDense() {
+        let old = entries.sorted { $0.key < $1.key }
+        become(old.first.map { Self.encoding(for: $0.value) } ?? .cells)
+        let rows = count
+        (count, held) = (0, 0)
+        extend(to: rows)
+        for (row, cell) in old { set(row, cell) }
+    }
+
+    private func become(_ encoding: Encoding) {
+        words = Column(minimumCapacity: 1)
+        presence = Column(minimumCapacity: 1)
+        integral = Column(minimumCapacity: 1)
+        codes = Column(minimumCapacity: 1)
+        cells = Column(minimumCapacity: 1)
+        dictionary = CellDictionary()
+        entries = [:]
+        self.encoding = encoding
+    }
+
+    /// Gives texts that repeat a dictionary when there are four times as many as when it was last decided against one: it is
+    /// kept when at least three values in four are repetitions. O(n), for O(1) a value that came.
+    ///
+    /// - Parameter discard: told of each cell whose text is not needed any more.
+    func settleEncoding(_ discard: (Cell) -> Void) {
+        guard encoding == .cells, held >= 4 * max(heldAtDecision, 256) else { return }
+        heldAtDecision = held
+        var dictionary = CellDictionary()
+        for row in 0..<UInt32(count) where !cells[row].isAbsent {
+            guard CellDictionary.takes(cells[row]) else { return }
+            _ = dictionary.code(for: cells[row])
+            if dictionary.count > max(Self.smallDictionary, held / 4) { return }
+        }
+        var fresh = Column<UInt32>(minimumCapacity: max(count, 1))
+        for row in 0..<UInt32(count) {
+            let cell = cells[row]
+            let code = cell.isAbsent ? 0 : dictionary.code(for: cell)
+            fresh.append(code)
+            if dictionary.cells[Int(code)] != cell { discard(cell) }
+        }
+        become(.codes)
+        codes = fresh
+        self.dictionary = dictionary
+    }
+
+    /// Replaces each cell of rows that are in use by an equal one whose text lies elsewhere; the others lose theirs.
+    func replaceCells(isUsed: (UInt32) -> Bool, _ replacement: (Cell) -> Cell) {
+        switch encoding {
+        case .integers, .reals, .dates: return
+        case .codes: dictionary.replaceCells(replacement)
+        case .cells:
+            for row in 0..<UInt32(count) where !cells[row].isAbsent {
+                cells[row] = isUsed(row) ? replacement(cells[row]) : .absent
+            }
+        case .sparse:
+            for (row, cell) in entries { entries[row] = isUsed(row) ? replacement(cell) : nil }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import Glibc
+
+/// The values of one field, row by row, in the encoding that fits them.
+///
+/// What the first value is decides the encoding; a value that it cannot hold makes the column another, once. Rows at and
+/// behind ``count`` have no value, so that a field that newer items lack costs them nothing.
+final class FieldColumn {
+    enum Encoding: String {
+        /// 64-bit integers and a presence bitmap.
+        case integers
+        /// Reals, and integers that a real holds exactly; a presence bitmap, and one that tells the integers.
+        case reals
+        /// Seconds since the reference date and a presence bitmap.
+        case dates
+        /// Codes of a dictionary: values that repeat.
+        case codes
+        /// Cells: texts that do not repeat, and what is mixed.
+        case cells
+        /// A hash table of the rows that have a value: few of many.
+        case sparse
+    }
+
+    var encoding: Encoding
+    /// The rows below may have a value.
+    var count = 0
+    /// How many rows have one.
+    var held = 0
+    var words = Column<UInt64>(minimumCapacity: 1)
+    var presence = Column<UInt64>(minimumCapacity: 1)
+    var integral = Column<UInt64>(minimumCapacity: 1)
+    var codes = Column<UInt32>(minimumCapacity: 1)
+    var cells = Column<Cell>(minimumCapacity: 1)
+    var dictionary = CellDictionary()
+    var entries: [UInt32: Cell] = [:]
+    /// How many rows had a value when it was last decided against a dictionary.
+    var heldAtDecision = 0
+
+    /// Up to so many distinct values a dictionary is kept whatever it saves.
+    static let smallDictionary = 1024
+    /// One value in so many rows makes a column dense, one in so many sparse again.
+    static let denseShare = 16, sparseShare = 64
+
+    /// An empty column whose first value is going to be like this one.
+    init(like cell: Cell) { encoding = Self.encoding(for: cell) }
+
+    static func encoding(for cell: Cell) -> Encoding {
+        switch cell.kind {
+        case .integer: .integers
+        case .real: .reals
+        case .date: .dates
+        default: CellDictionary.takes(cell) ? .codes : .cells
+        }
+    }
+
+    // MARK: Reading
+
+    @inline(__always)
+    func isPresent(_ row: UInt32) -> Bool { presence[row >> 6] & 1 << UInt64(row & 63) != 0 }
+
+    @inline(__always)
+    func cell(_ row: UInt32) -> Cell {
+        if encoding == .sparse { return entries[row] ?? .absent }
+        guard Int(row) < count else { return .absent }
+        switch encoding {
+        case .integers: return isPresent(row) ? Cell(.integer, words[row]) : .absent
+        case .reals: return isPresent(row) ? real(row) : .absent
+        case .dates: return isPresent(row) ? Cell(.date, words[row]) : .absent
+        case .codes: return dictionary.cells[Int(codes[row])]
+        case .cells, .sparse: return cells[row]
+        }
+    }
+
+    private func real(_ row: UInt32) -> Cell {
+        if integral[row >> 6] & 1 << UInt64(row & 63) == 0 { return Cell(.real, words[row]) }
+        return .integer(Int64(Double(bitPattern: words[row])))
+    }
+
+    /// The text's cell, when the column has it already: it is not to be kept twice.
+    func entry(for text: UnsafeBufferPointer<UInt8>) -> Cell? {
+        encoding == .codes ? dictionary.entry(for: text) : nil
+    }
+
+    /// Whether the texts of the cells are the dictionary's, and stay when a row loses its value.
+    var keepsTexts: Bool { encoding == .codes }
+
+    // MARK: Changing
+
+    /// Sets a row's value, or removes it with an absent cell.
+    func set(_ row: UInt32, _ cell: Cell) {
+        if cell.isAbsent { return clear(row) }
+        if !takes(cell) { convert(for: cell) }
+        if encoding == .sparse {
+            if entries.updateValue(cell, forKey: row) == nil { held += 1 }
+            return
+        }
+        if Int(row) >= count { extend(to: Int(row) + 1) }
+        switch encoding {
+        case .integers, .dates:
+            note(row)
+            words.unshare()
+            words[row] = cell.tail
+        case .reals:
+            note(row)
+            words.unshare()
+            setBit(&integral, row, cell.kind == .integer)
+            words[row] = cell.kind == .integer ? Double(cell.integerValue).bitPattern : cell.tail
+        case .codes:
+            let code = dictionary.code(for: cell)
+            codes.unshare()
+            if codes[row] == 0 { held += 1 }
+            codes[row] = code
+            if dictionary.count > Self.smallDictionary, dictionary.count > held / 2 { convertToCells() }
+        case .cells, .sparse:
+            cells.unshare()
+            if cells[row].isAbsent { held += 1 }
+            cells[row] = cell
+        }
+    }
+
+    /// Removes a row's value.
+    func clear(_ row: UInt32) {
+        switch encoding {
+        case .sparse:
+            if entries.removeValue(forKey: row) != nil { held -= 1 }
+        case _ where Int(row) >= count: return
+        case .integers, .reals, .dates:
+            if !isPresent(row) { return }
+            held -= 1
+            setBit(&presence, row, false)
+        case .codes:
+            if codes[row] == 0 { return }
+            held -= 1
+            codes.unshare()
+            codes[row] = 0
+        case .cells:
+            if cells[row].isAbsent { return }
+            held -= 1
+            cells.unshare()
+            cells[row] = .absent
+        }
+        if encoding != .sparse, count > 1024, held * Self.sparseShare < count { convertToSparse() }
+    }
+
+    private func takes(_ cell: Cell) -> Bool {
+        switch encoding {
+        case .integers: cell.kind == .integer
+        case .reals: cell.kind == .real || cell.kind == .integer && Self.isExact(cell.integerValue)
+        case .dates: cell.kind == .date
+        case .codes: CellDictionary.takes(cell)
+        case .cells: true
+        // A value that is not rare makes the column dense.
+        case .sparse: (held + 1) * Self.denseShare <= max(count, 1024)
+        }
+    }
+
+    /// Whether a real holds the integer exactly, and no other integer is the same real.
+    static func isExact(_ integer: Int64) -> Bool { integer.magnitude < 1 << 53 }
+
+    private func note(_ row: UInt32) {
+        if !isPresent(row) {
+            held += 1
+            setBit(&presence, row, true)
+        }
+    }
+
+    private func setBit(_ bits: inout Column<UInt64>, _ row: UInt32, _ value: Bool) {
+        bits.unshare()
+        let bit: UInt64 = 1 << UInt64(row & 63)
+        if value { bits[row >> 6] |= bit } else { bits[row >> 6] &= ~bit }
+    }
+
+    /// Makes the rows below `wanted` such that may have a value; for loops over all rows, and before a row is set.
+    func extend(to wanted: Int) {
+        guard wanted > count else { return }
+        count = wanted
+        switch encoding {
+        case .integers, .reals, .dates:
+            Self.pad(&words, wanted)
+            Self.pad(&presence, (wanted + 63) / 64)
+            if encoding == .reals { Self.pad(&integral, (wanted + 63) / 64) }
+        case .codes: Self.pad(&codes, wanted)
+        case .cells: Self.pad(&cells, wanted)
+        case .sparse: break
+        }
+    }
+
+    static func pad<Element: BitwiseCopyable>(_ column: inout Column<Element>, _ wanted: Int) {
+        let old = column.count
+        guard wanted > old else { return }
+        column.makeRoom(wanted - old)
+        memset(column.base + old, 0, (wanted - old) * MemoryLayout<Element>.stride)
+    }
+}

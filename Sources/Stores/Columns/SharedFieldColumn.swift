@@ -1,0 +1,45 @@
+/// A field's column as it was when a snapshot was taken.
+struct SharedFieldColumn: @unchecked Sendable {
+    // Guard: `SharedColumn`'s for the memory; the rest are values.
+    private let encoding: FieldColumn.Encoding
+    private let count: Int
+    private let words: SharedColumn<UInt64>
+    private let presence: SharedColumn<UInt64>
+    private let integral: SharedColumn<UInt64>
+    private let codes: SharedColumn<UInt32>
+    private let cells: SharedColumn<Cell>
+    private let dictionary: [Cell]
+    private let entries: [UInt32: Cell]
+
+    /// Copies nothing. The column copies what it changes from now on.
+    init(_ column: FieldColumn) {
+        encoding = column.encoding
+        count = column.count
+        words = column.words.share()
+        presence = column.presence.share()
+        integral = column.integral.share()
+        codes = column.codes.share()
+        cells = column.cells.share()
+        dictionary = column.dictionary.cells
+        entries = column.entries
+    }
+
+    func cell(_ row: UInt32) -> Cell {
+        if encoding == .sparse { return entries[row] ?? .absent }
+        guard Int(row) < count else { return .absent }
+        switch encoding {
+        case .integers: return has(presence, row) ? Cell(.integer, words[row] ?? 0) : .absent
+        case .reals:
+            guard has(presence, row) else { return .absent }
+            let bits = words[row] ?? 0
+            return has(integral, row) ? .integer(Int64(Double(bitPattern: bits))) : Cell(.real, bits)
+        case .dates: return has(presence, row) ? Cell(.date, words[row] ?? 0) : .absent
+        case .codes: return dictionary[Int(codes[row] ?? 0)]
+        case .cells, .sparse: return cells[row] ?? .absent
+        }
+    }
+
+    private func has(_ bits: borrowing SharedColumn<UInt64>, _ row: UInt32) -> Bool {
+        (bits[row >> 6] ?? 0) & 1 << UInt64(row & 63) != 0
+    }
+}
