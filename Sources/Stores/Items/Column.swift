@@ -72,6 +72,9 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         row >= mappedCount || faults?.isPresent(row) ?? true
     }
 
+    /// Whether every row's element is here.
+    var isWhole: Bool { faults.map { $0.missing == 0 } ?? true }
+
     /// Forgets a row's element, which the archive has.
     func forget(_ row: UInt32) {
         if row < mappedCount { faults?.markMissing(row) }

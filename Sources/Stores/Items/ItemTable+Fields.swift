@@ -49,6 +49,9 @@ extension ItemTable {
     @inline(__always)
     func keepsTexts(_ field: ItemField) -> Bool { field.isCustom && column(field.rawValue)?.keepsTexts ?? false }
 
+    /// Whether some item has had a field beyond the domain's.
+    func hasKind(_ field: UInt32) -> Bool { Int(field) < fieldKinds.count && fieldKinds[Int(field)] != 0 }
+
     // MARK: Columns
 
     /// Notes that one more block has a field, which gets a column when it is not rare any more.
@@ -72,7 +75,7 @@ extension ItemTable {
             column.settleEncoding(discard)
             return column
         }
-        guard isMapped, let source, Int(field) < fieldKinds.count, fieldKinds[Int(field)] != 0 else { return nil }
+        guard isMapped, let source, hasKind(field) else { return nil }
         let column = source.readingColumn(field) {
             madeColumn { row in custom.isPresent(row) ? custom[row][field] : source.cell(row) }
         }

@@ -18,7 +18,7 @@ public struct ItemPredicate: Sendable, Hashable, CustomStringConvertible {
     /// The first keys of its key paths: the fields it asks an object for, `SELF` not among them.
     public let fields: Set<String>
 
-    private let plan: PredicatePlan
+    let plan: PredicatePlan
     private let fieldOffsets: [String: Int]
 
     /// Compiles format text.
@@ -85,11 +85,6 @@ public struct ItemPredicate: Sendable, Hashable, CustomStringConvertible {
     /// - Returns: A closure that allocates nothing for comparisons of typed fields with numbers, dates and ASCII text.
     public func compiled<Root>(accessors: (String) -> PredicateAccessor<Root>) -> (Root) -> Bool {
         withoutActuallyEscaping(accessors) { PredicateCompiler(accessors: $0).condition(plan) }
-    }
-
-    /// The same in parts, all of which an object has to satisfy, for who judges many objects by one part after the other.
-    func parts<Root>(accessors: (String) -> PredicateAccessor<Root>) -> [PredicatePart<Root>] {
-        withoutActuallyEscaping(accessors) { PredicateCompiler(accessors: $0).parts(plan) }
     }
 
     // MARK: Checking

@@ -57,23 +57,12 @@ struct PredicateCompiler<Root> {
         }
     }
 
-    /// The parts of the outermost `AND`, the cheap ones first.
-    func parts(_ plan: PredicatePlan) -> [PredicatePart<Root>] {
-        let plans: [PredicatePlan] = if case .all(let parts) = plan { sorted(parts) } else { [plan] }
-        return plans.map { plan in
-            var fieldTest: (String, PredicateConstantTest)?
-            if case .test(.keyPath(let path), .direct, let test) = plan, path.rest.isEmpty {
-                fieldTest = (path.field, test)
-            }
-            return PredicatePart(condition: condition(plan), fieldTest: fieldTest)
-        }
-    }
-
     private func byCost(_ parts: [PredicatePlan]) -> [(Root) -> Bool] {
         sorted(parts).map(condition)
     }
 
-    private func sorted(_ parts: [PredicatePlan]) -> [PredicatePlan] {
+    /// Parts whose order nobody can tell from the outcome, the cheap ones first.
+    func sorted(_ parts: [PredicatePlan]) -> [PredicatePlan] {
         let priced = parts.enumerated().map { (cost: cost($0.element), index: $0.offset, plan: $0.element) }
         return priced.sorted { ($0.cost, $0.index) < ($1.cost, $1.index) }.map(\.plan)
     }

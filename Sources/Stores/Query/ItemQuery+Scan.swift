@@ -68,7 +68,10 @@ extension ItemQuery {
             switch access {
             case .scan:
                 if let rows = store.order.untouchedSlots, let filter = filter(changes: changes) {
-                    examined = try filter.forEach(of: rows, body)
+                    examined = try filter.forEachBatch(of: rows) { batch in
+                        for row in batch where try !body(row) { return false }
+                        return true
+                    }
                     return
                 }
                 // The order as it is now; it is copied only if someone changes it meanwhile.
@@ -79,7 +82,10 @@ extension ItemQuery {
             var isExact = false
             if case .index(_, _, isExact: true) = access { isExact = true }
             if !isExact, let filter = filter(changes: changes) {
-                examined = try filter.forEach(of: candidates, body)
+                examined = try filter.forEachBatch(of: candidates) { batch in
+                    for row in batch where try !body(row) { return false }
+                    return true
+                }
                 return
             }
             let tests = isExact ? [] : conditions.map(test)

@@ -1,0 +1,60 @@
+/// What an operator reads of a field: addresses of its column's memory, good until the store is changed.
+///
+/// A presence bitmap is nil where every row has a value.
+enum ColumnView {
+    case integers(UnsafePointer<Int64>, presence: UnsafePointer<UInt64>?)
+    case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
+    case dates(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?)
+    case codes(UnsafePointer<UInt32>, CellDictionary)
+    case cells(UnsafePointer<Cell>)
+    /// A field that is read row by row: rare, or still in a mapped archive.
+    case rows
+    /// A field that no item has.
+    case absent
+
+    @inline(__always)
+    static func isPresent(_ row: UInt32, _ presence: UnsafePointer<UInt64>?) -> Bool {
+        guard let presence else { return true }
+        return presence[Int(row >> 6)] & 1 << UInt64(row & 63) != 0
+    }
+}
+
+extension ItemStore {
+    /// The view of a field for an operator that goes over most of the items.
+    func view(_ field: ItemField) -> ColumnView {
+        switch field {
+        case .valueInDollars: return .integers(table.allValues, presence: nil)
+        case .dateCreated: return .dates(UnsafePointer(table.dates.base), presence: nil)
+        case .name where table.names.isWhole: return .cells(UnsafePointer(table.names.base))
+        case .serialNumber where table.serials.isWhole: return .cells(UnsafePointer(table.serials.base))
+        case .name, .serialNumber, .itemKey: return .rows
+        default: break
+        }
+        guard let column = materialise(field) else {
+            return table.hasKind(field.rawValue) ? .rows : .absent
+        }
+        return column.view(rowCount: table.rowCount)
+    }
+}
+
+extension FieldColumn {
+    /// The column as an operator reads it, with an element for each row.
+    func view(rowCount: Int) -> ColumnView {
+        extend(to: rowCount)
+        let present = UnsafePointer(presence.base)
+        switch encoding {
+        case .integers:
+            let base = UnsafeRawPointer(words.base).assumingMemoryBound(to: Int64.self)
+            return .integers(base, presence: held == count ? nil : present)
+        case .reals:
+            let base = UnsafeRawPointer(words.base).assumingMemoryBound(to: Double.self)
+            return .reals(base, presence: present, integral: UnsafePointer(integral.base))
+        case .dates:
+            let base = UnsafeRawPointer(words.base).assumingMemoryBound(to: Double.self)
+            return .dates(base, presence: held == count ? nil : present)
+        case .codes: return .codes(UnsafePointer(codes.base), dictionary)
+        case .cells: return .cells(UnsafePointer(cells.base))
+        case .sparse: return .rows
+        }
+    }
+}

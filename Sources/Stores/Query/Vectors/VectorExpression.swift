@@ -1,0 +1,148 @@
+import PropertyList
+
+/// A number computed from fields and constants, for a batch of rows at a time.
+///
+/// It computes in reals, and knows of each number whether it is an integer: of two integers the quotient is the integer
+/// before the point. Where a real would not hold the exact result of integers, the row is left to the exact arithmetic.
+indirect enum VectorExpression {
+    /// What a computed number is.
+    enum State {
+        static let absent: UInt8 = 0, real: UInt8 = 1, integer: UInt8 = 2, inexact: UInt8 = 3
+    }
+
+    case constant(Double, isInteger: Bool)
+    case integers(UnsafePointer<Int64>, presence: UnsafePointer<UInt64>?)
+    case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>, integral: UnsafePointer<UInt64>)
+    case arithmetic(VectorExpression, PredicateArithmetic, VectorExpression)
+
+    /// Nil for an expression that is not computed of numbers alone, or by a power.
+    init?(_ expression: ItemPredicateExpression, _ store: ItemStore) {
+        switch expression {
+        case .constant(let value):
+            switch value {
+            case .integer(let integer) where FieldColumn.isExact(integer):
+                self = .constant(Double(integer), isInteger: true)
+            case .real(let real) where real.isFinite: self = .constant(real, isInteger: false)
+            default: return nil
+            }
+        case .keyPath(let path):
+            guard path.rest.isEmpty, path.field != PredicateKeyPath.selfKey,
+                let field = store.fields.existing(path.field)
+            else { return nil }
+            switch store.view(field) {
+            case .integers(let values, let presence): self = .integers(values, presence: presence)
+            case .reals(let values, let presence, let integral):
+                self = .reals(values, presence: presence, integral: integral)
+            default: return nil
+            }
+        case .arithmetic(let left, let operation, let right):
+            guard operation != .power, let left = VectorExpression(left, store), let right = VectorExpression(right, store)
+            else { return nil }
+            self = .arithmetic(left, operation, right)
+        case .negated(let operand):
+            guard let operand = VectorExpression(operand, store) else { return nil }
+            self = .arithmetic(.constant(0, isInteger: true), .subtract, operand)
+        default: return nil
+        }
+    }
+
+    /// Brings the rows to the front whose number satisfies a test.
+    func keep(
+        _ rows: SelectionVector, _ test: RealTest, whenAbsent: Bool, _ otherwise: (UInt32) -> Bool
+    ) -> Int {
+        withNumbers(rows) { numbers, states in
+            var kept = 0
+            for place in rows.indices {
+                let row = rows[place]
+                rows[kept] = row
+                let state = states[place]
+                let holds: Bool
+                if state == State.real || state == State.integer {
+                    holds = test.holds(numbers[place])
+                } else {
+                    holds = state == State.absent ? whenAbsent : otherwise(row)
+                }
+                kept &+= holds ? 1 : 0
+            }
+            return kept
+        }
+    }
+
+    /// Calls a body with the numbers of some rows and what each is.
+    func withNumbers<Result>(
+        _ rows: SelectionVector,
+        _ body: (UnsafeMutableBufferPointer<Double>, UnsafeMutableBufferPointer<UInt8>) throws -> Result
+    ) rethrows -> Result {
+        try withUnsafeTemporaryAllocation(of: Double.self, capacity: rows.count) { numbers in
+            try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: rows.count) { states in
+                compute(rows, numbers, states)
+                return try body(numbers, states)
+            }
+        }
+    }
+
+    private func compute(
+        _ rows: SelectionVector, _ numbers: UnsafeMutableBufferPointer<Double>,
+        _ states: UnsafeMutableBufferPointer<UInt8>
+    ) {
+        switch self {
+        case .constant(let number, let isInteger):
+            for place in rows.indices {
+                numbers[place] = number
+                states[place] = isInteger ? State.integer : State.real
+            }
+        case .integers(let values, let presence):
+            for place in rows.indices {
+                let value = values[Int(rows[place])]
+                numbers[place] = Double(value)
+                let state = FieldColumn.isExact(value) ? State.integer : State.inexact
+                states[place] = ColumnView.isPresent(rows[place], presence) ? state : State.absent
+            }
+        case .reals(let values, let presence, let integral):
+            for place in rows.indices {
+                let row = rows[place]
+                numbers[place] = values[Int(row)]
+                let bit = UInt64(row & 63)
+                let isPresent = UInt8(truncatingIfNeeded: presence[Int(row >> 6)] >> bit & 1)
+                let isInteger = UInt8(truncatingIfNeeded: integral[Int(row >> 6)] >> bit & 1)
+                states[place] = isPresent &* (1 &+ isInteger)
+            }
+        case .arithmetic(let left, let operation, let right):
+            left.compute(rows, numbers, states)
+            right.withNumbers(rows) { others, otherStates in
+                Self.combine(operation, numbers, states, others, otherStates)
+            }
+        }
+    }
+
+    private static func combine(
+        _ operation: PredicateArithmetic, _ numbers: UnsafeMutableBufferPointer<Double>,
+        _ states: UnsafeMutableBufferPointer<UInt8>, _ others: UnsafeMutableBufferPointer<Double>,
+        _ otherStates: UnsafeMutableBufferPointer<UInt8>
+    ) {
+        switch operation {
+        case .add: for place in numbers.indices { numbers[place] += others[place] }
+        case .subtract: for place in numbers.indices { numbers[place] -= others[place] }
+        case .multiply: for place in numbers.indices { numbers[place] *= others[place] }
+        case .divide, .power:
+            for place in numbers.indices {
+                let areIntegers = states[place] == State.integer && otherStates[place] == State.integer
+                let quotient = numbers[place] / others[place]
+                numbers[place] = areIntegers ? quotient.rounded(.towardZero) : quotient
+            }
+        }
+        for place in numbers.indices { states[place] = state(states[place], otherStates[place], numbers[place]) }
+    }
+
+    /// What the result of two numbers is.
+    @inline(__always)
+    private static func state(_ left: UInt8, _ right: UInt8, _ result: Double) -> UInt8 {
+        if left == State.absent || right == State.absent { return State.absent }
+        if left == State.inexact || right == State.inexact { return State.inexact }
+        if left == State.integer, right == State.integer {
+            // Beyond 53 bits a real may be another number; a division by 0 is no number.
+            return result.magnitude < 0x1p53 ? State.integer : result.isFinite ? State.inexact : State.absent
+        }
+        return result.isFinite ? State.real : State.absent
+    }
+}

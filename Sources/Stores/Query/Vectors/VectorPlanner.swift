@@ -1,0 +1,59 @@
+import PropertyList
+
+/// From a predicate's plan to passes over columns.
+struct VectorPlanner {
+    let store: ItemStore
+    let compiler: PredicateCompiler<UInt32>
+
+    init(_ query: ItemQuery) {
+        store = query.store
+        compiler = PredicateCompiler(accessors: query.accessor)
+    }
+
+    func test(_ plan: PredicatePlan) -> VectorTest {
+        switch plan {
+        case .constant(let verdict): return .constant(verdict)
+        case .all(let parts): return .all(compiler.sorted(parts).map(test))
+        case .any(let parts): return .any(compiler.sorted(parts).map(test))
+        case .not(let inner): return .not(test(inner))
+        case .test(.keyPath(let path), .direct, let test)
+        where path.rest.isEmpty && path.field != PredicateKeyPath.selfKey:
+            return fieldTest(path.field, test) ?? .rows(compiler.condition(plan))
+        case .test(let expression, .direct, let constant):
+            guard case .arithmetic = expression, let real = RealTest(constant),
+                let numbers = VectorExpression(expression, store)
+            else { return .rows(compiler.condition(plan)) }
+            return .numbers(numbers, real, whenAbsent: constant.whenAbsent, otherwise: compiler.condition(plan))
+        case .test, .comparison: return .rows(compiler.condition(plan))
+        }
+    }
+
+    /// A pass over the field's column; nil where only its rows can be asked.
+    private func fieldTest(_ name: String, _ test: PredicateConstantTest) -> VectorTest? {
+        guard let field = store.fields.existing(name) else { return .constant(test.whenAbsent) }
+        let absent = test.whenAbsent
+        switch store.view(field) {
+        case .absent: return .constant(absent)
+        case .integers(let values, let presence):
+            return test.integer.map { .integers(values, presence: presence, $0, whenAbsent: absent) }
+        case .reals(let values, let presence, _):
+            return RealTest(test).map { .reals(values, presence: presence, $0, whenAbsent: absent) }
+        case .dates(let values, let presence):
+            return test.date.map { .dates(values, presence: presence, $0, whenAbsent: absent) }
+        case .codes(let codes, let dictionary):
+            // Asked once for each distinct value.
+            return .codes(codes, dictionary.cells.map { holds($0, test) ? 1 : 0 })
+        case .cells(let cells):
+            return test.text.map { .cells(cells, test, $0) }
+        case .rows:
+            guard field == .name || field == .serialNumber, let text = test.text else { return nil }
+            return .texts(field, text, whenAbsent: absent, isFirstScan: store.table.beginScan(of: field))
+        }
+    }
+
+    private func holds(_ cell: Cell, _ test: PredicateConstantTest) -> Bool {
+        if cell.isAbsent { return test.whenAbsent }
+        if cell.isText, let text = test.text { return cell.withText { text.holds($0) } }
+        return test.holds(store.heap.value(cell))
+    }
+}
