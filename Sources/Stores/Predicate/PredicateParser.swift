@@ -49,6 +49,14 @@ struct PredicateParser {
         return try condition(parsed)
     }
 
+    /// The whole text as a value.
+    mutating func parseExpression() throws(ItemPredicateError) -> ItemPredicateExpression {
+        if token.kind == .end { throw error("the expression is empty: name a field", at: 0) }
+        let parsed = try parse(.or)
+        if token.kind != .end { throw unexpectedOperator() }
+        return try expression(parsed)
+    }
+
     // MARK: Tokens
 
     var token: PredicateToken { tokens[min(index, tokens.count - 1)] }

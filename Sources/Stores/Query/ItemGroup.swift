@@ -3,7 +3,7 @@ public import PropertyList
 /// The items of a query that have something in common.
 public struct ItemGroup {
     let store: ItemStore
-    /// What they have in common; nil for the items without the field.
+    /// What they have in common; nil for the items without it.
     public let key: PropertyListValue?
     var rows: ArraySlice<UInt32>
 
@@ -16,33 +16,26 @@ public struct ItemGroup {
     }
 
     /// As ``ItemQuery/sum(_:)``, of the group.
-    public func sum(_ field: String) throws(StoreError) -> PropertyListValue {
-        try totals(field).sum
-    }
+    public func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
 
     /// As ``ItemQuery/average(_:)``, of the group.
-    public func average(_ field: String) throws(StoreError) -> Double? {
-        try totals(field).average
+    public func average(_ key: String) throws -> Double? {
+        if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
     }
 
     /// As ``ItemQuery/min(_:)``, of the group.
-    public func min(_ field: String) throws(StoreError) -> PropertyListValue? {
-        ItemAggregate.extreme(store, rows, try store.queriedField(field), wanted: -1)
-    }
+    public func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
 
     /// As ``ItemQuery/max(_:)``, of the group.
-    public func max(_ field: String) throws(StoreError) -> PropertyListValue? {
-        ItemAggregate.extreme(store, rows, try store.queriedField(field), wanted: 1)
+    public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
+
+    private func aggregate(_ function: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
+        let function = try ItemAggregateFunction(function, key, store)
+        return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
     }
 
-    private func totals(_ field: String) throws(StoreError) -> ItemAggregate {
-        let field = try store.queriedField(field)
-        var totals = ItemAggregate()
-        if field == .valueInDollars {
-            totals.addValues(store, rows)
-            return totals
-        }
-        for row in rows where store.table.state(row) == .live { try totals.add(store, row, field) }
-        return totals
+    /// What a function makes of the group.
+    func value(_ function: ItemAggregateFunction) throws -> PropertyListValue? {
+        try rows.withUnsafeBufferPointer { try function.value(of: $0) }
     }
 }

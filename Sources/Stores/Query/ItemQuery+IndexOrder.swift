@@ -82,6 +82,7 @@ extension ItemQuery {
 
 /// A walk along an index that brings items of equal values into the order of the query's other fields.
 private struct IndexWalk {
+    private let query: ItemQuery
     private let store: ItemStore
     private let index: OrderedIndex
     private let isDescending: Bool
@@ -103,6 +104,7 @@ private struct IndexWalk {
         _ query: ItemQuery, _ index: OrderedIndex, _ isDescending: Bool, _ tests: [(UInt32) throws -> Bool],
         _ wanted: Int
     ) {
+        self.query = query
         store = query.store
         self.index = index
         self.isDescending = isDescending
@@ -150,8 +152,8 @@ private struct IndexWalk {
             slots.sort()
             group = slots.map { order[Int($0)] }
             if !otherKeys.isEmpty {
-                var sorter = ItemSorter(store, otherKeys, keeping: wanted == .max ? nil : wanted - found.count)
-                for row in group { sorter.add(row) }
+                var sorter = ItemSorter(query, otherKeys, keeping: wanted == .max ? nil : wanted - found.count)
+                group.withUnsafeBufferPointer { try? sorter.add($0) }
                 group = sorter.finish()
             }
         }

@@ -12,10 +12,7 @@ extension ItemQuery {
         let access = access(builds: statistics.isExplained)
         guard !order.isEmpty else {
             var rows: [UInt32] = []
-            try visit(access, &statistics, changes: false) { row in
-                rows.append(row)
-                return true
-            }
+            try visitBatches(access, &statistics) { rows += $0 }
             return rows
         }
         if let rows = rowsInIndexOrder(access, &statistics) { return rows }
@@ -23,11 +20,15 @@ extension ItemQuery {
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
         let kept = wanted.flatMap { $0.overflow || $0.partialValue >= store.count ? nil : $0.partialValue }
-        var sorter = ItemSorter(store, order.keys, keeping: kept)
-        try unlimited.visit(access, &statistics, changes: false) { row in
-            sorter.add(row)
-            return true
+        if order.asksFunctions {
+            unlimited.order = ItemSortOrder()
+            return try store.pinningRows {
+                var sorter = try ItemSorter(self, order.keys, keeping: kept, rows: try unlimited.rows(&statistics))
+                return Array(sorter.finish().dropFirst(offsetCount).prefix(limitCount ?? .max))
+            }
         }
+        var sorter = ItemSorter(self, order.keys, keeping: kept)
+        try unlimited.visitBatches(access, &statistics) { try sorter.add(UnsafeBufferPointer($0)) }
         let sorted = sorter.finish()
         if Interruption.isDue { throw WorkStopped() }
         return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
@@ -40,15 +41,60 @@ extension ItemQuery {
         try visit(access(), &statistics, changes: changes, body)
     }
 
-    /// The conditions as passes, when these may look at many items ahead of the body.
-    private func filter(changes: Bool) -> ItemFilter? {
-        !changes && hasConditions && limitCount == nil && offsetCount == 0 ? ItemFilter(self) : nil
+    /// The same with what the conditions leave of each batch of rows.
+    func visitBatches(
+        _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, _ body: (SelectionVector) throws -> Void
+    ) throws {
+        if try filterBatches(access, &statistics, changes: false, { try body($0); return true }) { return }
+        try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: ItemFilter.batch) { batch in
+            var count = 0
+            try visit(access, &statistics, changes: false) { row in
+                batch[count] = row
+                count += 1
+                if count == batch.count {
+                    try body(batch)
+                    count = 0
+                }
+                return true
+            }
+            if count > 0 { try body(batch.first(count)) }
+        }
+    }
+
+    /// Whether the conditions are passes over batches, whose rows the body was given then.
+    private func filterBatches(
+        _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, changes: Bool,
+        _ body: (SelectionVector) throws -> Bool
+    ) throws -> Bool {
+        if case .index(_, _, isExact: true) = access { return false }
+        guard !changes, limitCount == nil, offsetCount == 0 else { return false }
+        guard hasConditions || store.order.untouchedSlots != nil, let filter = ItemFilter(self) else { return false }
+        statistics.index = access.indexField
+        return try store.pinningRows {
+            switch access {
+            case .scan:
+                if let rows = store.order.untouchedSlots {
+                    statistics.examined = try filter.forEachBatch(of: rows, body)
+                } else {
+                    statistics.examined = try filter.forEachBatch(of: store.order.slots, body)
+                }
+            case .keys(let rows): statistics.examined = try filter.forEachBatch(of: rows, body)
+            case .index(let index, let ranges, _):
+                statistics.examined = try filter.forEachBatch(of: rows(index, ranges), body)
+            }
+            return true
+        }
     }
 
     func visit(
         _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, changes: Bool,
         _ body: (UInt32) throws -> Bool
     ) throws {
+        let isDone = try hasConditions && filterBatches(access, &statistics, changes: changes) { batch in
+            for row in batch where try !body(row) { return false }
+            return true
+        }
+        if isDone { return }
         statistics.index = access.indexField
         var toSkip = offsetCount
         var left = limitCount ?? .max
@@ -66,28 +112,13 @@ extension ItemQuery {
         try store.pinningRows {
             let candidates: [UInt32]
             switch access {
-            case .scan:
-                if let rows = store.order.untouchedSlots, let filter = filter(changes: changes) {
-                    examined = try filter.forEachBatch(of: rows) { batch in
-                        for row in batch where try !body(row) { return false }
-                        return true
-                    }
-                    return
-                }
-                // The order as it is now; it is copied only if someone changes it meanwhile.
-                candidates = store.order.slots
+            // The order as it is now; it is copied only if someone changes it meanwhile.
+            case .scan: candidates = store.order.slots
             case .keys(let rows): candidates = rows
             case .index(let index, let ranges, _): candidates = rows(index, ranges)
             }
             var isExact = false
             if case .index(_, _, isExact: true) = access { isExact = true }
-            if !isExact, let filter = filter(changes: changes) {
-                examined = try filter.forEachBatch(of: candidates) { batch in
-                    for row in batch where try !body(row) { return false }
-                    return true
-                }
-                return
-            }
             let tests = isExact ? [] : conditions.map(test)
             var pace = InterruptionPace()
             for row in candidates where row != ItemOrder.hole && store.table.state(row) == .live {

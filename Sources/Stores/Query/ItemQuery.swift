@@ -48,33 +48,41 @@ public struct ItemQuery {
         return query
     }
 
-    /// In the order of a field: text in byte order, numbers by value, absent values first. A second call adds a lesser
+    /// In the order of a key: text in byte order, numbers by value, absent values first. A second call adds a lesser
     /// key. Items that are equal keep the store's order.
     ///
-    /// - Throws: ``StoreError`` for a field that no item has.
-    public func sorted(_ field: String, descending: Bool = false) throws(StoreError) -> ItemQuery {
+    /// - Parameter key: a field, or an expression of the predicate language.
+    /// - Throws: ``StoreError`` for a field that no item has; ``ItemPredicateError`` for an expression that cannot be read.
+    public func sorted(_ key: String, descending: Bool = false) throws -> ItemQuery {
+        sorted(try store.key(key), descending: descending)
+    }
+
+    /// In the order of a key.
+    public func sorted(_ key: ItemKey, descending: Bool = false) -> ItemQuery {
         var query = self
-        query.order.append(ItemSortKey(field: try store.queriedField(field), isDescending: descending))
+        query.order.append(ItemSortKey(key: key, isDescending: descending))
         return query
     }
 
     /// The same for a field whose name's bytes are at hand; a name of the domain makes no `String`.
-    public func sorted(
-        utf8 field: UnsafeBufferPointer<UInt8>, descending: Bool = false
-    ) throws(StoreError) -> ItemQuery {
+    public func sorted(utf8 field: UnsafeBufferPointer<UInt8>, descending: Bool = false) throws -> ItemQuery {
         guard let known = ItemField(domain: field) else {
             return try sorted(String(decoding: field, as: UTF8.self), descending: descending)
         }
-        var query = self
-        query.order.append(ItemSortKey(field: known, isDescending: descending))
-        return query
+        return sorted(.field(known), descending: descending)
     }
 
     /// The fields that its predicates and its order speak of, each once, predicates' first.
     public var fields: [String] {
         var names: [String] = []
         for case .predicate(let predicate) in conditions { names += predicate.fields.sorted() }
-        names += order.keys.map { store.name(of: $0.field) }
+        for key in order.keys {
+            switch key.key {
+            case .field(let field): names.append(store.name(of: field))
+            case .expression(let expression, _): names += expression.fields.sorted()
+            case .function: continue
+            }
+        }
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
     }
@@ -121,10 +129,7 @@ public struct ItemQuery {
         if !hasConditions { return Swift.min(limitCount ?? .max, Swift.max(0, store.count - offsetCount)) }
         var count = 0
         var statistics = ItemQueryStatistics()
-        try query.visit(access, &statistics, changes: false) { _ in
-            count += 1
-            return true
-        }
+        try query.visitBatches(access, &statistics) { count += $0.count }
         return count
     }
 

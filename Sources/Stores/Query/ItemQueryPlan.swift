@@ -38,7 +38,7 @@ extension ItemQuery {
         return ItemQueryPlan(
             index: statistics.index.map(store.name), examined: statistics.examined,
             matched: limitCount == nil && offsetCount == 0 ? answer.count : try whole.count(),
-            sortFields: order.keys.map { ($0.isDescending ? "-" : "") + store.name(of: $0.field) },
+            sortFields: order.keys.map { ($0.isDescending ? "-" : "") + store.text(of: $0.key) },
             isInIndexOrder: statistics.isInIndexOrder,
             kept: limitCount.map { $0.addingReportingOverflow(offsetCount).partialValue })
     }

@@ -20,6 +20,11 @@ struct ItemSortOrder {
         return [first, second] + (others?.keys ?? [])
     }
 
+    /// Whether a key is a function, which may change the store.
+    var asksFunctions: Bool {
+        keys.contains { if case .function = $0.key { true } else { false } }
+    }
+
     /// Adds a key that orders what is equal so far.
     mutating func append(_ key: ItemSortKey) {
         if first == nil {

@@ -1,128 +1,182 @@
 import PropertyList
 
-/// Sorts rows by the fields of a query; of a limited answer it keeps only what may be in it.
+/// Sorts rows by the keys of a query; of a limited answer it keeps only what may be in it.
 struct ItemSorter {
     private struct Entry: BitwiseCopyable {
-        /// The first key's beginning, inverted when it descends; of a text, the eight bytes that are compared now.
+        /// What of the present key is compared now, inverted when it descends.
         var word: UInt64
         var row: UInt32
         /// The row's place in the scan: equal items stay in order.
         var place: UInt32
     }
 
-    private let store: ItemStore
-    private let keys: [ItemSortKey]
+    private var columns: [SortColumn]
     private let kept: Int?
     private var entries: [Entry] = []
     private var place: UInt32 = 0
     /// The last entry of those kept so far: what is after it is not in the answer.
     private var bar: Entry?
 
-    init(_ store: ItemStore, _ keys: [ItemSortKey], keeping kept: Int?) {
-        self.store = store
-        self.keys = keys
+    /// A sorter of rows that are added in the order of the scan; none of the keys is a function.
+    init(_ query: ItemQuery, _ keys: [ItemSortKey], keeping kept: Int?) {
+        columns = keys.map { SortColumn($0, query) }
         self.kept = kept
     }
 
-    mutating func add(_ row: UInt32) {
-        let prefix = Self.prefix(store, row, keys[0].field)
-        let entry = Entry(word: keys[0].isDescending ? ~prefix : prefix, row: row, place: place)
-        place &+= 1
-        guard let kept else { return entries.append(entry) }
-        if let bar, !isBefore(entry, bar) { return }
-        entries.append(entry)
-        // Half of the room is kept at a time: O(log k) an item, amortised.
-        if entries.count >= max(64, kept &* 2) { shrink(to: kept) }
+    /// A sorter of these rows. Functions are asked first: they may change the store, whose columns the other keys point to.
+    init(_ query: ItemQuery, _ keys: [ItemSortKey], keeping kept: Int?, rows: [UInt32]) throws {
+        var asked: [Int: SortColumn] = [:]
+        for (index, key) in keys.enumerated() {
+            guard case .function = key.key else { continue }
+            var column = SortColumn(key, query)
+            try rows.withUnsafeBufferPointer { try column.add($0) }
+            column.isComplete = true
+            asked[index] = column
+        }
+        columns = keys.enumerated().map { asked[$0] ?? SortColumn($1, query) }
+        self.kept = kept
+        try rows.withUnsafeBufferPointer { try add($0) }
+    }
+
+    /// Adds rows in the order of the scan.
+    mutating func add(_ rows: UnsafeBufferPointer<UInt32>) throws {
+        for index in columns.indices { try columns[index].add(rows) }
+        guard let kept else {
+            entries.reserveCapacity(entries.count + rows.count)
+            for row in rows {
+                entries.append(Entry(word: 0, row: row, place: place))
+                place &+= 1
+            }
+            return
+        }
+        for (index, row) in rows.enumerated() {
+            if index + Self.lookahead < rows.count {
+                columns[0].prefetch(rows[index + Self.lookahead], textOf: rows[index + Self.lookahead / 2])
+            }
+            let entry = Entry(word: columns[0].word(row, place).word, row: row, place: place)
+            place &+= 1
+            if let bar, entry.word > bar.word || !isBefore(entry, bar) { continue }
+            entries.append(entry)
+            // Half of the room is kept at a time: O(log k) an item, amortised.
+            if entries.count >= max(64, kept &* 2) { shrink(to: kept) }
+        }
     }
 
     private mutating func shrink(to kept: Int) {
-        let isBefore = isBefore
+        var entries = entries
         entries.sort(by: isBefore)
         if entries.count > kept { entries.removeLast(entries.count - kept) }
+        self.entries = entries
         if entries.count == kept { bar = entries.last }
     }
 
     mutating func finish() -> [UInt32] {
-        if kept == nil {
-            var entries = entries
-            self.entries = []
-            entries.withUnsafeMutableBufferPointer { entries in
-                let spare = UnsafeMutableBufferPointer<Entry>.allocate(capacity: entries.count)
-                defer { spare.deallocate() }
-                sort(entries, spare, from: 0)
-            }
+        if let kept {
+            shrink(to: kept)
             return entries.map(\.row)
         }
-        let isBefore = isBefore
-        entries.sort(by: isBefore)
-        if let kept, entries.count > kept { entries.removeLast(entries.count - kept) }
+        var entries = entries
+        self.entries = []
+        entries.withUnsafeMutableBufferPointer { entries in
+            LargeMemory.withBuffer(of: Entry.self, capacity: entries.count) { spare in
+                sort(entries, spare, by: 0)
+            }
+        }
         return entries.map(\.row)
     }
 
     // MARK: All of them, a word at a time
 
-    /// Sorts entries, which are in the scan's order, by their words, and runs of equal words by what follows: of texts
-    /// the next eight bytes, which are fetched once and not at each comparison.
+    /// Up to so many entries are compared one with another.
+    private static let few = 16
+    /// How far into texts words are compared: beyond it, alike ones are compared whole.
+    private static let wordLimit = 128
+    /// How many entries ahead of the one whose value is read it is fetched; a text half as many ahead.
+    private static let lookahead = 16
+
+    /// Sorts entries, which are in the scan's order, by a key and those behind it.
     private func sort(
-        _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, from offset: Int
+        _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, by key: Int
     ) {
-        // What sorted gives up in between is not used: the query asks once more.
-        if entries.count > 4096, Interruption.isDue { return }
-        var entries = entries
-        if entries.count < RadixSort.threshold {
-            entries.sort { $0.word != $1.word ? $0.word < $1.word : $0.place < $1.place }
-        } else {
-            RadixSort.sort(entries, spare) { $0.word }
+        // What is given up in between is not used: the query asks once more.
+        if key == columns.count || entries.count > 4096 && Interruption.isDue { return }
+        if entries.count <= Self.few { return compareAll(entries, from: key) }
+        var areExact = true
+        let column = columns[key]
+        for index in entries.indices {
+            if index + Self.lookahead < entries.count {
+                column.prefetch(
+                    entries[index + Self.lookahead].row, textOf: entries[index + Self.lookahead / 2].row)
+            }
+            let (word, isExact) = column.word(entries[index].row, entries[index].place)
+            entries[index].word = word
+            areExact = areExact && isExact
         }
+        sortWords(entries, spare)
+        forEachRun(entries) { run in
+            let first = run[0]
+            if areExact || column.word(first.row, first.place).isExact {
+                sort(run, spare, by: key + 1)
+            } else {
+                sortTexts(run, spare, by: key, at: 7)
+            }
+        }
+    }
+
+    /// Sorts entries whose values are alike up to an offset, when they are texts: by the next eight bytes.
+    private func sortTexts(
+        _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, by key: Int,
+        at offset: Int
+    ) {
+        if entries.count <= Self.few || offset > Self.wordLimit { return compareAll(entries, from: key) }
+        let lengths = readWords(entries, columns[key], at: offset)
+        if lengths.lowerBound < 0 {
+            // None is a text: they are equal when they are absent, all of them.
+            let areAbsent = entries.allSatisfy { columns[key].cell($0.row, $0.place).isAbsent }
+            return areAbsent ? sort(entries, spare, by: key + 1) : compareAll(entries, from: key)
+        }
+        // A text that ends here is before a longer one whose next bytes are 0.
+        if lengths.lowerBound < offset, lengths.count > 1 { return compareAll(entries, from: key) }
+        if lengths.upperBound <= offset { return sort(entries, spare, by: key + 1) }
+        sortWords(entries, spare)
+        forEachRun(entries) { sortTexts($0, spare, by: key, at: offset + 8) }
+    }
+
+    private func sortWords(_ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>) {
+        if entries.count >= RadixSort.threshold { return RadixSort.sort(entries, spare) { $0.word } }
+        var entries = entries
+        // Entries of equal words stay in the order of their places, in which they have come.
+        entries.sort { $0.word != $1.word ? $0.word < $1.word : $0.place < $1.place }
+    }
+
+    private func forEachRun(
+        _ entries: UnsafeMutableBufferPointer<Entry>, _ body: (UnsafeMutableBufferPointer<Entry>) -> Void
+    ) {
         var start = 0
         while start < entries.count {
             var end = start + 1
             while end < entries.count, entries[end].word == entries[start].word { end += 1 }
-            if end - start > 1 {
-                let run = UnsafeMutableBufferPointer(rebasing: entries[start..<end])
-                sortRun(run, spare, nextOffset: offset == 0 ? 7 : offset + 8)
-            }
+            if end - start > 1 { body(UnsafeMutableBufferPointer(rebasing: entries[start..<end])) }
             start = end
         }
-    }
-
-    /// How far into texts words are compared: beyond it, alike ones are compared whole.
-    private static let wordLimit = 128
-    /// How many entries ahead of the one whose text is read a cell is fetched; its text half as many ahead.
-    private static let lookahead = 16
-
-    /// Entries that are equal up to an offset of their texts.
-    private func sortRun(
-        _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, nextOffset: Int
-    ) {
-        let field = keys[0].field
-        if entries.count > 8, field != .itemKey, nextOffset <= Self.wordLimit {
-            let equal = entries[0].word
-            let lengths = readWords(entries, at: nextOffset)
-            if lengths.lowerBound >= nextOffset { return sort(entries, spare, from: nextOffset) }
-            for index in entries.indices { entries[index].word = equal }
-            // They are equal, and in order but for the other keys.
-            if lengths.count == 1, lengths.lowerBound >= 0, keys.count == 1 { return }
-        }
-        var entries = entries
-        entries.sort { isOrdered($0, $1) }
     }
 
     /// Gives entries the words at an offset of their texts.
     ///
     /// - Returns: the length of the shortest and of the longest text; -1 stands for no text.
-    private func readWords(_ entries: UnsafeMutableBufferPointer<Entry>, at offset: Int) -> ClosedRange<Int> {
-        let (store, field) = (store, keys[0].field)
-        let inversion = keys[0].isDescending ? ~UInt64(0) : 0
+    private func readWords(
+        _ entries: UnsafeMutableBufferPointer<Entry>, _ column: SortColumn, at offset: Int
+    ) -> ClosedRange<Int> {
+        let inversion = column.isDescending ? ~UInt64(0) : 0
         var (shortest, longest) = (Int.max, -1)
         for index in entries.indices {
             if index + Self.lookahead < entries.count {
-                store.table.prefetch(entries[index + Self.lookahead].row, field)
-                // It is here, since its beginning was read: to ask would keep the compiler from a loop for each field.
-                store.table.prefetchText(entries[index + Self.lookahead / 2].row, field)
+                column.prefetch(
+                    entries[index + Self.lookahead].row, textOf: entries[index + Self.lookahead / 2].row)
             }
-            let cell = store.table.cell(entries[index].row, field)
-            let (length, word) = cell.isText ? cell.withText { ($0.count, Self.word($0, at: offset)) } : (-1, 0)
+            let (length, word) = column.withText(entries[index].row, entries[index].place) { text in
+                text.map { ($0.count, Self.word($0, at: offset)) } ?? (-1, 0)
+            }
             entries[index].word = word ^ inversion
             shortest = min(shortest, length)
             longest = max(longest, length)
@@ -145,29 +199,20 @@ struct ItemSorter {
 
     // MARK: By comparison
 
-    private func isBefore(_ first: Entry, _ second: Entry) -> Bool {
-        first.word != second.word ? first.word < second.word : isOrdered(first, second)
+    private func compareAll(_ entries: UnsafeMutableBufferPointer<Entry>, from key: Int) {
+        var entries = entries
+        entries.sort { isOrdered($0, $1, from: key) }
     }
 
-    private func isOrdered(_ first: Entry, _ second: Entry) -> Bool {
-        for key in keys {
-            let order = Self.compare(store, first.row, second.row, key.field)
-            if order != 0 { return (order < 0) != key.isDescending }
+    private func isBefore(_ first: Entry, _ second: Entry) -> Bool {
+        first.word != second.word ? first.word < second.word : isOrdered(first, second, from: 0)
+    }
+
+    private func isOrdered(_ first: Entry, _ second: Entry, from key: Int) -> Bool {
+        for column in columns[key...] {
+            let order = column.compare((first.row, first.place), (second.row, second.place))
+            if order != 0 { return order < 0 }
         }
         return first.place < second.place
-    }
-
-    private static func compare(_ store: ItemStore, _ first: UInt32, _ second: UInt32, _ field: ItemField) -> Int {
-        guard field == .itemKey else {
-            return CellOrder.compare(store.table.cell(first, field), store.table.cell(second, field))
-        }
-        return store.table.withKey(first) { left in
-            store.table.withKey(second) { right in CellOrder.compareText(left, right) }
-        }
-    }
-
-    private static func prefix(_ store: ItemStore, _ row: UInt32, _ field: ItemField) -> UInt64 {
-        guard field == .itemKey else { return CellOrder.prefix(store.table.cell(row, field)) }
-        return store.table.withKey(row) { CellOrder.prefix($0) }
     }
 }

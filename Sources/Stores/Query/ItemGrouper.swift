@@ -1,0 +1,99 @@
+import PropertyList
+
+/// Rows in groups of equal keys, in order of appearance.
+struct ItemGrouper {
+    private let store: ItemStore
+    private let key: VectorKey
+    /// Holds the texts and values that the key computed.
+    private var heap = CellHeap()
+    private var numbers = KeyNumbers()
+    /// The first cell of each group.
+    private var cells: [Cell] = []
+    private var sizes: [UInt32] = []
+    /// By code of the key's dictionary, the group's number and 1; 0 for one that has not been met.
+    private var groupOfCode: [UInt32] = []
+
+    private static let batch = 1024
+
+    init(_ query: ItemQuery, _ key: ItemKey) {
+        store = query.store
+        self.key = VectorKey(key, query)
+    }
+
+    /// The groups of some rows. O(n).
+    mutating func groups(of rows: [UInt32]) throws -> [ItemGroup] {
+        let numbers = try rows.withUnsafeBufferPointer { try self.numbers(of: $0) }
+        // A counting sort: each group's rows stay in order.
+        var starts: [Int] = []
+        var start = 0
+        for size in sizes {
+            starts.append(start)
+            start += Int(size)
+        }
+        var next = starts
+        let sorted = [UInt32](unsafeUninitializedCapacity: rows.count) { buffer, count in
+            for place in rows.indices {
+                let group = Int(numbers[place])
+                buffer[next[group]] = rows[place]
+                next[group] += 1
+            }
+            count = rows.count
+        }
+        return cells.indices.map { group in
+            ItemGroup(store: store, key: value(cells[group]), rows: sorted[starts[group]..<next[group]])
+        }
+    }
+
+    private func value(_ cell: Cell) -> PropertyListValue? {
+        // What the column has is the store's, what the key computed is in the heap.
+        if cell.kind == .box, case .view(.cells, _) = key { return store.heap.value(cell) }
+        return heap.value(cell)
+    }
+
+    private mutating func numbers(of rows: UnsafeBufferPointer<UInt32>) throws -> [UInt32] {
+        var result = [UInt32](repeating: 0, count: rows.count)
+        if case .view(.codes(let codes, let dictionary), _) = key {
+            groupOfCode = [UInt32](repeating: 0, count: dictionary.cells.count)
+            for place in rows.indices {
+                if place & 0xFFFF == 0, Interruption.isDue { throw WorkStopped() }
+                result[place] = group(ofCode: codes[Int(rows[place])], dictionary)
+            }
+            return result
+        }
+        try withUnsafeTemporaryAllocation(of: Cell.self, capacity: Self.batch) { cells in
+            for start in stride(from: 0, to: rows.count, by: Self.batch) {
+                if Interruption.isDue { throw WorkStopped() }
+                let batch = UnsafeBufferPointer(rebasing: rows[start..<min(start + Self.batch, rows.count)])
+                try key.read(batch, store, &heap, UnsafeMutableBufferPointer(rebasing: cells[..<batch.count]))
+                for place in batch.indices { result[start + place] = group(of: cells[place]) }
+            }
+        }
+        return result
+    }
+
+    @inline(__always)
+    private mutating func group(ofCode code: UInt32, _ dictionary: CellDictionary) -> UInt32 {
+        let known = groupOfCode[Int(code)]
+        if known != 0 {
+            sizes[Int(known - 1)] += 1
+            return known - 1
+        }
+        let group = group(of: dictionary.cells[Int(code)])
+        groupOfCode[Int(code)] = group + 1
+        return group
+    }
+
+    @inline(__always)
+    private mutating func group(of cell: Cell) -> UInt32 {
+        let group = numbers.number(of: cell) { box in
+            if case .view(.cells, _) = key { return store.heap.value(ofBox: box) }
+            return heap.value(ofBox: box)
+        }
+        if Int(group) == cells.count {
+            cells.append(cell)
+            sizes.append(0)
+        }
+        sizes[Int(group)] += 1
+        return group
+    }
+}

@@ -1,0 +1,133 @@
+import PropertyList
+
+/// A sort key's values as words: numbers whose order is that of the values, as far as they tell them apart.
+struct SortColumn {
+    private enum Source {
+        case view(ColumnView, ItemField)
+        /// The place of each entry of a dictionary among all, and 1 more than that where it counts.
+        case ranks(UnsafePointer<UInt32>, [UInt32])
+        /// Cells that were computed, by the rows' places in the scan.
+        case computed
+    }
+
+    let store: ItemStore
+    let isDescending: Bool
+    private let source: Source
+    private let key: VectorKey
+    /// The cells of a computed key, and what they hold.
+    private var computed: [Cell] = []
+    private var heap = CellHeap()
+    /// Whether the cells of all rows are computed.
+    var isComplete = false
+
+    private var inversion: UInt64 { isDescending ? .max : 0 }
+
+    init(_ key: ItemSortKey, _ query: ItemQuery) {
+        store = query.store
+        isDescending = key.isDescending
+        self.key = VectorKey(key.key, query)
+        switch self.key {
+        case .view(.codes(let codes, let dictionary), _): source = .ranks(codes, Self.ranks(dictionary))
+        case .view(let view, let field): source = .view(view, field)
+        default: source = .computed
+        }
+    }
+
+    /// Entries of equal order, an integer and the same real, have one rank.
+    private static func ranks(_ dictionary: CellDictionary) -> [UInt32] {
+        let cells = dictionary.cells
+        let order = cells.indices.sorted { CellOrder.compare(cells[$0], cells[$1]) < 0 }
+        var ranks = [UInt32](repeating: 0, count: cells.count)
+        var rank: UInt32 = 0
+        for (place, code) in order.enumerated() {
+            if place > 0, CellOrder.compare(cells[order[place - 1]], cells[code]) != 0 { rank += 1 }
+            ranks[code] = rank
+        }
+        return ranks
+    }
+
+    /// Computes the key of rows that come into the sort, where it is computed.
+    mutating func add(_ rows: UnsafeBufferPointer<UInt32>) throws {
+        guard case .computed = source, !isComplete else { return }
+        var heap = heap
+        let cells = try key.withCells(rows, store, &heap) { Array($0) }
+        computed += cells
+        self.heap = heap
+    }
+
+    /// The word of a row's value, and whether equal words are equal values.
+    @inline(__always)
+    func word(_ row: UInt32, _ place: UInt32) -> (word: UInt64, isExact: Bool) {
+        let word: UInt64
+        var isExact = true
+        switch source {
+        case .ranks(let codes, let ranks): word = UInt64(ranks[Int(codes[Int(row)])])
+        case .view(.integers(let values, let presence), _):
+            (word, isExact) = Self.word(
+                UInt64(bitPattern: values[Int(row)]) ^ 1 << 63, ColumnView.isPresent(row, presence))
+        case .view(.dates(let values, let presence), _):
+            (word, isExact) = Self.word(CellOrder.ordered(values[Int(row)]), ColumnView.isPresent(row, presence))
+        case .view(.reals(let values, let presence, _), _):
+            (word, isExact) = Self.word(CellOrder.ordered(values[Int(row)]), ColumnView.isPresent(row, presence))
+        case .view(.absent, _): word = 0
+        default:
+            word = withText(row, place) { $0.map { CellOrder.prefix($0) } } ?? CellOrder.prefix(cell(row, place))
+            isExact = false
+        }
+        return (word ^ inversion, isExact)
+    }
+
+    /// Absent values come before all others; two words stand for more than one value then.
+    @inline(__always)
+    private static func word(_ word: UInt64, _ isPresent: Bool) -> (UInt64, Bool) {
+        isPresent ? (max(word, 1), word > 1) : (0, false)
+    }
+
+    func cell(_ row: UInt32, _ place: UInt32) -> Cell {
+        switch source {
+        case .view(_, let field): store.table.cell(row, field)
+        case .ranks(let codes, _):
+            if case .view(.codes(_, let dictionary), _) = key { dictionary.cells[Int(codes[Int(row)])] } else { .absent }
+        case .computed: computed[Int(place)]
+        }
+    }
+
+    /// Calls a body with the bytes of a text, or with nil.
+    @inline(__always)
+    func withText<Result>(
+        _ row: UInt32, _ place: UInt32, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
+    ) -> Result {
+        if case .view(.cells(let cells), _) = source {
+            return body(cells[Int(row)].isText ? Cell.text(at: cells + Int(row)) : nil)
+        }
+        if case .view(_, .itemKey) = source { return store.table.withKey(row) { body($0) } }
+        let cell = cell(row, place)
+        return cell.isText ? cell.withText { body($0) } : body(nil)
+    }
+
+    /// Has the processor fetch what is read of a row soon.
+    @inline(__always)
+    func prefetch(_ row: UInt32, textOf next: UInt32) {
+        switch source {
+        case .view(.cells(let cells), _): cells[Int(next)].prefetchText()
+        case .view(.rows, let field):
+            store.table.prefetch(row, field)
+            if store.table.hasText(next, field) { store.table.prefetchText(next, field) }
+        default: return
+        }
+    }
+
+    /// Below 0, 0 or above as the first row comes before, with or after the second.
+    func compare(_ first: (row: UInt32, place: UInt32), _ second: (row: UInt32, place: UInt32)) -> Int {
+        let (left, right) = (word(first.row, first.place), word(second.row, second.place))
+        if left.word != right.word { return left.word < right.word ? -1 : 1 }
+        if left.isExact, right.isExact { return 0 }
+        let order = withText(first.row, first.place) { left in
+            withText(second.row, second.place) { right -> Int in
+                if let left, let right { return CellOrder.compareText(left, right) }
+                return CellOrder.compare(cell(first.row, first.place), cell(second.row, second.place))
+            }
+        }
+        return isDescending ? -order : order
+    }
+}
