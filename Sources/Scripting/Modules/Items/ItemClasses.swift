@@ -14,6 +14,8 @@ final class ItemClasses {
     let hooks: HookBinding
     let itemBinding: ItemBinding
     let changes: ItemChangesBinding
+    /// What `groupBy` gives.
+    private(set) lazy var groups = GroupsBinding(self)
 
     var value: LuaValue { items.value(host.items) }
 
@@ -43,5 +45,6 @@ final class ItemClasses {
         QueryBinding.declare(on: query, self)
         GalleryBinding.declare(on: query, host)
         ItemStoreBinding.declare(on: items, self)
+        _ = groups
     }
 }

@@ -9,12 +9,6 @@ final class QueryValue {
     init(_ query: ItemQuery) { self.query = query }
 }
 
-/// A group of a query's items as scripts hold it.
-final class GroupValue {
-    let group: ItemGroup
-    init(_ group: ItemGroup) { self.group = group }
-}
-
 /// Queries: where, sorted, limit, and the ways to answer.
 enum QueryBinding {
     static func makeClass(in state: LuaState) -> LuaClass<QueryValue> {
@@ -55,14 +49,20 @@ enum QueryBinding {
         cls.method(
             "sorted",
             [
-                LuaParameter("field", .text, "a field's name"),
+                LuaParameter(
+                    "key", .union([.text, .callback("(item: Item) → any")]),
+                    "a field, an expression such as width * height, or a function of the item"),
                 LuaParameter("order", .optional(.choice(["ascending", "descending"])), "ascending if not given"),
             ],
-            returns: [.object("Query")], "In the order of a field; a second call adds a lesser key.",
+            returns: [.object("Query")], "In the order of a key; a second call adds a lesser one.",
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
-        ) { value, call in
+        ) { [unowned classes] value, call in
             // The shim has seen that it is one of the two.
             let descending = call.isNil(1) ? false : try call.borrowedBytes(1).first == UInt8(ascii: "d")
+            if case .function = call.value(0) {
+                let key = try Self.key(call, classes, of: value.query)
+                return call.returns(QueryValue(value.query.sorted(key, descending: descending)), cls)
+            }
             let field = try call.borrowedBytes(0).bindMemory(to: UInt8.self)
             return call.returns(QueryValue(try value.query.sorted(utf8: field, descending: descending)), cls)
         }
@@ -147,35 +147,35 @@ enum QueryBinding {
         func give(_ value: PropertyListValue?, _ call: LuaCall) throws -> Int32 {
             call.returns(try value.map { try values.lua($0, readOnly: true) } ?? .nil)
         }
-        let field = [LuaParameter("field", .text, "a field's name")]
+        let key = [LuaParameter("key", .text, "a field, or an expression such as width * height")]
         cls.method(
-            "sum", field, returns: [.number], "The sum of a field; an integer when all values are.",
+            "sum", key, returns: [.number], "The sum of a key; an integer when all values are.",
             example: "return items:query():sum(\"valueInDollars\")"
         ) {
             value, call in
             try give(value.query.sum(try call.text(0)), call)
         }
         cls.method(
-            "average", field, returns: [.optional(.number)], "The mean of a field; nil without items.",
+            "average", key, returns: [.optional(.number)], "The mean of a key; nil without items.",
             example: "return items:query():average(\"valueInDollars\")"
         ) {
             value, call in
             try give(value.query.average(try call.text(0)).map(PropertyListValue.real), call)
         }
         cls.method(
-            "min", field, returns: [.any], "The least value of a field; nil without items.",
+            "min", key, returns: [.any], "The least value of a key; nil without items.",
             example: "return items:query():min(\"valueInDollars\")"
         ) { value, call in
             try give(value.query.min(try call.text(0)), call)
         }
         cls.method(
-            "max", field, returns: [.any], "The greatest value of a field; nil without items.",
+            "max", key, returns: [.any], "The greatest value of a key; nil without items.",
             example: "return items:query():max(\"dateCreated\")"
         ) { value, call in
             try give(value.query.max(try call.text(0)), call)
         }
         cls.method(
-            "distinct", field, returns: [.array(.any)], "The different values of a field, in order.",
+            "distinct", key, returns: [.array(.any)], "The different values of a key, in order.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1]"
         ) {
@@ -183,79 +183,33 @@ enum QueryBinding {
             let found = try value.query.distinct(try call.text(0))
             return call.returns(array: try found.map { try values.lua($0, readOnly: true) })
         }
-        let group = makeGroupClass(classes)
         cls.method(
             "groupBy",
             [
                 LuaParameter(
-                    "field", .union([.text, .callback("(item: Item) → any")]),
-                    "a field, a field of text with .firstWord, or a function of the item")
+                    "key", .union([.text, .callback("(item: Item) → any")]),
+                    "a field, an expression such as dims.w, name.firstWord or width * height, or a function of the item")
             ],
             returns: [.array(.object("Group"))],
-            "The items in groups: an array in the order of their first items, which finds a group by its key, too.",
+            "The items in groups: an array in the order of their first items, with the methods of Groups; a group's key finds it, too.",
             example: "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end"
         ) { [unowned classes] value, call in
-            let groups: [ItemGroup]
-            if case .function(let function) = call.value(0) {
-                let item = classes.item
-                groups = try value.query.groupBy { each -> PropertyListValue? in
-                    let key = try function.call(item.value(each)).first ?? .nil
-                    if key.isNil { return nil }
-                    do throws(ValueBridge.Refusal) { return try values.propertyList(key) } catch {
-                        throw call.refuse(0, "the function gave no key: \(error.message)")
-                    }
-                }
-            } else {
-                groups = try value.query.groupBy(try call.text(0))
-            }
-            let table = call.state.makeTable(array: groups.count)
-            let byKey = call.state.makeTable(fields: groups.count)
-            var pace = InterruptionPace()
-            for (index, each) in groups.enumerated() {
-                if pace.isDue() { throw WorkStopped() }
-                let handle = group.value(GroupValue(each))
-                table.rawSet(.integer(Int64(index + 1)), handle)
-                if let key = each.key, case .string = key { byKey.rawSet(try values.lua(key, readOnly: true), handle) }
-            }
-            let metatable = call.state.makeTable(fields: 2)
-            metatable.rawSet("__index", .table(byKey))
-            metatable.rawSet("__name", "groups")
-            table.setMetatable(metatable)
-            return call.returns(LuaValue.table(table))
+            let groups = try value.query.groups(by: try Self.key(call, classes, of: value.query))
+            return call.returns(LuaValue.table(classes.groups.table(groups)))
         }
     }
 
-    private static func makeGroupClass(_ classes: ItemClasses) -> LuaClass<GroupValue> {
-        let values = classes.host.values
-        let item = classes.item
-        let cls = LuaClass<GroupValue>("Group", "Items that have a key in common.", in: classes.host.state, kind: .box)
-        cls.property("key", .any, "What they have in common; nil when they have none.") { value, call in
-            call.returns(try value.group.key.map { try values.lua($0, readOnly: true) } ?? .nil)
-        }
-        cls.integer("count", "How many there are.", get: { Int64($0.group.count) })
-        cls.property("items", .array(.object("Item")), "The items.") { value, call in
-            try call.returns(items: value.group.references, item)
-        }
-        let field = [LuaParameter("field", .optional(.text), "valueInDollars if not given")]
-        let aggregates: [(String, (ItemGroup, String) throws -> PropertyListValue?)] = [
-            ("sum", { try $0.sum($1) }), ("average", { try $0.average($1).map(PropertyListValue.real) }),
-            ("min", { try $0.min($1) }), ("max", { try $0.max($1) }),
-        ]
-        for (name, aggregate) in aggregates {
-            cls.method(
-                name, field, returns: [.any], "The \(name) of a field over the group.",
-                example: "items:randomItem() return items:query():groupBy(\"name\")[1]:\(name)()"
-            ) { value, call in
-                let result = try aggregate(value.group, try call.optional(0, call.text) ?? "valueInDollars")
-                return call.returns(try result.map { try values.lua($0, readOnly: true) } ?? .nil)
+    /// A key of a query: text, or a function of the item.
+    private static func key(_ call: LuaCall, _ classes: ItemClasses, of query: ItemQuery) throws -> ItemKey {
+        guard case .function(let function) = call.value(0) else { return try query.store.key(try call.text(0)) }
+        let (item, values) = (classes.item, classes.host.values)
+        return .function { each in
+            let key = try function.call(item.value(each)).first ?? .nil
+            if key.isNil { return nil }
+            do throws(ValueBridge.Refusal) { return try values.propertyList(key) } catch {
+                throw call.refuse(0, "the function gave no key: \(error.message)")
             }
         }
-        cls.metamethod("__tostring") { value, call in
-            let key =
-                try value.group.key.map { call.state.describe(try values.lua($0, readOnly: true)).description } ?? "nil"
-            return call.returns("\(key): \(value.group.count)")
-        }
-        return cls
     }
 
     // MARK: Changing

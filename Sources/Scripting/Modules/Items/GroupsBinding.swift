@@ -1,0 +1,178 @@
+import Lua
+import PropertyList
+import Stores
+import Wording
+
+/// A group of a query's items as scripts hold it.
+final class GroupValue {
+    let group: ItemGroup
+    init(_ group: ItemGroup) { self.group = group }
+}
+
+/// The groups behind a table of groups.
+final class GroupsValue {
+    let groups: ItemGroups
+    /// Where each key's group is; made when a script first asks for one by its key.
+    private lazy var places: [PropertyListValue: Int] = Dictionary(
+        groups.enumerated().compactMap { place, group in group.key.map { (Self.canonical($0), place) } },
+        uniquingKeysWith: { first, _ in first })
+
+    init(_ groups: ItemGroups) { self.groups = groups }
+
+    /// The position, from 0, of the group with a key.
+    func place(of key: PropertyListValue) -> Int? { places[Self.canonical(key)] }
+
+    /// Numbers are equal by value.
+    private static func canonical(_ key: PropertyListValue) -> PropertyListValue {
+        if case .real(let number) = key, let integer = Int64(exactly: number) { return .integer(integer) }
+        return key
+    }
+}
+
+/// What `groupBy` gives: an array of groups, which is a table, with methods and keys behind its elements.
+final class GroupsBinding {
+    private unowned let classes: ItemClasses
+    private let group: LuaClass<GroupValue>
+    private let groups: LuaClass<GroupsValue>
+    /// By name: calls the method of the groups behind the table.
+    private var methods: [String: LuaFunction] = [:]
+    /// In the metatable of each table of groups: the groups behind it.
+    private static let handleKey = "groups"
+
+    init(_ classes: ItemClasses) {
+        self.classes = classes
+        group = GroupBinding.makeClass(classes)
+        groups = LuaClass<GroupsValue>(
+            "Groups",
+            "The groups of a query: an array with methods. Under a group's key it has that group, where no method has that name.",
+            in: classes.host.state, kind: .box)
+        declare()
+        for name in classes.host.state.declarations["Groups", .class]?.memberNames ?? [] { methods[name] = forwarder(name) }
+    }
+
+    // MARK: Methods
+
+    private func declare() {
+        let values = classes.host.values
+        groups.method(
+            "sorted",
+            [
+                LuaParameter("by", .choice(ItemGroups.Order.allCases.map(\.rawValue)), "the number of items, or the key"),
+                LuaParameter("order", .optional(.choice(["ascending", "descending"])), "ascending if not given"),
+            ],
+            returns: [.object("Groups")], "The groups in another order; equal ones stay in theirs.",
+            example: "return items:query():groupBy(\"name\"):sorted(\"count\", \"descending\")[1]"
+        ) { [unowned self] value, call in
+            let order = ItemGroups.Order(rawValue: try call.text(0)) ?? .count
+            let isDescending = try call.optional(1, call.text) == "descending"
+            return call.returns(LuaValue.table(table(value.groups.sorted(by: order, descending: isDescending))))
+        }
+        groups.method(
+            "limit", [LuaParameter("count", .integer, "from 0")], returns: [.object("Groups")], "At most so many groups.",
+            example: "return #items:query():groupBy(\"name\"):limit(3)"
+        ) { [unowned self] value, call in
+            let count = try call.integer(0)
+            guard count >= 0 else { throw call.refuse(0, "a number from 0 expected, got \(count)") }
+            return call.returns(LuaValue.table(table(value.groups.limit(Int(clamping: count)))))
+        }
+        groups.method(
+            "aggregate",
+            [
+                LuaParameter(
+                    "functions", .table,
+                    "by the names of the results: count(), sum(f), average(f), min(f), max(f) of fields or expressions")
+            ],
+            returns: [.array(.table)], "A table for each group: its key, and what the functions make of its items.",
+            example:
+                "items:randomItem() return items:query():groupBy(\"name\"):aggregate{ n = \"count()\", total = \"sum(valueInDollars)\" }[1].n"
+        ) { value, call in
+            var names: [(LuaValue, String)] = []
+            try call.table(0).forEach { name, function in
+                guard let text = function.textValue else {
+                    throw call.refuse(0, "a function's text expected, such as \"sum(valueInDollars)\"")
+                }
+                names.append((name, text))
+                return true
+            }
+            let results = try value.groups.aggregate(names.map(\.1))
+            let rows = call.state.makeTable(array: results.count)
+            for (place, result) in results.enumerated() {
+                let row = call.state.makeTable(fields: names.count + 1)
+                if let key = value.groups[place].key { row.rawSet("key", try values.lua(key, readOnly: true)) }
+                for ((name, _), each) in zip(names, result) {
+                    row.rawSet(name, try each.map { try values.lua($0, readOnly: true) } ?? .nil)
+                }
+                rows.rawSet(.integer(Int64(place + 1)), .table(row))
+            }
+            return call.returns(LuaValue.table(rows))
+        }
+        groups.method(
+            "group", [LuaParameter("key", .any, "what its items have in common")], returns: [.optional(.object("Group"))],
+            "The group with a key; nil when there is none.",
+            example: "items:createItem{ name = \"Lamp\" } return items:query():groupBy(\"name\"):group(\"Lamp\").count"
+        ) { [unowned self] value, call in
+            guard let place = try place(of: call.value(0), in: value) else { return call.returns(LuaValue.nil) }
+            return call.returns(GroupValue(value.groups[place]), group)
+        }
+    }
+
+    private func place(of key: LuaValue, in value: GroupsValue) throws -> Int? {
+        do throws(ValueBridge.Refusal) { return value.place(of: try classes.host.values.propertyList(key)) } catch {
+            return nil
+        }
+    }
+
+    // MARK: The table
+
+    /// An array of the groups, whose metatable knows the methods and the keys.
+    func table(_ found: ItemGroups) -> LuaTable {
+        let state = classes.host.state
+        let table = state.makeTable(array: found.count)
+        for (index, each) in found.enumerated() {
+            table.rawSet(.integer(Int64(index + 1)), group.value(GroupValue(each)))
+        }
+        let metatable = state.makeTable(fields: 3)
+        metatable.rawSet(.text(Self.handleKey), groups.value(GroupsValue(found)))
+        metatable.rawSet("__index", .function(index))
+        metatable.rawSet("__name", "groups")
+        table.setMetatable(metatable)
+        return table
+    }
+
+    /// What a table of groups has beside its elements.
+    private lazy var index = classes.host.state.makeFunction(
+        LuaFunctionDeclaration("__index", [LuaParameter("…", .variadic(.any))])
+    ) { [unowned self] call in
+        guard case .table(let table)? = call.allValues.first else { return call.returns(LuaValue.nil) }
+        let key = call.value(1)
+        if let name = key.textValue, let method = methods[name] { return call.returns(LuaValue.function(method)) }
+        if case .integer = key { return call.returns(LuaValue.nil) }
+        guard let value = value(of: table), let place = try place(of: key, in: value) else {
+            return call.returns(LuaValue.nil)
+        }
+        // The element, which may have been put elsewhere since, and not another handle for it.
+        return call.returns(GroupValue(value.groups[place]), group)
+    }
+
+    private func value(of table: LuaTable) -> GroupsValue? {
+        table.metatable.flatMap { groups.object(of: $0.rawGet(.text(Self.handleKey))) }
+    }
+
+    private func forwarder(_ name: String) -> LuaFunction {
+        let state = classes.host.state
+        return state.makeFunction(
+            LuaFunctionDeclaration(name, [LuaParameter("…", .variadic(.any))]), owner: "groups:"
+        ) { [unowned self] call in
+            let arguments = call.allValues
+            guard case .table(let table)? = arguments.first, let value = value(of: table) else {
+                throw LuaError(.argument, "call it with a colon: groups:\(name)(…)")
+            }
+            let handle = groups.value(value)
+            guard case .function(let method) = try call.state.field(name, of: handle) else {
+                throw LuaError(.argument, "groups have no method \(name)")
+            }
+            let results = try method.call(arguments: [handle] + arguments.dropFirst())
+            return try call.returns(values: results)
+        }
+    }
+}
