@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "Lua", targets: ["Lua"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "CSV", targets: ["CSV"]),
         .library(name: "LineEditor", targets: ["LineEditor"]),
     ],
     dependencies: [
@@ -44,6 +45,7 @@ let package = Package(
         // Formats and languages: these stand alone.
         .target(name: "PropertyList", dependencies: ["CPlatform", "Wording"]),
         .target(name: "KeyedArchive", dependencies: ["CPlatform", "PropertyList", "Wording"]),
+        .target(name: "CSV", dependencies: ["PropertyList"]),
         .target(name: "Lua", dependencies: ["CLuaShim", "Wording"]),
         .target(name: "LineEditor"),
 
@@ -56,7 +58,7 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Application", "Files", "KeyedArchive", "PropertyList", "CImaging", "CPlatform", "Wording",
+                "Application", "CSV", "Files", "KeyedArchive", "PropertyList", "CImaging", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
@@ -66,7 +68,7 @@ let package = Package(
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
+                "Lua", "Application", "Stores", "CSV", "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -77,7 +79,7 @@ let package = Package(
         .target(
             name: "Cubby",
             dependencies: [
-                "Scripting", "REPL", "Stores", "Application", "KeyedArchive", "PropertyList", "Lua", "Files",
+                "Scripting", "REPL", "Stores", "Application", "CSV", "KeyedArchive", "PropertyList", "Lua", "Files",
             ]),
         .executableTarget(
             name: "CubbyCommand",
@@ -99,6 +101,7 @@ let package = Package(
         .testTarget(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "PropertyList", "CPlatform", "FuzzExercise", "TestSupport"]),
+        .testTarget(name: "CSVTests", dependencies: ["CSV", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
         .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),

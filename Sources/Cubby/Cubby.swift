@@ -1,5 +1,6 @@
 // Everything that an application embeds, under one name. `docs/embedding.md` begins with it.
 @_exported public import Application
+@_exported public import CSV
 @_exported public import Files
 @_exported public import KeyedArchive
 @_exported public import Lua

@@ -22,6 +22,9 @@ import Testing
         UnixSignal.self,
     ]
 
+    // CSV
+    static let csv: [Any.Type] = [CSVError.self, CSVOptions.self, CSVReader.self, CSVRow.self, CSVWriter.self]
+
     // Files
     static let files: [Any.Type] = [
         AtomicFile.self, AtomicFileWriter.self, BeneathFileLayer.self, DisplayPath.self, FileAccess.self,
@@ -81,8 +84,8 @@ import Testing
 
     // Stores
     static let stores: [Any.Type] = [
-        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, CSVError.self, CSVOptions.self,
-        CSVReader.self, CSVRow.self, CSVWriter.self, Checksum.self, CommitBytes.self, Durability.self,
+        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, Checksum.self, CommitBytes.self,
+        Durability.self,
         ForeignFields.self, Gallery.self, HistoryLimits.self, Image.self, ImageError.self, ImageFormat.self,
         ImageLimits.self, ImageMetadata.self, ImagePixels.self, ImageSizing.self, ImageStore.self, Item.self,
         ItemChange.self, (any ItemCommitObserver).self,

@@ -1,4 +1,5 @@
 public import Application
+public import CSV
 public import Files
 public import KeyedArchive
 public import Lua

@@ -1,5 +1,5 @@
+import CSV
 import Foundation
-import Stores
 import TestSupport
 import Testing
 

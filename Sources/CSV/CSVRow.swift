@@ -1,23 +1,23 @@
 /// One row's cells, byte for byte, in a buffer that the next row uses again.
 public struct CSVRow: Sendable {
-    private(set) var bytes: [UInt8] = []
-    private var ends: [Int] = []
+    @usableFromInline private(set) var bytes: [UInt8] = []
+    @usableFromInline private(set) var ends: [Int] = []
 
     /// An empty row.
     public init() {}
 
     /// How many cells the row has.
-    public var count: Int { ends.count }
+    @inlinable public var count: Int { ends.count }
 
     /// Where a cell, counted from 0, is in the row's bytes.
     ///
     /// - Precondition: the row has that cell.
-    public func range(of cell: Int) -> Range<Int> {
+    @inlinable public func range(of cell: Int) -> Range<Int> {
         (cell == 0 ? 0 : ends[cell - 1])..<ends[cell]
     }
 
     /// Calls a function with the bytes of all the row's cells, one cell after the other, which `range(of:)` tells apart.
-    public func withUnsafeBytes<Result, Failure: Error>(
+    @inlinable public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try bytes.withUnsafeBytes { buffer -> Swift.Result<Result, Failure> in
@@ -28,7 +28,7 @@ public struct CSVRow: Sendable {
     /// The bytes of a cell, counted from 0.
     ///
     /// - Precondition: the row has that cell.
-    public subscript(cell: Int) -> ArraySlice<UInt8> { bytes[range(of: cell)] }
+    @inlinable public subscript(cell: Int) -> ArraySlice<UInt8> { bytes[range(of: cell)] }
 
     /// A cell, counted from 0, as text; nil when its bytes are not UTF-8.
     ///

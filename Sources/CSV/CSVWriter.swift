@@ -29,7 +29,13 @@ public struct CSVWriter: Sendable {
     }
 
     /// Adds a cell to the row that is being written.
-    public mutating func append(_ cell: some Collection<UInt8>) {
+    @inlinable public mutating func append(_ cell: some Collection<UInt8>) {
+        if cell.withContiguousStorageIfAvailable({ append(bytes: $0) }) == nil {
+            Array(cell).withUnsafeBufferPointer { append(bytes: $0) }
+        }
+    }
+
+    @usableFromInline mutating func append(bytes cell: UnsafeBufferPointer<UInt8>) {
         if !isFirstCell { bytes.append(delimiter) }
         rowIsOneEmptyCell = isFirstCell && cell.isEmpty
         if needsQuotes(cell) {
@@ -74,7 +80,7 @@ public struct CSVWriter: Sendable {
         return bytes
     }
 
-    private func needsQuotes(_ cell: some Collection<UInt8>) -> Bool {
+    private func needsQuotes(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         for byte in cell
         where byte == delimiter || byte == CSVByte.quote || byte == CSVByte.cr || byte == CSVByte.lf {
             return true
