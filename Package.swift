@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "Lua", targets: ["Lua"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "PredicateFormat", targets: ["PredicateFormat"]),
         .library(name: "CSV", targets: ["CSV"]),
         .library(name: "LineEditor", targets: ["LineEditor"]),
     ],
@@ -45,6 +46,7 @@ let package = Package(
         // Formats and languages: these stand alone.
         .target(name: "PropertyList", dependencies: ["CPlatform", "Wording"]),
         .target(name: "KeyedArchive", dependencies: ["CPlatform", "PropertyList", "Wording"]),
+        .target(name: "PredicateFormat", dependencies: ["CPlatform", "PropertyList", "Wording"]),
         .target(name: "CSV", dependencies: ["PropertyList"]),
         .target(name: "Lua", dependencies: ["CLuaShim", "Wording"]),
         .target(name: "LineEditor"),
@@ -58,7 +60,9 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Application", "CSV", "Files", "KeyedArchive", "PropertyList", "CImaging", "CPlatform", "Wording",
+                "Application", "PredicateFormat", "CSV", "Files", "KeyedArchive", "PropertyList", "CImaging",
+                "CPlatform",
+                "Wording",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
@@ -68,7 +72,9 @@ let package = Package(
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Stores", "CSV", "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
+                "Lua", "Application", "Stores", "PredicateFormat", "CSV", "KeyedArchive", "PropertyList", "Files",
+                "CPlatform",
+                "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -79,7 +85,9 @@ let package = Package(
         .target(
             name: "Cubby",
             dependencies: [
-                "Scripting", "REPL", "Stores", "Application", "CSV", "KeyedArchive", "PropertyList", "Lua", "Files",
+                "Scripting", "REPL", "Stores", "Application", "PredicateFormat", "CSV", "KeyedArchive", "PropertyList",
+                "Lua",
+                "Files",
             ]),
         .executableTarget(
             name: "CubbyCommand",
@@ -101,13 +109,17 @@ let package = Package(
         .testTarget(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "PropertyList", "CPlatform", "FuzzExercise", "TestSupport"]),
+        .testTarget(
+            name: "PredicateFormatTests", dependencies: ["PredicateFormat", "PropertyList", "TestSupport"]),
         .testTarget(name: "CSVTests", dependencies: ["CSV", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
         .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),
         .testTarget(
             name: "StoresTests",
-            dependencies: ["Stores", "Application", "KeyedArchive", "PropertyList", "Files", "TestSupport"]),
+            dependencies: [
+                "Stores", "Application", "PredicateFormat", "KeyedArchive", "PropertyList", "Files", "TestSupport",
+            ]),
         .testTarget(
             name: "ScriptingTests",
             dependencies: [

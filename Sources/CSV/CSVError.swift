@@ -20,6 +20,7 @@ public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
         case stopped
     }
 
+    /// What went wrong.
     public let code: Code
     /// The row, counted from 1, the header among them; 0 when no row is to blame.
     public let row: Int
@@ -30,6 +31,7 @@ public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
+    /// An error; its message is the text behind the place, or the text alone where the row is 0.
     public init(_ code: Code, row: Int, line: Int, _ what: String) {
         self.code = code
         self.row = row

@@ -11,6 +11,7 @@ public struct CSVOptions: Sendable {
     /// The most cells of one row.
     public var columnLimit = 65_536
 
+    /// Options with the limits' default values.
     public init(delimiter: UInt8 = UInt8(ascii: ","), hasHeader: Bool = true) {
         self.delimiter = delimiter
         self.hasHeader = hasHeader

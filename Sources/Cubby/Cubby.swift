@@ -4,6 +4,7 @@
 @_exported public import Files
 @_exported public import KeyedArchive
 @_exported public import Lua
+@_exported public import PredicateFormat
 @_exported public import PropertyList
 @_exported public import REPL
 @_exported public import Scripting

@@ -59,6 +59,14 @@ import Testing
         LuaType.self, LuaUserdata.self, LuaValue.self, LuaVariadic<Int>.self, LuaVersion.self,
     ]
 
+    // PredicateFormat
+    static let predicateFormat: [Any.Type] = [
+        FormatExpression.self, FormatPredicate.self, FormatPredicateError.self, PredicateAccessor<Int>.self,
+        PredicateArithmetic.self, PredicateComparison.self, PredicateConstraint.self, PredicateFunction.self,
+        PredicateKeyPath.self, PredicateKind.self, PredicateNode.self, PredicateOperator.self, PredicateOptions.self,
+        (any PredicateRecord).self, PredicateSubscript.self,
+    ]
+
     // PropertyList
     static let propertyList: [Any.Type] = [
         BinaryPropertyListContainer.self, BinaryPropertyListField.self, BinaryPropertyListReader.self,
@@ -96,9 +104,7 @@ import Testing
         ItemStoreDiff.self, (any ItemStoreObserver).self, ItemStoreCommit.self, ItemStoreReference.self,
         ItemStoreSave.self,
         JournalHeader.self, JournalRecord.self, JournalScan.self, MemoryPersistence.self, OriginalArchive.self,
-        PredicateAccessor<Int>.self, PredicateArithmetic.self, PredicateComparison.self, PredicateConstraint.self,
-        PredicateFunction.self, PredicateKeyPath.self, PredicateKind.self, PredicateNode.self, PredicateOperator.self,
-        PredicateOptions.self, PredicateSubscript.self, StoreCheck.self, StoreError.self, StoreFinding.self,
+        StoreCheck.self, StoreError.self, StoreFinding.self,
         TerminalArea.self, TerminalColors.self, TerminalGraphics.self, TerminalImage.self,
         (any TransactionParticipant).self,
     ]

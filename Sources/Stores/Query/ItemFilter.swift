@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// A query's predicates as passes over a list of rows, one for each of their parts, the cheap ones first.

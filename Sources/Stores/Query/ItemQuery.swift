@@ -1,3 +1,4 @@
+public import PredicateFormat
 import Wording
 
 /// A question about a store's items: a value that is refined step by step, and answered when it is asked.
@@ -32,7 +33,7 @@ public struct ItemQuery {
     /// - Throws: `ItemPredicateError` for a field that no item has, with the nearest names, and for a comparison that can
     ///   never hold.
     public func filter(_ predicate: ItemPredicate) throws(ItemPredicateError) -> ItemQuery {
-        try predicate.check(knownFields: store.knownFields)
+        try predicate.check(knownFields: store.knownFields, of: "item")
         try predicate.check(kinds: ItemStore.domainKinds)
         return satisfying(.predicate(predicate))
     }
