@@ -60,34 +60,39 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Application", "PredicateFormat", "CSV", "Files", "KeyedArchive", "PropertyList", "CImaging",
-                "CPlatform",
+                "Application", "PredicateFormat", "CSV", "Files", "KeyedArchive", "PropertyList", "CPlatform",
                 "Wording",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ]),
 
+        .target(
+            name: "Images",
+            dependencies: [
+                "Stores", "Application", "Files", "PropertyList", "CImaging", "CPlatform", "Wording",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(name: "Gallery", dependencies: ["Images", "Stores", "Application", "Files", "PropertyList"]),
+
         // Scripts and people.
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Stores", "PredicateFormat", "CSV", "KeyedArchive", "PropertyList", "Files",
-                "CPlatform",
-                "Wording",
+                "Lua", "Application", "Gallery", "Images", "Stores", "PredicateFormat", "CSV", "KeyedArchive",
+                "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "REPL",
             dependencies: [
-                "Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList", "Files", "Wording",
+                "Scripting", "LineEditor", "Lua", "Application", "Images", "Stores", "PropertyList", "Files", "Wording",
             ]),
         .target(
             name: "Cubby",
             dependencies: [
-                "Scripting", "REPL", "Stores", "Application", "PredicateFormat", "CSV", "KeyedArchive", "PropertyList",
-                "Lua",
-                "Files",
+                "Scripting", "REPL", "Gallery", "Images", "Stores", "Application", "PredicateFormat", "CSV",
+                "KeyedArchive", "PropertyList", "Lua", "Files",
             ]),
         .executableTarget(
             name: "CubbyCommand",
@@ -121,13 +126,28 @@ let package = Package(
                 "Stores", "Application", "PredicateFormat", "KeyedArchive", "PropertyList", "Files", "TestSupport",
             ]),
         .testTarget(
+            name: "ImagesTests",
+            dependencies: [
+                "Images", "Stores", "Application", "Files", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "GalleryTests",
+            dependencies: [
+                "Gallery", "Images", "Stores", "PropertyList", "Files", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
             name: "ScriptingTests",
             dependencies: [
-                "Scripting", "Application", "Stores", "KeyedArchive", "PropertyList", "Lua", "Files", "TestSupport",
+                "Scripting", "Application", "Images", "Stores", "KeyedArchive", "PropertyList", "Lua", "Files",
+                "TestSupport",
             ]),
         .testTarget(
             name: "REPLTests",
-            dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "Files", "TestSupport"]),
+            dependencies: [
+                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Stores", "Files", "TestSupport",
+            ]),
         .testTarget(name: "CubbyTests", dependencies: ["Cubby", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],

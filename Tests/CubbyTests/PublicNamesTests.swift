@@ -36,6 +36,16 @@ import Testing
         WorkerThread<Int>.self, WorkingDirectory.self,
     ]
 
+    // Gallery
+    static let gallery: [Any.Type] = [Gallery.self]
+
+    // Images
+    static let images: [Any.Type] = [
+        Image.self, ImageError.self, ImageFormat.self, ImageLimits.self, ImageMetadata.self, ImagePixels.self,
+        ImageSizing.self, ImageStore.self, TerminalArea.self, TerminalColors.self, TerminalGraphics.self,
+        TerminalImage.self,
+    ]
+
     // KeyedArchive
     static let keyedArchive: [Any.Type] = [
         AllowedClasses.self, ArchiveCheck.self, ArchiveClassBinding.self, ArchiveError.self, ArchiveGraph.self,
@@ -94,8 +104,7 @@ import Testing
     static let stores: [Any.Type] = [
         ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, Checksum.self, CommitBytes.self,
         Durability.self,
-        ForeignFields.self, Gallery.self, HistoryLimits.self, Image.self, ImageError.self, ImageFormat.self,
-        ImageLimits.self, ImageMetadata.self, ImagePixels.self, ImageSizing.self, ImageStore.self, Item.self,
+        ForeignFields.self, HistoryLimits.self, Item.self,
         ItemChange.self, (any ItemCommitObserver).self,
         ItemCursor.self, ItemDraft.self, ItemField.self, ItemFields.self, ItemFileFormat.self, ItemFileOptions.self,
         ItemGroup.self, ItemLoadReport.self, ItemLoader.self, (any ItemPersistence).self, ItemPredicate.self,
@@ -105,7 +114,6 @@ import Testing
         ItemStoreSave.self,
         JournalHeader.self, JournalRecord.self, JournalScan.self, MemoryPersistence.self, OriginalArchive.self,
         StoreCheck.self, StoreError.self, StoreFinding.self,
-        TerminalArea.self, TerminalColors.self, TerminalGraphics.self, TerminalImage.self,
         (any TransactionParticipant).self,
     ]
 

@@ -1,6 +1,7 @@
 public import Application
 public import CSV
 public import Files
+public import Images
 public import KeyedArchive
 public import Lua
 public import PredicateFormat

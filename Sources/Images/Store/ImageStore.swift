@@ -128,7 +128,7 @@ public final class ImageStore {
     }
 
     /// The file of the picture under a key; nil when there is none.
-    func pictureFile(forKey key: String) -> PictureFile? {
+    package func pictureFile(forKey key: String) -> PictureFile? {
         guard ImageKey.isKey(key), let path = currentPath(forKey: key), layer.exists(path) else { return nil }
         return PictureFile(key: key, path: path, limits: limits, layer: layer)
     }

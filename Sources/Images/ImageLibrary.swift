@@ -2,7 +2,7 @@ import CImaging
 import CPlatform
 
 /// libvips as Swift sees it: bytes in, bytes out, errors in words.
-enum ImageLibrary {
+package enum ImageLibrary {
     /// What is decoded: a file's bytes, or pixels.
     enum Source {
         /// With its size, upright, once it is known.
@@ -36,7 +36,7 @@ enum ImageLibrary {
     }
 
     /// Works on pictures on this thread beside other threads that do so, too.
-    static func besideOthers<Value>(_ body: () -> Value) -> Value {
+    package static func besideOthers<Value>(_ body: () -> Value) -> Value {
         cimaging_set_beside_others(1)
         defer { cimaging_set_beside_others(0) }
         return body()

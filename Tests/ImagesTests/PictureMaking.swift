@@ -1,5 +1,5 @@
 import Foundation
-import Stores
+import Images
 import TestSupport
 
 /// Pictures for tests: the example's own, and ones that are made or broken here.

@@ -42,7 +42,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The file system's error as this one.
-    init(_ code: Code, _ error: FileError) {
+    package init(_ code: Code, _ error: FileError) {
         self.code = code
         message = error.message
         path = error.path

@@ -1,21 +1,22 @@
 import Application
 import Files
+import Stores
 import TestSupport
 import Testing
 
-@testable import Stores
+@testable import Images
 
 /// Pictures that an undo may bring back are kept as long as the history reaches to them, and no longer.
 @Suite("Pictures in the history")
 struct ImageHistoryTests {
     private struct Scene {
-        let folder: StoreFolder
+        let folder: PictureFolder
         let layer = FaultyFileLayer()
         let items: ItemStore
         let images: ImageStore
 
         init(durability: Durability = .process) throws {
-            folder = try StoreFolder()
+            folder = try PictureFolder()
             items = try folder.open(layer, durability: durability)
             let images = ImageStore(
                 directory: folder.path, caches: folder.caches, using: layer, logger: RecordingLog().logger)

@@ -1,6 +1,7 @@
 import Application
 import Files
 import Foundation
+import Images
 import Stores
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Testing
 struct ImageTransactionTests {
     /// An item with a picture, on a file system that can fail.
     private struct Scene {
-        let folder: StoreFolder
+        let folder: PictureFolder
         let layer = FaultyFileLayer()
         let log = RecordingLog()
         let items: ItemStore
@@ -20,7 +21,7 @@ struct ImageTransactionTests {
         let new: [UInt8]
 
         init() throws {
-            folder = try StoreFolder()
+            folder = try PictureFolder()
             items = try folder.open(layer)
             images = ImageStore(directory: folder.path, caches: folder.caches, using: layer, logger: log.logger)
             items.participant = images

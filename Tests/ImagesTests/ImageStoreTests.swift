@@ -1,6 +1,6 @@
 import Application
 import Foundation
-import Stores
+import Images
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Stores
+import Images
 import Testing
 
 @Suite("Terminal image")

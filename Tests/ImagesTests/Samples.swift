@@ -1,5 +1,5 @@
 import Foundation
-import Stores
+import Images
 import Testing
 
 /// The same little picture in many formats, 64×32: red and blue halves, upper and lower, written by libvips 8.14.

@@ -1,4 +1,5 @@
 import Files
+import Images
 
 /// A picture of a gallery: the files that are made of the one in the store; on any thread.
 struct GalleryPicture: Sendable {
