@@ -20,6 +20,8 @@ let package = Package(
         .library(name: "Lua", targets: ["Lua"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "PredicateFormat", targets: ["PredicateFormat"]),
+        .library(name: "CSV", targets: ["CSV"]),
         .library(name: "LineEditor", targets: ["LineEditor"]),
     ],
     dependencies: [
@@ -44,6 +46,8 @@ let package = Package(
         // Formats and languages: these stand alone.
         .target(name: "PropertyList", dependencies: ["CPlatform", "Wording"]),
         .target(name: "KeyedArchive", dependencies: ["CPlatform", "PropertyList", "Wording"]),
+        .target(name: "PredicateFormat", dependencies: ["CPlatform", "PropertyList", "Wording"]),
+        .target(name: "CSV", dependencies: ["PropertyList"]),
         .target(name: "Lua", dependencies: ["CLuaShim", "Wording"]),
         .target(name: "LineEditor"),
 
@@ -56,28 +60,39 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Application", "Files", "KeyedArchive", "PropertyList", "CImaging", "CPlatform", "Wording",
+                "Application", "PredicateFormat", "CSV", "Files", "KeyedArchive", "PropertyList", "CPlatform",
+                "Wording",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ]),
 
+        .target(
+            name: "Images",
+            dependencies: [
+                "Stores", "Application", "Files", "PropertyList", "CImaging", "CPlatform", "Wording",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(name: "Gallery", dependencies: ["Images", "Stores", "Application", "Files", "PropertyList"]),
+
         // Scripts and people.
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Stores", "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
+                "Lua", "Application", "Gallery", "Images", "Stores", "PredicateFormat", "CSV", "KeyedArchive",
+                "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "REPL",
             dependencies: [
-                "Scripting", "LineEditor", "Lua", "Application", "Stores", "PropertyList", "Files", "Wording",
+                "Scripting", "LineEditor", "Lua", "Application", "Images", "Stores", "PropertyList", "Files", "Wording",
             ]),
         .target(
             name: "Cubby",
             dependencies: [
-                "Scripting", "REPL", "Stores", "Application", "KeyedArchive", "PropertyList", "Lua", "Files",
+                "Scripting", "REPL", "Gallery", "Images", "Stores", "Application", "PredicateFormat", "CSV",
+                "KeyedArchive", "PropertyList", "Lua", "Files",
             ]),
         .executableTarget(
             name: "CubbyCommand",
@@ -99,20 +114,40 @@ let package = Package(
         .testTarget(
             name: "KeyedArchiveTests",
             dependencies: ["KeyedArchive", "PropertyList", "CPlatform", "FuzzExercise", "TestSupport"]),
+        .testTarget(
+            name: "PredicateFormatTests", dependencies: ["PredicateFormat", "PropertyList", "TestSupport"]),
+        .testTarget(name: "CSVTests", dependencies: ["CSV", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
         .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),
         .testTarget(
             name: "StoresTests",
-            dependencies: ["Stores", "Application", "KeyedArchive", "PropertyList", "Files", "TestSupport"]),
+            dependencies: [
+                "Stores", "Application", "PredicateFormat", "KeyedArchive", "PropertyList", "Files", "TestSupport",
+            ]),
+        .testTarget(
+            name: "ImagesTests",
+            dependencies: [
+                "Images", "Stores", "Application", "Files", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "GalleryTests",
+            dependencies: [
+                "Gallery", "Images", "Stores", "PropertyList", "Files", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(
             name: "ScriptingTests",
             dependencies: [
-                "Scripting", "Application", "Stores", "KeyedArchive", "PropertyList", "Lua", "Files", "TestSupport",
+                "Scripting", "Application", "Images", "Stores", "KeyedArchive", "PropertyList", "Lua", "Files",
+                "TestSupport",
             ]),
         .testTarget(
             name: "REPLTests",
-            dependencies: ["REPL", "Scripting", "LineEditor", "Lua", "Application", "Stores", "Files", "TestSupport"]),
+            dependencies: [
+                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Stores", "Files", "TestSupport",
+            ]),
         .testTarget(name: "CubbyTests", dependencies: ["Cubby", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A moment in time, as property lists store it: seconds since 2001-01-01T00:00:00Z.
 public struct PropertyListDate: Sendable, Hashable, Comparable {
     /// Seconds between 1970-01-01 and 2001-01-01, both at midnight UTC.
@@ -15,6 +17,14 @@ public struct PropertyListDate: Sendable, Hashable, Comparable {
     }
 
     public var secondsSince1970: Double { secondsSinceReferenceDate + Self.unixEpochOffset }
+
+    /// The moment of the call, by the wall clock.
+    package static func now() -> PropertyListDate {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return PropertyListDate(
+            secondsSinceReferenceDate: Double(time.tv_sec) - unixEpochOffset + Double(time.tv_nsec) / 1e9)
+    }
 
     public static func < (lhs: Self, rhs: Self) -> Bool {
         lhs.secondsSinceReferenceDate < rhs.secondsSinceReferenceDate

@@ -22,6 +22,9 @@ import Testing
         UnixSignal.self,
     ]
 
+    // CSV
+    static let csv: [Any.Type] = [CSVError.self, CSVOptions.self, CSVReader.self, CSVRow.self, CSVWriter.self]
+
     // Files
     static let files: [Any.Type] = [
         AtomicFile.self, AtomicFileWriter.self, BeneathFileLayer.self, DisplayPath.self, FileAccess.self,
@@ -31,6 +34,16 @@ import Testing
         OwnStream.self, (any PathLayer).self, PathText.self, PosixFileLayer.self, ProcessName.self,
         ProgramArguments.self, TemporaryName.self,
         WorkerThread<Int>.self, WorkingDirectory.self,
+    ]
+
+    // Gallery
+    static let gallery: [Any.Type] = [Gallery.self]
+
+    // Images
+    static let images: [Any.Type] = [
+        Image.self, ImageError.self, ImageFormat.self, ImageLimits.self, ImageMetadata.self, ImagePixels.self,
+        ImageSizing.self, ImageStore.self, TerminalArea.self, TerminalColors.self, TerminalGraphics.self,
+        TerminalImage.self,
     ]
 
     // KeyedArchive
@@ -54,6 +67,14 @@ import Testing
         LuaParameter.self, LuaPropertyDeclaration.self, LuaRecord.self, LuaRecordValues.self, LuaReference.self,
         (any LuaRepresentable).self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self, LuaThread.self,
         LuaType.self, LuaUserdata.self, LuaValue.self, LuaVariadic<Int>.self, LuaVersion.self,
+    ]
+
+    // PredicateFormat
+    static let predicateFormat: [Any.Type] = [
+        FormatExpression.self, FormatPredicate.self, FormatPredicateError.self, PredicateAccessor<Int>.self,
+        PredicateArithmetic.self, PredicateComparison.self, PredicateConstraint.self, PredicateFunction.self,
+        PredicateKeyPath.self, PredicateKind.self, PredicateNode.self, PredicateOperator.self, PredicateOptions.self,
+        (any PredicateRecord).self, PredicateSubscript.self,
     ]
 
     // PropertyList
@@ -81,10 +102,9 @@ import Testing
 
     // Stores
     static let stores: [Any.Type] = [
-        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, CSVError.self, CSVOptions.self,
-        CSVReader.self, CSVRow.self, CSVWriter.self, Checksum.self, CommitBytes.self, Durability.self,
-        ForeignFields.self, Gallery.self, HistoryLimits.self, Image.self, ImageError.self, ImageFormat.self,
-        ImageLimits.self, ImageMetadata.self, ImagePixels.self, ImageSizing.self, ImageStore.self, Item.self,
+        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, Checksum.self, CommitBytes.self,
+        Durability.self,
+        ForeignFields.self, HistoryLimits.self, Item.self,
         ItemChange.self, (any ItemCommitObserver).self,
         ItemCursor.self, ItemDraft.self, ItemField.self, ItemFields.self, ItemFileFormat.self, ItemFileOptions.self,
         ItemGroup.self, ItemLoadReport.self, ItemLoader.self, (any ItemPersistence).self, ItemPredicate.self,
@@ -93,10 +113,7 @@ import Testing
         ItemStoreDiff.self, (any ItemStoreObserver).self, ItemStoreCommit.self, ItemStoreReference.self,
         ItemStoreSave.self,
         JournalHeader.self, JournalRecord.self, JournalScan.self, MemoryPersistence.self, OriginalArchive.self,
-        PredicateAccessor<Int>.self, PredicateArithmetic.self, PredicateComparison.self, PredicateConstraint.self,
-        PredicateFunction.self, PredicateKeyPath.self, PredicateKind.self, PredicateNode.self, PredicateOperator.self,
-        PredicateOptions.self, PredicateSubscript.self, StoreCheck.self, StoreError.self, StoreFinding.self,
-        TerminalArea.self, TerminalColors.self, TerminalGraphics.self, TerminalImage.self,
+        StoreCheck.self, StoreError.self, StoreFinding.self,
         (any TransactionParticipant).self,
     ]
 

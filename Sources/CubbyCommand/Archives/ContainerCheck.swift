@@ -2,6 +2,7 @@ import Application
 import ArgumentParser
 import Files
 import Glibc
+import Images
 import Logging
 import Stores
 

@@ -1,7 +1,7 @@
 import Application
+import Images
 import Lua
 import Scripting
-import Stores
 import Wording
 
 /// One attached prompt, seen from the host: its entries run between the host's other work, and their output goes to it.

@@ -1,6 +1,7 @@
 import Application
 import Files
 import Glibc
+import Images
 import LineEditor
 import Lua
 import PropertyList

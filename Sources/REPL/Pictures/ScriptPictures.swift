@@ -1,8 +1,8 @@
 import Application
 import Glibc
+public import Images
 import LineEditor
 public import Scripting
-public import Stores
 
 /// The front end of a script that runs without a prompt: draws its pictures where standard output is a terminal.
 public final class ScriptPictures: HostFrontEnd {

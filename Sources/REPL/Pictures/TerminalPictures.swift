@@ -1,5 +1,5 @@
+import Images
 import LineEditor
-import Stores
 
 /// How pictures are drawn on the terminal that a person looks at: the best way that it has answered to know.
 struct TerminalPictures {

@@ -1,10 +1,10 @@
 import Application
 import Files
 import Glibc
+public import Images
 import LineEditor
 import Lua
 public import Scripting
-public import Stores
 import Wording
 
 /// A prompt on a host: reads entries, runs them, prints what they give, until the application ends.

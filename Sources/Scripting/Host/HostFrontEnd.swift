@@ -1,4 +1,4 @@
-public import Stores
+public import Images
 
 /// The person's side of a host: a REPL, or nothing but standard output.
 public protocol HostFrontEnd: AnyObject {

@@ -1,3 +1,4 @@
+public import Images
 public import Lua
 public import PropertyList
 public import Stores

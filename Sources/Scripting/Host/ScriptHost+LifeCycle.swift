@@ -1,6 +1,7 @@
 public import Application
 import CPlatform
 import Glibc
+import Images
 import Logging
 import Lua
 import Stores

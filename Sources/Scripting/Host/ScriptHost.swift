@@ -1,6 +1,7 @@
 public import Application
 import CPlatform
 package import Files
+public import Images
 public import Logging
 public import Lua
 import PropertyList

@@ -92,7 +92,7 @@ enum DateModule {
             numbers: LuaNumberConversion(bridge.dates, offset: PropertyListDate.unixEpochOffset)
         ) { call in
             switch call.value(0) {
-            case .nil: return call.returns(DateValue(now()), bridge.dates)
+            case .nil: return call.returns(DateValue(.now()), bridge.dates)
             case .string(let text):
                 guard let date = text.text.flatMap(ISO8601.parse) else {
                     return call.returns(
@@ -112,12 +112,6 @@ enum DateModule {
         let seconds = try call.number(0)
         guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is no moment") }
         return call.returns(DateValue(PropertyListDate(secondsSince1970: seconds)), dates)
-    }
-
-    static func now() -> PropertyListDate {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return PropertyListDate(secondsSince1970: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
     }
 
     private static func moved(_ date: PropertyListDate, by seconds: Double) -> DateValue {

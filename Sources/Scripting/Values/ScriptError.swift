@@ -1,7 +1,10 @@
 public import Application
+public import CSV
 public import Files
+public import Images
 public import KeyedArchive
 public import Lua
+public import PredicateFormat
 public import PropertyList
 public import Stores
 
@@ -69,7 +72,7 @@ extension ImageError: LuaErrorDetails {
     public var luaPath: String? { path }
 }
 
-extension ItemPredicateError: LuaErrorDetails {
+extension FormatPredicateError: LuaErrorDetails {
     public var luaDomain: String { "CubbyErrorDomain" }
     public var luaCode: LuaErrorCode { .word(code.rawValue) }
     public var luaMessage: String { "\(description)" }

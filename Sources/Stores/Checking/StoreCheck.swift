@@ -1,6 +1,5 @@
-public import Application
-public import Files
-public import Logging
+package import Application
+package import Files
 import PropertyList
 import Wording
 
@@ -11,7 +10,7 @@ import Wording
 public struct StoreCheck {
     private let container: Container
     private let layer: any FileLayer
-    private let logger: Logger
+    private let pictures: any PictureKeys
     /// What was found, in the order of the files.
     public private(set) var findings: [StoreFinding] = []
     private var store: ItemStore?
@@ -27,11 +26,11 @@ public struct StoreCheck {
     /// - Parameters:
     ///   - container: which one.
     ///   - layer: the file system, of `Container.openExisting()`.
-    ///   - logger: hears of pictures that cannot be read.
-    public init(_ container: Container, using layer: any FileLayer, logger: Logger) {
+    ///   - pictures: those beside the store's files.
+    package init(_ container: Container, using layer: any FileLayer, pictures: any PictureKeys) {
         self.container = container
         self.layer = layer
-        self.logger = logger
+        self.pictures = pictures
         checkItems()
         checkJournal()
         checkIndex()
@@ -125,16 +124,16 @@ public struct StoreCheck {
 
     private mutating func checkPictures() {
         guard let store else { return }
-        let images = ImageStore(directory: container.documents, caches: container.caches, using: layer, logger: logger)
-        guard let keys = try? images.keys() else { return }
+        guard let keys = try? pictures.keys() else { return }
         orphans = keys.filter { store.item(forKey: $0) == nil }
         if !keys.isEmpty { note(.note, keys.count.counted("picture")) }
         for key in orphans {
             note(.warning, "the picture \(key) has no item", "move it to Documents/\(Self.orphanFolder)")
         }
         let known = Set(keys)
-        for key in images.keysAside where store.item(forKey: key) != nil && !known.contains(key) {
-            note(.warning, "the picture of item \(key) is in \(images.asideDirectory): the next launch brings it back")
+        for key in pictures.keysAside where store.item(forKey: key) != nil && !known.contains(key) {
+            let folder = pictures.asideDirectory
+            note(.warning, "the picture of item \(key) is in \(folder): the next launch brings it back")
         }
         // Only applications whose items name their pictures' keys say that there should be one.
         guard schema.itemKeyKey == "imageKey" else { return }

@@ -11,7 +11,9 @@ extension FieldColumn {
     }
 
     private var areExact: Bool {
-        for row in 0..<UInt32(count) where isPresent(row) && !Self.isExact(Int64(bitPattern: words[row])) { return false }
+        for row in 0..<UInt32(count) where isPresent(row) && !Self.isExact(Int64(bitPattern: words[row])) {
+            return false
+        }
         return true
     }
 

@@ -1,3 +1,4 @@
+import CSV
 import PropertyList
 
 /// Makes items of the rows of comma-separated values; a text goes into the store without becoming a string.

@@ -1,3 +1,4 @@
+import CSV
 import PropertyList
 
 /// A store's items as the bytes of a file.

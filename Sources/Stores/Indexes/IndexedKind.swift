@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// What an index's field holds wherever it holds anything: which conditions the index can tell the items for.

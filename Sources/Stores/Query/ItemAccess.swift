@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// How a query comes to the items that it looks at.

@@ -16,7 +16,8 @@ struct ItemAggregate {
     /// Adds the numbers of those rows that are in the store.
     ///
     /// - Throws: ``StoreError`` for a value that is no number.
-    mutating func add(_ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ name: String, _ store: ItemStore) throws {
+    mutating func add(_ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ name: String, _ store: ItemStore) throws
+    {
         try Self.forEachLiveBatch(rows, store) { batch in
             switch key {
             case .view(.integers(let values, let presence), _): addIntegers(batch, values, presence)
@@ -138,7 +139,10 @@ struct ItemAggregate {
             // What the batch computed goes with it.
             guard let found = best else { return }
             let isStores = if case .view(.cells, _) = key { found.kind == .box } else { false }
-            bestValue = isStores ? store.heap.value(found) : scratch.boxes.isEmpty || found.kind != .box ? heap.value(found) : scratch.value(found)
+            bestValue =
+                isStores
+                ? store.heap.value(found)
+                : scratch.boxes.isEmpty || found.kind != .box ? heap.value(found) : scratch.value(found)
             best = found.isText ? found.withText { heap.text($0) } : found
         }
         return bestValue

@@ -39,7 +39,8 @@ public struct ItemAggregateFunction {
         guard argument.contains(where: { $0 != " " }) else {
             guard name == .count else {
                 throw StoreError(
-                    .invalidValue(field: format), "\(name.rawValue) takes a field or an expression: \(name.rawValue)(f)")
+                    .invalidValue(field: format), "\(name.rawValue) takes a field or an expression: \(name.rawValue)(f)"
+                )
             }
             self.init(store, name, "", nil)
             return

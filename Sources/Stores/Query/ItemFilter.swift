@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// A query's predicates as passes over batches of rows.

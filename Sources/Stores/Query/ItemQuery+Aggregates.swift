@@ -1,3 +1,4 @@
+import PredicateFormat
 public import PropertyList
 
 extension ItemQuery {
@@ -5,7 +6,7 @@ extension ItemQuery {
     /// count as none; without any the sum is the integer 0.
     ///
     /// - Parameter key: a field, or an expression of the predicate language.
-    /// - Throws: ``StoreError`` for a field that no item has, and for a value that is no number; ``ItemPredicateError`` for
+    /// - Throws: ``StoreError`` for a field that no item has, and for a value that is no number; ``FormatPredicateError`` for
     ///   an expression that cannot be read.
     public func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
 

@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 extension ItemQuery {
@@ -45,7 +46,14 @@ extension ItemQuery {
     func visitBatches(
         _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, _ body: (SelectionVector) throws -> Void
     ) throws {
-        if try filterBatches(access, &statistics, changes: false, { try body($0); return true }) { return }
+        if try filterBatches(
+            access, &statistics, changes: false,
+            {
+                try body($0); return true
+            })
+        {
+            return
+        }
         try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: ItemFilter.batch) { batch in
             var count = 0
             try visit(access, &statistics, changes: false) { row in
@@ -90,10 +98,12 @@ extension ItemQuery {
         _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, changes: Bool,
         _ body: (UInt32) throws -> Bool
     ) throws {
-        let isDone = try hasConditions && filterBatches(access, &statistics, changes: changes) { batch in
-            for row in batch where try !body(row) { return false }
-            return true
-        }
+        let isDone =
+            try hasConditions
+            && filterBatches(access, &statistics, changes: changes) { batch in
+                for row in batch where try !body(row) { return false }
+                return true
+            }
         if isDone { return }
         statistics.index = access.indexField
         var toSkip = offsetCount

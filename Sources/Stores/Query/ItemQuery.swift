@@ -1,14 +1,15 @@
+public import PredicateFormat
 import Wording
 
 /// A question about a store's items: a value that is refined step by step, and answered when it is asked.
 ///
-///     let dear = try store.query(ItemPredicate(format: "valueInDollars > 500")).sorted("name").limit(10).all()
+///     let dear = try store.query(FormatPredicate(format: "valueInDollars > 500")).sorted("name").limit(10).all()
 ///
 /// Each answer looks at the store as it is then. A condition that is a function may change the store; the items that
 /// were there when the answer began are looked at once each, as long as they are there.
 public struct ItemQuery {
     enum Condition {
-        case predicate(ItemPredicate)
+        case predicate(FormatPredicate)
         case function((Item) throws -> Bool)
     }
 
@@ -29,10 +30,10 @@ public struct ItemQuery {
 
     /// Only items that satisfy a predicate, too.
     ///
-    /// - Throws: `ItemPredicateError` for a field that no item has, with the nearest names, and for a comparison that can
+    /// - Throws: `FormatPredicateError` for a field that no item has, with the nearest names, and for a comparison that can
     ///   never hold.
-    public func filter(_ predicate: ItemPredicate) throws(ItemPredicateError) -> ItemQuery {
-        try predicate.check(knownFields: store.knownFields)
+    public func filter(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
+        try predicate.check(knownFields: store.knownFields, of: "item")
         try predicate.check(kinds: ItemStore.domainKinds)
         return satisfying(.predicate(predicate))
     }
@@ -52,7 +53,7 @@ public struct ItemQuery {
     /// key. Items that are equal keep the store's order.
     ///
     /// - Parameter key: a field, or an expression of the predicate language.
-    /// - Throws: ``StoreError`` for a field that no item has; ``ItemPredicateError`` for an expression that cannot be read.
+    /// - Throws: ``StoreError`` for a field that no item has; ``FormatPredicateError`` for an expression that cannot be read.
     public func sorted(_ key: String, descending: Bool = false) throws -> ItemQuery {
         sorted(try store.key(key), descending: descending)
     }
@@ -152,8 +153,8 @@ extension ItemStore {
     /// A query of all items.
     public func query() -> ItemQuery { ItemQuery(self) }
 
-    /// A query of the items that satisfy a predicate; see ``ItemQuery/filter(_:)-(ItemPredicate)``.
-    public func query(_ predicate: ItemPredicate) throws(ItemPredicateError) -> ItemQuery {
+    /// A query of the items that satisfy a predicate; see ``ItemQuery/filter(_:)-(FormatPredicate)``.
+    public func query(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
         try ItemQuery(self).filter(predicate)
     }
 

@@ -87,7 +87,11 @@ struct SortColumn {
         switch source {
         case .view(_, let field): store.table.cell(row, field)
         case .ranks(let codes, _):
-            if case .view(.codes(_, let dictionary), _) = key { dictionary.cells[Int(codes[Int(row)])] } else { .absent }
+            if case .view(.codes(_, let dictionary), _) = key {
+                dictionary.cells[Int(codes[Int(row)])]
+            } else {
+                .absent
+            }
         case .computed: computed[Int(place)]
         }
     }

@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 import Stores
 import Testing

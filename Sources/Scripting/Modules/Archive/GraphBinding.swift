@@ -2,6 +2,7 @@ import Application
 import Files
 import KeyedArchive
 import Lua
+import PredicateFormat
 import PropertyList
 import Stores
 

@@ -1,8 +1,8 @@
 import Application
+import CSV
 import Files
 import Lua
 import PropertyList
-import Stores
 
 /// `csv`: comma-separated values, read as they come and written whole.
 enum CSVModule {

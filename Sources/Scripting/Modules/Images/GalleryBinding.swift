@@ -1,5 +1,7 @@
 import Application
 import Files
+import Gallery
+import Images
 import Lua
 import Stores
 

@@ -1,5 +1,5 @@
+import Images
 import Lua
-import Stores
 import Wording
 
 extension ImageClasses {

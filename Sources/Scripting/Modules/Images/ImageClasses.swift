@@ -1,8 +1,8 @@
 import Application
 import Files
+import Images
 import Logging
 import Lua
-import Stores
 
 /// `images`, `image` and pictures themselves.
 final class ImageClasses {

@@ -47,7 +47,9 @@ final class GroupsBinding {
             "The groups of a query: an array with methods. Under a group's key it has that group, where no method has that name.",
             in: classes.host.state, kind: .box)
         declare()
-        for name in classes.host.state.declarations["Groups", .class]?.memberNames ?? [] { methods[name] = forwarder(name) }
+        for name in classes.host.state.declarations["Groups", .class]?.memberNames ?? [] {
+            methods[name] = forwarder(name)
+        }
     }
 
     // MARK: Methods
@@ -57,7 +59,8 @@ final class GroupsBinding {
         groups.method(
             "sorted",
             [
-                LuaParameter("by", .choice(ItemGroups.Order.allCases.map(\.rawValue)), "the number of items, or the key"),
+                LuaParameter(
+                    "by", .choice(ItemGroups.Order.allCases.map(\.rawValue)), "the number of items, or the key"),
                 LuaParameter("order", .optional(.choice(["ascending", "descending"])), "ascending if not given"),
             ],
             returns: [.object("Groups")], "The groups in another order; equal ones stay in theirs.",
@@ -68,7 +71,8 @@ final class GroupsBinding {
             return call.returns(LuaValue.table(table(value.groups.sorted(by: order, descending: isDescending))))
         }
         groups.method(
-            "limit", [LuaParameter("count", .integer, "from 0")], returns: [.object("Groups")], "At most so many groups.",
+            "limit", [LuaParameter("count", .integer, "from 0")], returns: [.object("Groups")],
+            "At most so many groups.",
             example: "return #items:query():groupBy(\"name\"):limit(3)"
         ) { [unowned self] value, call in
             let count = try call.integer(0)
@@ -107,7 +111,8 @@ final class GroupsBinding {
             return call.returns(LuaValue.table(rows))
         }
         groups.method(
-            "group", [LuaParameter("key", .any, "what its items have in common")], returns: [.optional(.object("Group"))],
+            "group", [LuaParameter("key", .any, "what its items have in common")],
+            returns: [.optional(.object("Group"))],
             "The group with a key; nil when there is none.",
             example: "items:createItem{ name = \"Lamp\" } return items:query():groupBy(\"name\"):group(\"Lamp\").count"
         ) { [unowned self] value, call in

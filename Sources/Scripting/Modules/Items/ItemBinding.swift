@@ -1,3 +1,4 @@
+import Images
 import Logging
 import Lua
 import PropertyList

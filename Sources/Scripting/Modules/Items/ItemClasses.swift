@@ -1,4 +1,5 @@
 import Application
+import Images
 import Lua
 import PropertyList
 import Stores

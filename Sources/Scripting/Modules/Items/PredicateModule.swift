@@ -1,11 +1,12 @@
 import Lua
+import PredicateFormat
 import PropertyList
 import Stores
 
 /// A compiled predicate as scripts hold it.
 final class PredicateValue {
-    let predicate: ItemPredicate
-    init(_ predicate: ItemPredicate) { self.predicate = predicate }
+    let predicate: FormatPredicate
+    init(_ predicate: FormatPredicate) { self.predicate = predicate }
 }
 
 /// `predicate(text, variables)`.
@@ -43,7 +44,7 @@ enum PredicateModule {
     }
 
     /// The predicate of a format at a position, with the variables behind it.
-    static func compile(_ call: LuaCall, _ position: Int, _ bridge: ValueBridge) throws -> ItemPredicate {
+    static func compile(_ call: LuaCall, _ position: Int, _ bridge: ValueBridge) throws -> FormatPredicate {
         var variables: [String: PropertyListValue] = [:]
         if case .table(let table) = call.value(position + 1) {
             try table.forEach { key, value in
@@ -54,6 +55,6 @@ enum PredicateModule {
                 return true
             }
         }
-        return try ItemPredicate(format: try call.text(position), variables: variables)
+        return try FormatPredicate(format: try call.text(position), variables: variables)
     }
 }

@@ -188,7 +188,8 @@ enum QueryBinding {
             [
                 LuaParameter(
                     "key", .union([.text, .callback("(item: Item) → any")]),
-                    "a field, an expression such as dims.w, name.firstWord or width * height, or a function of the item")
+                    "a field, an expression such as dims.w, name.firstWord or width * height, or a function of the item"
+                )
             ],
             returns: [.array(.object("Group"))],
             "The items in groups: an array in the order of their first items, with the methods of Groups; a group's key finds it, too.",

@@ -1,3 +1,5 @@
+import PredicateFormat
+
 /// A pass over a text field that may still be in a mapped archive, of which only the rows that earlier passes left are read.
 struct MappedTextScan {
     private let store: ItemStore

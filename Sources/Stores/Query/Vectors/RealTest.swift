@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// What a constant on the right makes of a comparison with a real on its left: a range, its complement, or a list.

@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// A number computed from fields and constants, for a batch of rows at a time.
@@ -16,7 +17,7 @@ indirect enum VectorExpression {
     case arithmetic(VectorExpression, PredicateArithmetic, VectorExpression)
 
     /// Nil for an expression that is not computed of numbers alone, or by a power.
-    init?(_ expression: ItemPredicateExpression, _ store: ItemStore) {
+    init?(_ expression: FormatExpression, _ store: ItemStore) {
         switch expression {
         case .constant(let value):
             switch value {
@@ -36,7 +37,8 @@ indirect enum VectorExpression {
             default: return nil
             }
         case .arithmetic(let left, let operation, let right):
-            guard operation != .power, let left = VectorExpression(left, store), let right = VectorExpression(right, store)
+            guard operation != .power, let left = VectorExpression(left, store),
+                let right = VectorExpression(right, store)
             else { return nil }
             self = .arithmetic(left, operation, right)
         case .negated(let operand):

@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// A key of a query as an operator reads it: a cell for each row of a batch.

@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// From a predicate's plan to passes over columns.

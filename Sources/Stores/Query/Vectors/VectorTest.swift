@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// A condition on a batch of rows, made for the columns of a store: a tree of which each leaf goes over one column.

@@ -1,0 +1,35 @@
+/// How a text of comma-separated values is written, and how much of it is believed.
+public struct CSVOptions: Sendable {
+    /// The byte between two cells: ASCII, and neither a quote nor part of a line end.
+    public var delimiter: UInt8 = UInt8(ascii: ",")
+    /// The first row names the columns.
+    public var hasHeader = true
+    /// The longest cell, in bytes.
+    public var cellLimit = 16 << 20
+    /// The most bytes that the cells of one row have together.
+    public var rowLimit = 64 << 20
+    /// The most cells of one row.
+    public var columnLimit = 65_536
+
+    /// Options with the limits' default values.
+    public init(delimiter: UInt8 = UInt8(ascii: ","), hasHeader: Bool = true) {
+        self.delimiter = delimiter
+        self.hasHeader = hasHeader
+    }
+
+    func check() throws(CSVError) {
+        guard delimiter < 0x80, delimiter != CSVByte.quote, delimiter != CSVByte.cr, delimiter != CSVByte.lf else {
+            throw CSVError(
+                .badDelimiter, row: 0, line: 0,
+                "a delimiter is one ASCII character that is neither a quote nor a line end, such as \",\" or \";\"")
+        }
+    }
+}
+
+/// The bytes that mean something besides the delimiter.
+enum CSVByte {
+    static let quote = UInt8(ascii: "\"")
+    static let cr = UInt8(ascii: "\r")
+    static let lf = UInt8(ascii: "\n")
+    static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+}

@@ -1,0 +1,75 @@
+/// One row's cells, byte for byte, in a buffer that the next row uses again.
+public struct CSVRow: Sendable {
+    @usableFromInline private(set) var bytes: [UInt8] = []
+    @usableFromInline private(set) var ends: [Int] = []
+
+    /// An empty row.
+    public init() {}
+
+    /// How many cells the row has.
+    @inlinable public var count: Int { ends.count }
+
+    /// Where a cell, counted from 0, is in the row's bytes.
+    ///
+    /// - Precondition: the row has that cell.
+    @inlinable public func range(of cell: Int) -> Range<Int> {
+        (cell == 0 ? 0 : ends[cell - 1])..<ends[cell]
+    }
+
+    /// Calls a function with the bytes of all the row's cells, one cell after the other, which `range(of:)` tells apart.
+    @inlinable public func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try bytes.withUnsafeBytes { buffer -> Swift.Result<Result, Failure> in
+            do throws(Failure) { return .success(try body(buffer)) } catch { return .failure(error) }
+        }.get()
+    }
+
+    /// The bytes of a cell, counted from 0.
+    ///
+    /// - Precondition: the row has that cell.
+    @inlinable public subscript(cell: Int) -> ArraySlice<UInt8> { bytes[range(of: cell)] }
+
+    /// A cell, counted from 0, as text; nil when its bytes are not UTF-8.
+    ///
+    /// - Precondition: the row has that cell.
+    public func string(_ cell: Int) -> String? {
+        String(validating: self[cell], as: UTF8.self)
+    }
+
+    /// All cells as text; nil when one of them is not UTF-8.
+    public var strings: [String]? {
+        var result: [String] = []
+        result.reserveCapacity(count)
+        for cell in 0..<count {
+            guard let text = string(cell) else { return nil }
+            result.append(text)
+        }
+        return result
+    }
+
+    // MARK: - Filling, by the reader
+
+    var length: Int { bytes.count }
+    var openCellLength: Int { bytes.count - (ends.last ?? 0) }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+
+    @inline(__always)
+    mutating func append(_ run: UnsafeBufferPointer<UInt8>) {
+        bytes.append(contentsOf: run)
+    }
+
+    @inline(__always)
+    mutating func append(_ byte: UInt8) {
+        bytes.append(byte)
+    }
+
+    @inline(__always)
+    mutating func endCell() {
+        ends.append(bytes.count)
+    }
+}

@@ -1,0 +1,77 @@
+import Files
+import Images
+
+/// A picture of a gallery: the files that are made of the one in the store; on any thread.
+struct GalleryPicture: Sendable {
+    /// The folders in the gallery's.
+    static let pictures = "pictures"
+    static let thumbnails = "thumbnails"
+    /// The longest side of a picture in the gallery, in pixels.
+    static let pictureSize = 1600
+    /// The side of a thumbnail, in pixels: 120 points on a screen of twice the density.
+    static let thumbnailSize = 240
+
+    let file: PictureFile
+    /// The name of both files.
+    let name: String
+    private let folder: String
+    private let layer: any FileLayer
+
+    /// - Parameters:
+    ///   - file: the picture in the store.
+    ///   - number: its item's, from 1.
+    ///   - folder: the gallery's, with its two folders.
+    ///   - layer: the file system that the gallery is written to.
+    init(_ file: PictureFile, number: Int, folder: String, layer: any FileLayer) {
+        self.file = file
+        self.folder = folder
+        self.layer = layer
+        name = Self.fileName(file.key, number)
+    }
+
+    /// Makes both files.
+    func write() -> Result<Void, ImageError> {
+        do throws(ImageError) {
+            let image = try file.open()
+            let side = Self.pictureSize
+            let isLarge = image.width > side || image.height > side
+            // What the store keeps holds no metadata as a rule, and would only lose by another coding.
+            let bare = isLarge ? nil : image.bareJPEG
+            let picture: [UInt8]
+            if let bare {
+                picture = bare
+            } else {
+                picture = try image.jpegData(
+                    quality: 0.8, sizing: isLarge ? ImageSizing(width: side, height: side) : nil)
+            }
+            let thumbnail = try image.jpegData(
+                quality: 0.7,
+                sizing: ImageSizing(width: Self.thumbnailSize, height: Self.thumbnailSize, mode: .fill))
+            try write(picture, Self.pictures)
+            try write(thumbnail, Self.thumbnails)
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ kind: String) throws(ImageError) {
+        let path = PathText.join(PathText.join(folder, kind), name)
+        do throws(FileError) {
+            try AtomicFile.write(bytes, to: path, using: layer, durable: false)
+        } catch {
+            throw ImageError(.unwritable, error)
+        }
+    }
+
+    /// A name that is one in a URL as well: keys that are not plain get a number.
+    private static func fileName(_ key: String, _ number: Int) -> String {
+        let isPlain = key.utf8.allSatisfy {
+            switch $0 {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
+            default: false
+            }
+        }
+        return (isPlain ? key : "picture-\(number)") + ".jpg"
+    }
+}

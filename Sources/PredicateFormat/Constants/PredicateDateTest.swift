@@ -1,0 +1,57 @@
+public import PropertyList
+
+/// What a constant on the right makes of a comparison with a date on its left. ISO 8601 text stands for its date.
+@usableFromInline
+package enum PredicateDateTest: Sendable {
+    case compare(PredicateOperator, Double)
+    case between(Double, Double)
+    case always(Bool)
+
+    /// The test for a constant; nil when it is a collection of whatever.
+    init?(_ operation: PredicateOperator, _ constant: PropertyListValue) {
+        switch operation {
+        case .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            if let date = constant.predicateDate {
+                self = .compare(operation, date.secondsSinceReferenceDate)
+            } else {
+                self = .always(operation == .notEqual)
+            }
+        case .between:
+            guard case .array(let bounds) = constant, bounds.count == 2, let lower = bounds[0].predicateDate,
+                let upper = bounds[1].predicateDate
+            else {
+                self = .always(false)
+                return
+            }
+            self = .between(lower.secondsSinceReferenceDate, upper.secondsSinceReferenceDate)
+        case .in:
+            return nil
+        case .contains, .beginsWith, .endsWith, .like, .matches:
+            self = .always(false)
+        }
+    }
+
+    @inlinable @inline(__always)
+    package func holds(_ date: PropertyListDate) -> Bool {
+        let seconds = date.secondsSinceReferenceDate
+        switch self {
+        case .compare(let operation, let wanted):
+            return operation.accepts(seconds < wanted ? -1 : seconds == wanted ? 0 : seconds > wanted ? 1 : nil)
+        case .between(let lower, let upper):
+            return lower <= seconds && seconds <= upper
+        case .always(let verdict):
+            return verdict
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// The date that a date or ISO 8601 text names.
+    package var predicateDate: PropertyListDate? {
+        switch self {
+        case .date(let date): date
+        case .string(let text): ISO8601.parse(text)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import PropertyList
+
+/// The texts of a constant collection, in byte order, to be found by bisection.
+@usableFromInline
+package struct PredicateTextSet: Sendable {
+    private let options: PredicateOptions
+    private let texts: [[UInt8]]
+
+    /// The texts among the elements; nil when an element could equal a text without being one, as a date can.
+    init?(_ elements: [PropertyListValue], _ options: PredicateOptions) {
+        var texts: [[UInt8]] = []
+        for element in elements {
+            switch element {
+            case .string(let text): texts.append(PredicateFolding.folded(text, options))
+            case .date: return nil
+            default: continue
+            }
+        }
+        texts.sort { $0.lexicographicallyPrecedes($1) }
+        self.options = options
+        self.texts = texts
+    }
+
+    func contains(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        if options.isEmpty { return find(text) }
+        return PredicateFolding.folded(text, options).withUnsafeBufferPointer(find)
+    }
+
+    private func find(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var (low, high) = (0, texts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let order = texts[middle].withUnsafeBufferPointer { PredicateNeedle.order(text, $0) }
+            if order == 0 { return true }
+            if order < 0 { high = middle } else { low = middle + 1 }
+        }
+        return false
+    }
+}

@@ -1,0 +1,96 @@
+// Canonical decomposition is in the standard library, for `==` on strings, but not yet public. The public way to it is
+// Foundation, whose Unicode tables cost more at each start of the process than all of this module.
+@_spi(_Unicode) import Swift
+
+/// Brings text into the form in which `[c]` and `[d]` compare it.
+///
+/// Text is decomposed canonically; then `[d]` drops combining accents and `[c]` folds case by Unicode's full folding, so
+/// that ß equals SS. Plain ASCII is only lowered.
+@usableFromInline
+enum PredicateFolding {
+    @usableFromInline typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    /// The folded text in UTF-8; without options the bytes as they are.
+    static func folded(_ bytes: Bytes, _ options: PredicateOptions) -> [UInt8] {
+        if options.isEmpty { return Array(bytes) }
+        let foldsCase = options.contains(.caseInsensitive)
+        if isASCII(bytes) { return foldsCase ? bytes.map(lowered) : Array(bytes) }
+        let dropsAccents = options.contains(.diacriticInsensitive)
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + bytes.count / 2)
+        for scalar in String(decoding: bytes, as: UTF8.self)._nfd {
+            if scalar.isASCII {
+                let byte = UInt8(truncatingIfNeeded: scalar.value)
+                result.append(foldsCase ? lowered(byte) : byte)
+            } else if dropsAccents && isAccent(scalar) {
+                continue
+            } else if foldsCase && scalar.properties.changesWhenCaseFolded {
+                appendFolded(scalar, to: &result)
+            } else {
+                result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+            }
+        }
+        return result
+    }
+
+    static func folded(_ text: String, _ options: PredicateOptions) -> [UInt8] {
+        withBytes(text) { folded($0, options) }
+    }
+
+    @inlinable
+    static func withBytes<Result>(_ text: String, _ body: (Bytes) -> Result) -> Result {
+        if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
+        var copy = text
+        return copy.withUTF8(body)
+    }
+
+    @inline(__always)
+    static func lowered(_ byte: UInt8) -> UInt8 {
+        byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
+
+    @inline(__always)
+    static func isASCII(_ bytes: Bytes) -> Bool {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var offset = 0
+        var seen: UInt64 = 0
+        while offset + 8 <= raw.count {
+            seen |= raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset += 8
+        }
+        while offset < raw.count {
+            seen |= UInt64(raw[offset])
+            offset += 1
+        }
+        return seen & 0x8080_8080_8080_8080 == 0
+    }
+
+    /// Whether the text from an offset on begins with a mark that belongs to the letter before it.
+    static func startsWithMark(_ bytes: Bytes, from offset: Int) -> Bool {
+        guard offset < bytes.count, bytes[offset] >= 0x80 else { return false }
+        var decoder = UTF8()
+        var iterator = bytes[offset...].makeIterator()
+        guard case .scalarValue(let scalar) = decoder.decode(&iterator) else { return false }
+        return scalar.properties.canonicalCombiningClass != .notReordered
+    }
+
+    /// The accents of Latin, Greek and Cyrillic; the marks of other scripts are letters of their own right.
+    private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x0300...0x036F, 0x0483...0x0487, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true
+        default: false
+        }
+    }
+
+    /// Case folding is the lower case of the upper case, but for Cherokee, which folds upwards.
+    private static func appendFolded(_ scalar: Unicode.Scalar, to result: inout [UInt8]) {
+        let upper = scalar.properties.uppercaseMapping
+        if (0x13F8...0x13FD).contains(scalar.value) || (0xAB70...0xABBF).contains(scalar.value) {
+            result.append(contentsOf: upper.utf8)
+            return
+        }
+        for part in upper.unicodeScalars {
+            result.append(contentsOf: part.properties.lowercaseMapping.utf8)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import PropertyList
+
+/// A tree made ready for judging: constants are on the right and prepared as tests, expressions compiled once.
+@usableFromInline
+package indirect enum PredicatePlan: Sendable {
+    case constant(Bool)
+    case all([PredicatePlan])
+    case any([PredicatePlan])
+    case not(PredicatePlan)
+    /// An expression and what a constant makes of its value.
+    case test(FormatExpression, PredicateComparison.Modifier, PredicateConstantTest)
+    /// Both sides depend on the judged object.
+    case comparison(PredicateComparison)
+
+    @usableFromInline
+    package init(_ node: PredicateNode) {
+        switch node {
+        case .constant(let verdict): self = .constant(verdict)
+        case .not(let inner): self = .not(PredicatePlan(inner))
+        case .and(let parts): self = .all(parts.map { PredicatePlan($0) })
+        case .or(let parts): self = .any(parts.map { PredicatePlan($0) })
+        case .comparison(let comparison): self.init(comparison)
+        }
+    }
+
+    private init(_ comparison: PredicateComparison) {
+        if case .constant(let value) = comparison.right {
+            let test = PredicateConstantTest(comparison.operation, comparison.options, value)
+            if case .constant(let left) = comparison.left {
+                self = .constant(comparison.holds(left, value))
+            } else {
+                self = .test(comparison.left, comparison.modifier, test)
+            }
+            return
+        }
+        if case .constant(let value) = comparison.left, comparison.modifier == .direct,
+            let operation = comparison.operation.exchanged
+        {
+            self = .test(comparison.right, .direct, PredicateConstantTest(operation, comparison.options, value))
+            return
+        }
+        self = .comparison(comparison)
+    }
+}

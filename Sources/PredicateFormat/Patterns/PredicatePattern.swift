@@ -1,0 +1,60 @@
+import Synchronization
+
+/// The right side of `MATCHES`: a regular expression that the whole text must match, compiled once.
+///
+/// As ICU's do, it matches Unicode scalars, and `.` stands for one. With `[d]` both the text and the expression lose
+/// their accents. It is matched by an automaton, so that no expression of a script's can take time without end; what that
+/// cannot do (back-references, lookbehinds, atomic groups) is refused.
+@usableFromInline
+package final class PredicatePattern: Sendable {
+    private let options: PredicateOptions
+    /// It remembers which characters its classes take.
+    private let program: Mutex<PatternProgram>
+
+    /// Longer and deeper ones could exhaust the stack of the expression's parser.
+    private static let lengthLimit = 4096
+    private static let depthLimit = 50
+
+    /// Why a text is no regular expression.
+    struct Failure: Error {
+        let reason: String
+    }
+
+    init(_ text: String, _ options: PredicateOptions) throws(Failure) {
+        try Self.checkLimits(text)
+        self.options = options
+        let accents = options.intersection(.diacriticInsensitive)
+        let source = String(decoding: PredicateFolding.folded(text, accents), as: UTF8.self)
+        // The standard library's parser says what is wrong with a text that is none.
+        do { _ = try Regex(source) } catch { throw Failure(reason: String(describing: error)) }
+        program = Mutex(
+            try PatternCompiler.compile(source, ignoringCase: options.contains(.caseInsensitive)))
+    }
+
+    func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let accents = options.intersection(.diacriticInsensitive)
+        let string = String(decoding: PredicateFolding.folded(text, accents), as: UTF8.self)
+        let scalars = Array(string.unicodeScalars)
+        return program.withLock { $0.matches(scalars) }
+    }
+
+    private static func checkLimits(_ text: String) throws(Failure) {
+        guard text.utf8.count <= lengthLimit else { throw Failure(reason: "it is longer than \(lengthLimit) bytes") }
+        var (depth, deepest, setOperators) = (0, 0, 0)
+        var previous: UInt8 = 0
+        for byte in text.utf8 {
+            // Each operator in a character class, as in [a-z&&[^x]], nests what is before it.
+            if byte == previous && "&-~".utf8.contains(byte) { setOperators += 1 }
+            previous = byte
+            switch byte {
+            case UInt8(ascii: "("), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: ")"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+            deepest = max(deepest, depth)
+        }
+        guard deepest <= depthLimit, setOperators <= depthLimit else {
+            throw Failure(reason: "it is nested deeper than \(depthLimit) levels")
+        }
+    }
+}

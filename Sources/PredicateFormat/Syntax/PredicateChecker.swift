@@ -1,0 +1,141 @@
+import PropertyList
+
+/// Finds comparisons that can hold for no value whatever, as far as kinds are known: what is not certain passes.
+struct PredicateChecker {
+    struct Problem {
+        let code: FormatPredicateError.Code
+        let message: String
+        /// Whether the right side is to blame rather than the left.
+        let isRight: Bool
+    }
+
+    let kindOfField: (String) -> PredicateKind
+
+    /// The first such comparison of a tree, and what is wrong with it.
+    func firstProblem(in node: PredicateNode) -> (comparison: PredicateComparison, problem: Problem)? {
+        switch node {
+        case .constant:
+            return nil
+        case .comparison(let comparison):
+            return problem(in: comparison).map { (comparison, $0) }
+        case .not(let inner):
+            return firstProblem(in: inner)
+        case .and(let parts), .or(let parts):
+            for part in parts {
+                if let found = firstProblem(in: part) { return found }
+            }
+            return nil
+        }
+    }
+
+    func problem(in comparison: PredicateComparison) -> Problem? {
+        let right = PredicateKind(of: comparison.right, kindOfField: kindOfField)
+        var left = PredicateKind(of: comparison.left, kindOfField: kindOfField)
+        if comparison.modifier != .direct {
+            let word = comparison.modifier.rawValue
+            switch left {
+            case .unknown, .absent, .collection: left = .unknown
+            default: return mismatch("\(word) takes a collection, and this is \(left.named)", isRight: false)
+            }
+        }
+        let word = comparison.operation.rawValue
+        switch comparison.operation {
+        case .beginsWith, .endsWith, .like, .matches:
+            return textProblem(comparison, left, right)
+        case .between:
+            return betweenProblem(comparison, left, right)
+        case .in:
+            return containmentProblem(word, whole: right, part: left, wholeIsRight: true)
+        case .contains:
+            return containmentProblem(word, whole: left, part: right, wholeIsRight: false)
+        case .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            for (kind, isRight) in [(left, false), (right, true)] where comparison.operation.isOrdering {
+                if kind == .collection || kind == .data {
+                    return mismatch("\(word) needs an order, and this is \(kind.named)", isRight: isRight)
+                }
+            }
+            return pairProblem(word, comparison.left, left, comparison.right, right)
+        }
+    }
+
+    private func mismatch(_ message: String, isRight: Bool) -> Problem {
+        Problem(code: .typeMismatch, message: message, isRight: isRight)
+    }
+
+    private func textProblem(
+        _ comparison: PredicateComparison, _ left: PredicateKind, _ right: PredicateKind
+    ) -> Problem? {
+        let word = comparison.operation.rawValue
+        for (kind, isRight) in [(left, false), (right, true)] where ![.string, .unknown, .absent].contains(kind) {
+            return mismatch("\(word) takes text, and this is \(kind.named)", isRight: isRight)
+        }
+        guard comparison.operation == .matches, case .constant(.string(let pattern)) = comparison.right else {
+            return nil
+        }
+        do {
+            _ = try PredicatePattern(pattern, comparison.options)
+            return nil
+        } catch {
+            let message = "the text behind MATCHES is no regular expression: \(error.reason)"
+            return Problem(code: .invalidPattern, message: message, isRight: true)
+        }
+    }
+
+    private func betweenProblem(
+        _ comparison: PredicateComparison, _ left: PredicateKind, _ right: PredicateKind
+    ) -> Problem? {
+        let bounds: [FormatExpression]
+        switch comparison.right {
+        case .constant(.array(let values)): bounds = values.map { .constant($0) }
+        case .aggregate(let elements): bounds = elements
+        default:
+            if right == .unknown || right == .absent { return nil }
+            return mismatch(
+                "BETWEEN takes two bounds in braces, as in {1, 10}, and this is \(right.named)", isRight: true)
+        }
+        guard bounds.count == 2 else {
+            return mismatch("BETWEEN takes two bounds, and these are \(bounds.count)", isRight: true)
+        }
+        for bound in bounds {
+            let kind = PredicateKind(of: bound, kindOfField: kindOfField)
+            if kind == .collection || kind == .data {
+                return mismatch("BETWEEN needs an order, and a bound is \(kind.named)", isRight: true)
+            }
+            if let problem = pairProblem("BETWEEN", comparison.left, left, bound, kind) { return problem }
+        }
+        return nil
+    }
+
+    private func containmentProblem(
+        _ word: String, whole: PredicateKind, part: PredicateKind, wholeIsRight: Bool
+    ) -> Problem? {
+        switch whole {
+        case .unknown, .absent, .collection:
+            return nil
+        case .string where [.string, .unknown, .absent].contains(part):
+            return nil
+        case .string:
+            return mismatch("text contains only text, and this is \(part.named)", isRight: !wholeIsRight)
+        case .number, .date, .data:
+            let place = wholeIsRight ? "on its right" : "on its left"
+            return mismatch(
+                "\(word) takes a collection or text \(place), and this is \(whole.named)", isRight: wholeIsRight)
+        }
+    }
+
+    /// Two sides that can be neither equal nor in order.
+    private func pairProblem(
+        _ word: String, _ first: FormatExpression, _ left: PredicateKind, _ second: FormatExpression,
+        _ right: PredicateKind
+    ) -> Problem? {
+        let open: [PredicateKind] = [.unknown, .absent]
+        if open.contains(left) || open.contains(right) || left == right { return nil }
+        for (kind, other, isRight) in [(left, second, true), (right, first, false)] where kind == .date {
+            guard case .constant(.string(let text)) = other else { continue }
+            if ISO8601.parse(text) != nil { return nil }
+            return mismatch("a date is compared with ISO 8601 text, and this is none: \(other)", isRight: isRight)
+        }
+        if Set([left, right]) == [.date, .string] { return nil }
+        return mismatch("\(word) never holds between \(left.named) and \(right.named)", isRight: true)
+    }
+}

@@ -1,0 +1,358 @@
+import CPlatform
+import PropertyList
+import Wording
+
+/// Makes a tree of tokens, by precedence climbing.
+///
+/// From the loosest: `OR`, `AND`, `NOT`, comparisons (which do not chain), `+ -`, `* /`, the sign, `**` (from the right),
+/// key paths and brackets. Conditions and values share parentheses, so one function reads both.
+struct PredicateParser {
+    typealias Level = PredicatePrinter.Level
+
+    /// A condition or a value, the bytes it spans, and how many levels deep it is.
+    struct Parsed {
+        enum Content {
+            case node(PredicateNode)
+            case expression(FormatExpression)
+        }
+
+        var content: Content
+        var start: Int
+        var height: Int
+    }
+
+    let source: String
+    let variables: [String: PropertyListValue]
+    private let tokens: [PredicateToken]
+    private var index = 0
+    private var depth = 0
+    /// What the `SUBQUERY`s around call their elements, innermost last.
+    var elementNames: [String] = []
+
+    /// Where each field is named first, in bytes from 0.
+    private(set) var fieldOffsets: [String: Int] = [:]
+
+    /// How deep conditions and values may be nested, in the text and in the tree: every walk over a tree is recursive.
+    static let depthLimit = 100
+
+    init(_ source: String, variables: [String: PropertyListValue]) throws(FormatPredicateError) {
+        self.source = source
+        self.variables = variables
+        tokens = try PredicateLexer.tokens(of: source)
+    }
+
+    /// The whole text as a condition.
+    mutating func parse() throws(FormatPredicateError) -> PredicateNode {
+        if token.kind == .end { throw error("the predicate is empty; TRUEPREDICATE holds for everything", at: 0) }
+        let parsed = try parse(.or)
+        if token.kind != .end { throw unexpectedOperator() }
+        return try condition(parsed)
+    }
+
+    /// The whole text as a value.
+    mutating func parseExpression() throws(FormatPredicateError) -> FormatExpression {
+        if token.kind == .end { throw error("the expression is empty: name a field", at: 0) }
+        let parsed = try parse(.or)
+        if token.kind != .end { throw unexpectedOperator() }
+        return try expression(parsed)
+    }
+
+    // MARK: Tokens
+
+    var token: PredicateToken { tokens[min(index, tokens.count - 1)] }
+
+    var following: PredicateToken { tokens[min(index + 1, tokens.count - 1)] }
+
+    mutating func advance() { index += 1 }
+
+    mutating func take(_ sign: String) -> Bool {
+        guard token.isSign(sign) else { return false }
+        advance()
+        return true
+    }
+
+    mutating func expect(_ sign: String, _ purpose: String) throws(FormatPredicateError) {
+        guard take(sign) else { throw error("\(sign) \(purpose) is missing before \(token.named)", at: token.start) }
+    }
+
+    mutating func noteField(_ name: String, at offset: Int) {
+        if fieldOffsets[name] == nil { fieldOffsets[name] = offset }
+    }
+
+    func error(_ message: String, at offset: Int) -> FormatPredicateError {
+        error(.syntax, message, at: offset)
+    }
+
+    func error(
+        _ code: FormatPredicateError.Code, _ message: String, at offset: Int, suggestions: [String] = []
+    ) -> FormatPredicateError {
+        FormatPredicateError(code, message, column: offset + 1, source: source, suggestions: suggestions)
+    }
+
+    /// Checks a tree's depth as it grows.
+    func checked(_ height: Int, at offset: Int) throws(FormatPredicateError) -> Int {
+        guard height <= Self.depthLimit else {
+            throw error(.limitExceeded, "this is nested deeper than \(Self.depthLimit) levels", at: offset)
+        }
+        guard cubby_stack_is_short() == 0 else {
+            throw error(.limitExceeded, "this is nested deeper than the thread's stack allows", at: offset)
+        }
+        return height
+    }
+
+    // MARK: Operators
+
+    mutating func parse(_ minimum: Level) throws(FormatPredicateError) -> Parsed {
+        depth += 1
+        defer { depth -= 1 }
+        _ = try checked(depth, at: token.start)
+        var left = try prefix()
+        while true {
+            if minimum <= .power, let (operation, level) = arithmeticOperator, level >= minimum {
+                left = try arithmetic(left, operation, level)
+            } else if minimum <= .comparison, let operation = comparisonOperator {
+                left = try comparison(left, operation)
+            } else if minimum <= .and, token.keyword == .and || token.isSign("&&") {
+                left = try compound(left, .and)
+            } else if minimum <= .or, token.keyword == .or || token.isSign("||") {
+                left = try compound(left, .or)
+            } else {
+                return left
+            }
+        }
+    }
+
+    private mutating func prefix() throws(FormatPredicateError) -> Parsed {
+        let start = token.start
+        if token.keyword == .not || token.isSign("!") {
+            advance()
+            let operand = try parse(.comparison)
+            let inner = try condition(operand)
+            return Parsed(content: .node(.not(inner)), start: start, height: try checked(operand.height + 1, at: start))
+        }
+        if let modifier = token.keyword?.modifier {
+            let word = token.named
+            advance()
+            if comparisonOperator != nil {
+                throw error("\(word) takes a collection; a field of that name is written #\(word)", at: start)
+            }
+            let operand = try parse(.comparison)
+            guard case .node(.comparison(var comparison)) = operand.content, comparison.modifier == .direct else {
+                throw error("\(word) takes a comparison, as in \(word) tags == \"gift\"", at: start)
+            }
+            comparison.modifier = modifier
+            try check(comparison, at: operand.start)
+            return Parsed(content: .node(.comparison(comparison)), start: start, height: operand.height)
+        }
+        if token.isSign("-") || token.isSign("+") {
+            let negates = token.isSign("-")
+            advance()
+            let operand = try parse(.power)
+            let inner = try expression(operand)
+            guard negates else { return operand }
+            let height = try checked(operand.height + 1, at: start)
+            return Parsed(content: .expression(try negated(inner, at: start)), start: start, height: height)
+        }
+        return try postfix()
+    }
+
+    private var arithmeticOperator: (PredicateArithmetic, Level)? {
+        guard case .sign(let sign) = token.kind else { return nil }
+        switch sign {
+        case "+": return (.add, .sum)
+        case "-": return (.subtract, .sum)
+        case "*": return (.multiply, .product)
+        case "/": return (.divide, .product)
+        case "**": return (.power, .power)
+        default: return nil
+        }
+    }
+
+    private mutating func arithmetic(
+        _ left: Parsed, _ operation: PredicateArithmetic, _ level: Level
+    ) throws(FormatPredicateError) -> Parsed {
+        let place = token.start
+        let first = try expression(left)
+        advance()
+        let right: Parsed
+        switch level {
+        // The exponent may have a sign and powers of its own: 2 ** -3 ** 2.
+        case .power: right = try parse(.power)
+        case .product: right = try parse(.negation)
+        default: right = try parse(.product)
+        }
+        let second = try expression(right)
+        for (operand, offset) in [(first, left.start), (second, right.start)] {
+            let kind = PredicateKind(of: operand)
+            guard kind.isComputable else {
+                throw error(.typeMismatch, "\(operation.rawValue) takes numbers, and this is \(kind.named)", at: offset)
+            }
+        }
+        let height = try checked(max(left.height, right.height) + 1, at: place)
+        if case .constant(let a) = first, case .constant(let b) = second {
+            let value = operation.apply(a, b) ?? .null
+            return Parsed(content: .expression(.constant(value)), start: left.start, height: 1)
+        }
+        return Parsed(content: .expression(.arithmetic(first, operation, second)), start: left.start, height: height)
+    }
+
+    private func negated(
+        _ operand: FormatExpression, at offset: Int
+    ) throws(FormatPredicateError) -> FormatExpression {
+        guard case .constant(let value) = operand else { return .negated(operand) }
+        if value == .null { return operand }
+        guard let number = PredicateNumber(value) else {
+            throw error(.typeMismatch, "- takes a number, and this is \(PredicateKind(of: operand).named)", at: offset)
+        }
+        if case .real(let real) = number { return .constant(.real(-real)) }
+        return .constant(PredicateArithmetic.subtract.apply(.integer(0), number)?.value ?? .null)
+    }
+
+    private var comparisonOperator: PredicateOperator? {
+        if case .sign(let sign) = token.kind {
+            switch sign {
+            case "=", "==": return .equal
+            case "!=", "<>": return .notEqual
+            case "<": return .lessThan
+            case "<=", "=<": return .lessThanOrEqual
+            case ">": return .greaterThan
+            case ">=", "=>": return .greaterThanOrEqual
+            default: return nil
+            }
+        }
+        return token.keyword?.comparison
+    }
+
+    private mutating func comparison(
+        _ left: Parsed, _ operation: PredicateOperator
+    ) throws(FormatPredicateError) -> Parsed {
+        let place = token.start
+        let word = token.named
+        if case .node = left.content {
+            throw error(
+                "a comparison has no value to compare; comparisons are joined by AND, as in 1 < x AND x < 5", at: place)
+        }
+        let first = try expression(left)
+        advance()
+        let options = try self.options()
+        if token.kind == .end { throw error("a value is missing behind \(word)", at: token.start) }
+        let right = try parse(.sum)
+        let second = try expression(right)
+        let comparison = PredicateComparison(first, operation, second, options: options)
+        // ANY and its like look at the elements; they check for themselves.
+        if !isModified(before: left.start) { try check(comparison, at: left.start, right: right.start) }
+        let height = try checked(max(left.height, right.height) + 1, at: place)
+        return Parsed(content: .node(.comparison(comparison)), start: left.start, height: height)
+    }
+
+    /// Whether a word such as `ANY` stands before an offset, parentheses aside.
+    private func isModified(before offset: Int) -> Bool {
+        var position = min(index, tokens.count - 1)
+        while position > 0 && tokens[position].start >= offset { position -= 1 }
+        while position > 0 && tokens[position].isSign("(") { position -= 1 }
+        return tokens[position].end <= offset && tokens[position].keyword?.modifier != nil
+    }
+
+    /// `[c]`, `[d]` or `[cd]` behind an operator.
+    private mutating func options() throws(FormatPredicateError) -> PredicateOptions {
+        guard take("[") else { return [] }
+        guard case .word(let letters, _) = token.kind else {
+            throw error("[c], [d] or [cd] is missing behind the operator", at: token.start)
+        }
+        var options: PredicateOptions = []
+        for letter in letters.lowercased() {
+            switch letter {
+            case "c": options.insert(.caseInsensitive)
+            case "d": options.insert(.diacriticInsensitive)
+            default: throw error("[\(letters)] is no option; there are [c], [d] and [cd]", at: token.start)
+            }
+        }
+        advance()
+        try expect("]", "behind the option")
+        return options
+    }
+
+    private mutating func compound(_ left: Parsed, _ level: Level) throws(FormatPredicateError) -> Parsed {
+        let place = token.start
+        var parts = [try condition(left)]
+        var height = left.height
+        let (word, sign) = level == .and ? (PredicateKeyword.and, "&&") : (.or, "||")
+        while token.keyword == word || token.isSign(sign) {
+            advance()
+            let right = try parse(level == .and ? .not : .and)
+            parts.append(try condition(right))
+            height = max(height, right.height)
+        }
+        height = try checked(height + 1, at: place)
+        let flat = parts.flatMap { part in
+            switch part {
+            case .and(let inner) where level == .and: inner
+            case .or(let inner) where level == .or: inner
+            default: [part]
+            }
+        }
+        return Parsed(content: .node(level == .and ? .and(flat) : .or(flat)), start: left.start, height: height)
+    }
+
+    // MARK: Kinds
+
+    func condition(_ parsed: Parsed) throws(FormatPredicateError) -> PredicateNode {
+        switch parsed.content {
+        case .node(let node):
+            return node
+        case .expression(.constant(.boolean(let value))):
+            return .constant(value)
+        case .expression(let expression):
+            if token.kind != .end, !token.isSign(")"), !token.isSign(","), token.keyword != .and, token.keyword != .or {
+                throw unexpectedOperator()
+            }
+            throw error(
+                "\(expression) is a value, not a condition; compare it, as in \(expression) == TRUE", at: parsed.start)
+        }
+    }
+
+    func expression(_ parsed: Parsed) throws(FormatPredicateError) -> FormatExpression {
+        guard case .expression(let expression) = parsed.content else {
+            throw error("a value must stand here, and this is a condition", at: parsed.start)
+        }
+        return expression
+    }
+
+    private func check(_ comparison: PredicateComparison, at left: Int, right: Int? = nil) throws(FormatPredicateError)
+    {
+        let checker = PredicateChecker(kindOfField: { _ in .unknown })
+        if let problem = checker.problem(in: comparison) {
+            throw error(problem.code, problem.message, at: problem.isRight ? right ?? left : left)
+        }
+    }
+
+    /// The error for a token behind a complete operand.
+    private func unexpectedOperator() -> FormatPredicateError {
+        let offset = token.start
+        switch token.kind {
+        case .word(let word, _):
+            let upper = word.uppercased()
+            if upper == "IS" {
+                return error(
+                    .unknownOperator, "IS is no operator; write == nil or != nil", at: offset, suggestions: ["=="])
+            }
+            if upper == "NOT" {
+                return error("NOT stands before the whole comparison, as in NOT name IN {\"a\", \"b\"}", at: offset)
+            }
+            var names = NearestNames.nearest(to: upper, among: PredicateKeyword.operators.map(\.rawValue))
+            let aliases = [
+                "EQUALS": "==", "EQ": "==", "STARTSWITH": "BEGINSWITH", "HAS": "CONTAINS", "REGEX": "MATCHES",
+            ]
+            if let alias = aliases[upper] { names = [alias] }
+            if upper == "AND" || upper == "OR" { break }
+            return error(
+                .unknownOperator, "\(word) is no operator\(NearestNames.suggestion(names))", at: offset,
+                suggestions: names)
+        case .sign(")"):
+            return error("this ) closes nothing", at: offset)
+        default:
+            break
+        }
+        return error("an operator is missing before \(token.named)", at: offset)
+    }
+}

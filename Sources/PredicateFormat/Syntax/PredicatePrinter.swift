@@ -1,0 +1,228 @@
+import PropertyList
+
+/// Writes a tree as canonical format text: keywords in capitals, text in double quotes, parentheses where they are needed.
+struct PredicatePrinter {
+    /// How tightly an operator binds, the loosest first.
+    enum Level: Int, Comparable {
+        case none, or, and, not, comparison, sum, product, negation, power, postfix
+
+        static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+    }
+
+    private(set) var text = ""
+
+    /// Prints in parentheses when the surroundings bind at least as tightly.
+    private mutating func parenthesise(_ needed: Bool, _ body: (inout Self) -> Void) {
+        if needed { text += "(" }
+        body(&self)
+        if needed { text += ")" }
+    }
+
+    // MARK: Conditions
+
+    mutating func print(_ node: PredicateNode, within level: Level) {
+        switch node {
+        case .constant(let value):
+            text += value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .comparison(let comparison):
+            parenthesise(level >= .comparison) { $0.print(comparison) }
+        case .not(let inner):
+            parenthesise(level >= .comparison) {
+                $0.text += "NOT "
+                $0.print(inner, within: .not)
+            }
+        case .and(let parts):
+            list(parts, " AND ", .and, within: level, empty: true)
+        case .or(let parts):
+            list(parts, " OR ", .or, within: level, empty: false)
+        }
+    }
+
+    private mutating func list(
+        _ parts: [PredicateNode], _ separator: String, _ own: Level, within level: Level, empty: Bool
+    ) {
+        guard let first = parts.first else {
+            print(.constant(empty), within: level)
+            return
+        }
+        if parts.count == 1 { return print(first, within: level) }
+        parenthesise(level >= own) { printer in
+            for (index, part) in parts.enumerated() {
+                if index > 0 { printer.text += separator }
+                printer.print(part, within: own)
+            }
+        }
+    }
+
+    private mutating func print(_ comparison: PredicateComparison) {
+        if comparison.modifier != .direct { text += comparison.modifier.rawValue + " " }
+        print(comparison.left, within: .comparison)
+        text += " \(comparison.operation.rawValue)\(comparison.options) "
+        print(comparison.right, within: .comparison)
+    }
+
+    // MARK: Expressions
+
+    mutating func print(_ expression: FormatExpression, within level: Level) {
+        switch expression {
+        case .constant(let value):
+            let isNegative = PredicateNumber(value).map { $0.asDouble < 0 } ?? false
+            parenthesise(isNegative && level > .comparison) { $0.print(value) }
+        case .keyPath(let path):
+            text += path.isSelf ? PredicateKeyPath.selfKey : Self.name(path.field)
+            printKeys(path.rest)
+        case .property(let base, let keys):
+            print(base, within: .postfix)
+            printKeys(keys)
+        case .aggregate(let elements):
+            text += "{"
+            commas(elements)
+            text += "}"
+        case .negated(let operand):
+            parenthesise(level >= .negation) {
+                $0.text += "-"
+                $0.print(operand, within: .negation)
+            }
+        case .arithmetic(let left, let operation, let right):
+            print(left, operation, right, within: level)
+        case .element(let base, let index):
+            print(base, within: .postfix)
+            text += "["
+            switch index {
+            case .index(let position): print(position, within: .none)
+            case .first: text += "FIRST"
+            case .last: text += "LAST"
+            case .size: text += "SIZE"
+            }
+            text += "]"
+        case .function(let function, let arguments):
+            text += function.rawValue + "("
+            commas(arguments)
+            text += ")"
+        case .conditional(let condition, let first, let second):
+            text += "TERNARY("
+            print(condition, within: .none)
+            text += ", "
+            commas([first, second])
+            text += ")"
+        case .subquery(let collection, let name, let condition):
+            text += "SUBQUERY("
+            print(collection, within: .none)
+            text += ", $\(name), "
+            print(condition, within: .none)
+            text += ")"
+        case .local(let name):
+            text += "$" + name
+        }
+    }
+
+    private mutating func print(
+        _ left: FormatExpression, _ operation: PredicateArithmetic, _ right: FormatExpression,
+        within level: Level
+    ) {
+        let own: Level
+        switch operation {
+        case .add, .subtract: own = .sum
+        case .multiply, .divide: own = .product
+        case .power: own = .power
+        }
+        parenthesise(level >= own) {
+            // A chain is read from the left, a chain of powers from the right.
+            $0.print(left, within: Level(rawValue: own.rawValue - (operation == .power ? 0 : 1)) ?? own)
+            $0.text += " \(operation.rawValue) "
+            $0.print(right, within: Level(rawValue: own.rawValue - (operation == .power ? 1 : 0)) ?? own)
+        }
+    }
+
+    private mutating func commas(_ expressions: [FormatExpression]) {
+        for (index, expression) in expressions.enumerated() {
+            if index > 0 { text += ", " }
+            print(expression, within: .none)
+        }
+    }
+
+    private mutating func printKeys(_ keys: [String]) {
+        for key in keys {
+            text += "." + (key.hasPrefix("@") || Self.isWord(key) ? key : "#" + Self.quoted(key))
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func print(_ value: PropertyListValue) {
+        switch value {
+        case .null: text += "nil"
+        case .boolean(let flag): text += flag ? "TRUE" : "FALSE"
+        case .integer(let number): text += String(number)
+        case .wideInteger(let number): text += String(number)
+        case .uid(let number): text += String(number)
+        case .real(let number): print(number)
+        case .single(let number): print(Double(number))
+        case .string(let string): text += Self.quoted(string)
+        case .date(let date):
+            text += "CAST("
+            if let iso = date.wholeSecondText {
+                text += Self.quoted(iso)
+            } else {
+                print(date.secondsSinceReferenceDate)
+            }
+            text += ", \"NSDate\")"
+        case .data(let bytes):
+            let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            text += "CAST(\"\(digits.joined())\", \"NSData\")"
+        case .array(let elements), .set(let elements):
+            commas(elements.map { .constant($0) }, open: "{", close: "}")
+        case .dictionary(let fields):
+            // The language has no literal for it: this is for readers only.
+            text += "{"
+            for (index, key) in fields.keys.sorted().enumerated() {
+                if index > 0 { text += ", " }
+                text += Self.quoted(key) + ": "
+                print(fields[key] ?? .null)
+            }
+            text += "}"
+        }
+    }
+
+    private mutating func commas(_ expressions: [FormatExpression], open: String, close: String) {
+        text += open
+        commas(expressions)
+        text += close
+    }
+
+    private mutating func print(_ number: Double) {
+        text += number.isFinite ? String(number) : "CAST(\"\(number)\", \"NSNumber\")"
+    }
+
+    private static func quoted(_ string: String) -> String {
+        var result = "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    private static func name(_ field: String) -> String {
+        if !isWord(field) { return "#" + quoted(field) }
+        return PredicateKeyword(field) == nil ? field : "#" + field
+    }
+
+    private static func isWord(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart else { return false }
+        return name.unicodeScalars.dropFirst().allSatisfy { $0.properties.isXIDContinue }
+    }
+}
+
+extension PropertyListDate {
+    /// The ISO 8601 text of a moment that it names exactly; nil for one between two seconds.
+    var wholeSecondText: String? {
+        secondsSinceReferenceDate == secondsSinceReferenceDate.rounded() ? iso8601Text : nil
+    }
+}

@@ -1,0 +1,87 @@
+import Glibc
+public import PropertyList
+
+/// What computes a value from two.
+///
+/// Integers stay exact up to 128 bits and turn into reals beyond; the quotient of two integers is the integer before its
+/// point. A date plus or minus seconds is a date, the difference of two dates is seconds. Anything else, a division by
+/// zero included, gives nil.
+public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
+    /// The sum; a date and seconds make a date.
+    case add = "+"
+    /// The difference; of two dates in seconds.
+    case subtract = "-"
+    /// The product.
+    case multiply = "*"
+    /// The quotient; of two integers the integer before its point.
+    case divide = "/"
+    /// The first to the power of the second.
+    case power = "**"
+
+    @usableFromInline
+    func apply(_ left: PropertyListValue?, _ right: PropertyListValue?) -> PropertyListValue? {
+        guard let left, let right else { return nil }
+        if let first = PredicateNumber(left), let second = PredicateNumber(right) {
+            return apply(first, second)?.value
+        }
+        switch (self, left, right) {
+        case (.subtract, .date(let first), .date(let second)):
+            return .real(first.secondsSinceReferenceDate - second.secondsSinceReferenceDate)
+        case (.add, .date(let date), let seconds), (.add, let seconds, .date(let date)):
+            return PredicateNumber(seconds).flatMap { Self.shift(date, $0.asDouble) }
+        case (.subtract, .date(let date), let seconds):
+            return PredicateNumber(seconds).flatMap { Self.shift(date, -$0.asDouble) }
+        default:
+            return nil
+        }
+    }
+
+    func apply(_ left: PredicateNumber, _ right: PredicateNumber) -> PredicateNumber? {
+        if case .integer(let first) = left, case .integer(let second) = right {
+            if self == .divide && second == 0 { return nil }
+            if let exact = exact(first, second) { return .integer(exact) }
+        }
+        let (first, second) = (left.asDouble, right.asDouble)
+        let result: Double
+        switch self {
+        case .add: result = first + second
+        case .subtract: result = first - second
+        case .multiply: result = first * second
+        case .divide: result = first / second
+        case .power: result = pow(first, second)
+        }
+        return result.isFinite ? .real(result) : nil
+    }
+
+    /// The exact result; nil when it has more than 128 bits or is no integer.
+    private func exact(_ left: Int128, _ right: Int128) -> Int128? {
+        let result: (partialValue: Int128, overflow: Bool)
+        switch self {
+        case .add: result = left.addingReportingOverflow(right)
+        case .subtract: result = left.subtractingReportingOverflow(right)
+        case .multiply: result = left.multipliedReportingOverflow(by: right)
+        case .divide: result = left.dividedReportingOverflow(by: right)
+        case .power: return Self.power(left, right)
+        }
+        return result.overflow ? nil : result.partialValue
+    }
+
+    private static func power(_ base: Int128, _ exponent: Int128) -> Int128? {
+        guard exponent >= 0 else { return nil }
+        if base == 0 || base == 1 { return exponent == 0 ? 1 : base }
+        if base == -1 { return exponent % 2 == 0 ? 1 : -1 }
+        guard exponent <= 127 else { return nil }
+        var result: Int128 = 1
+        for _ in 0..<Int(exponent) {
+            let (next, overflow) = result.multipliedReportingOverflow(by: base)
+            if overflow { return nil }
+            result = next
+        }
+        return result
+    }
+
+    private static func shift(_ date: PropertyListDate, _ seconds: Double) -> PropertyListValue? {
+        let moved = date.secondsSinceReferenceDate + seconds
+        return moved.isFinite ? .date(PropertyListDate(secondsSinceReferenceDate: moved)) : nil
+    }
+}

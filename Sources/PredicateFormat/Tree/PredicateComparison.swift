@@ -1,0 +1,37 @@
+/// Two expressions and what must hold between them: `ANY tags ==[c] "gift"`.
+public struct PredicateComparison: Sendable, Hashable {
+    /// How a collection on the left is judged.
+    public enum Modifier: String, Sendable, Hashable, CaseIterable {
+        /// The left side as it is.
+        case direct = ""
+        /// At least one element; written `SOME` as well.
+        case any = "ANY"
+        /// Every element, and so an empty collection too.
+        case all = "ALL"
+        /// No element.
+        case none = "NONE"
+    }
+
+    /// How a collection on the left is judged.
+    public var modifier: Modifier
+    /// The expression before the operator.
+    public var left: FormatExpression
+    /// The operator.
+    public var operation: PredicateOperator
+    /// How text is compared.
+    public var options: PredicateOptions
+    /// The expression behind the operator.
+    public var right: FormatExpression
+
+    /// A comparison of two expressions.
+    public init(
+        _ left: FormatExpression, _ operation: PredicateOperator, _ right: FormatExpression,
+        options: PredicateOptions = [], modifier: Modifier = .direct
+    ) {
+        self.modifier = modifier
+        self.left = left
+        self.operation = operation
+        self.options = options
+        self.right = right
+    }
+}

@@ -1,0 +1,142 @@
+import Glibc
+public import PropertyList
+
+/// The functions that an expression may call: `length(name)`, `CAST("1906-10-17", "NSDate")`.
+///
+/// An argument of a kind that a function does not take gives nil.
+public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
+    /// `CAST(value, "NSDate")`, `"NSNumber"`, `"NSString"` or `"NSData"` (hexadecimal text). A number is a date by its
+    /// seconds since 2001.
+    case cast = "CAST"
+    /// Of one number.
+    case abs, floor, ceiling, trunc, sqrt
+    /// `log` is that of base 10, as in Foundation.
+    case exp, ln, log
+    /// Of a collection, or of any number of values; `count` of a collection alone.
+    case count, sum, average, min, max, median, stddev
+    /// The values that are there most often, as an array.
+    case mode
+    /// Of a text; the length in UTF-16 code units, of data in bytes.
+    case length, lowercase, uppercase
+    /// The moment in which it is asked, object by object.
+    case now
+    /// `random()`, from 0 to below 1, or `random(n)`, a whole number from 0 to below n: another for each object.
+    case random
+
+    /// The function of a name, whatever its case; nil when there is none.
+    init?(named name: String) {
+        let wanted = name.lowercased()
+        guard let found = Self.allCases.first(where: { $0.rawValue.lowercased() == wanted }) else { return nil }
+        self = found
+    }
+
+    /// How many arguments it takes; the ones over a collection take one collection or any number of values.
+    var argumentCounts: ClosedRange<Int> {
+        switch self {
+        case .cast: 2...2
+        case .sum, .average, .min, .max, .median, .stddev, .mode: 1...64
+        case .now: 0...0
+        case .random: 0...1
+        default: 1...1
+        }
+    }
+
+    /// Whether it gives the same for the same arguments.
+    var isPure: Bool { self != .now && self != .random }
+
+    @usableFromInline
+    func apply(_ arguments: [PropertyListValue?]) -> PropertyListValue? {
+        if self == .now { return .date(.now()) }
+        if self == .random, arguments.isEmpty { return .real(Double.random(in: 0..<1)) }
+        guard let first = arguments.first, let value = first else { return nil }
+        switch self {
+        case .cast:
+            guard arguments.count == 2, case .string(let type)? = arguments[1] else { return nil }
+            return Self.cast(value, to: type)
+        case .random:
+            guard case .integer(let bound)? = PredicateNumber(value)?.truncated?.value, bound > 0 else { return nil }
+            return .integer(Int64.random(in: 0..<bound))
+        case .abs, .floor, .ceiling, .trunc, .sqrt, .exp, .ln, .log:
+            return PredicateNumber(value).flatMap(number)?.value
+        case .count:
+            return PredicateKeyValueCoding.value(value, ["@count"])
+        case .now:
+            return nil
+        case .sum, .average, .min, .max, .median, .stddev, .mode:
+            let values = (arguments.count == 1 ? value.predicateElements : nil) ?? arguments.compactMap { $0 }
+            switch self {
+            case .sum: return PredicateKeyValueCoding.sum(values)
+            case .average: return PredicateKeyValueCoding.average(values)
+            case .median: return PredicateStatistics.median(values)
+            case .stddev: return PredicateStatistics.standardDeviation(values)
+            case .mode: return PredicateStatistics.mode(values)
+            default: return PredicateKeyValueCoding.extreme(values, self == .min ? .lessThan : .greaterThan)
+            }
+        case .length:
+            return PredicateKeyValueCoding.value(value, ["length"])
+        case .lowercase:
+            if case .string(let text) = value { return .string(text.lowercased()) }
+            return nil
+        case .uppercase:
+            if case .string(let text) = value { return .string(text.uppercased()) }
+            return nil
+        }
+    }
+
+    private func number(_ value: PredicateNumber) -> PredicateNumber? {
+        switch (self, value) {
+        case (.exp, _): return Self.finite(Glibc.exp(value.asDouble))
+        case (.ln, _): return value.asDouble > 0 ? Self.finite(Glibc.log(value.asDouble)) : nil
+        case (.log, _): return value.asDouble > 0 ? Self.finite(Glibc.log10(value.asDouble)) : nil
+        case (.sqrt, _): return value.asDouble >= 0 ? .real(value.asDouble.squareRoot()) : nil
+        case (.abs, .integer(let number)): return number == .min ? nil : .integer(Swift.abs(number))
+        case (_, .integer): return value
+        case (.abs, .real(let number)): return .real(Swift.abs(number))
+        case (.floor, .real(let number)): return .real(number.rounded(.down))
+        case (.ceiling, .real(let number)): return .real(number.rounded(.up))
+        case (.trunc, .real(let number)): return .real(number.rounded(.towardZero))
+        default: return nil
+        }
+    }
+
+    private static func finite(_ number: Double) -> PredicateNumber? { number.isFinite ? .real(number) : nil }
+
+    /// The types that `CAST` knows.
+    static let castTypes = ["NSDate", "NSNumber", "NSDecimalNumber", "NSString", "NSData"]
+
+    private static func cast(_ value: PropertyListValue, to type: String) -> PropertyListValue? {
+        switch (type, value) {
+        case ("NSDate", .date), ("NSString", .string), ("NSData", .data):
+            return value
+        case ("NSDate", .string(let text)):
+            return ISO8601.parse(text).map { .date($0) }
+        case ("NSDate", _):
+            guard let seconds = PredicateNumber(value)?.asDouble, seconds.isFinite else { return nil }
+            return .date(PropertyListDate(secondsSinceReferenceDate: seconds))
+        case ("NSNumber", .string(let text)), ("NSDecimalNumber", .string(let text)):
+            return Int64(text).map { .integer($0) } ?? Double(text).map { .real($0) }
+        case ("NSNumber", .date(let date)), ("NSDecimalNumber", .date(let date)):
+            return .real(date.secondsSinceReferenceDate)
+        case ("NSNumber", _), ("NSDecimalNumber", _):
+            return PredicateNumber(value)?.value
+        case ("NSString", .date(let date)):
+            return date.wholeSecondText.map { .string($0) }
+        case ("NSString", _):
+            switch PredicateNumber(value) {
+            case .integer(let number)?: return .string(String(number))
+            case .real(let number)?: return .string(String(number))
+            case nil: return nil
+            }
+        case ("NSData", .string(let text)):
+            return bytes(hexadecimal: text).map { .data($0) }
+        default:
+            return nil
+        }
+    }
+
+    private static func bytes(hexadecimal text: String) -> [UInt8]? {
+        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}

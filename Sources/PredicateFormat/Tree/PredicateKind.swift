@@ -1,0 +1,105 @@
+public import PropertyList
+
+/// The kind of value that a field or an expression has, as far as it is known before there are values.
+public enum PredicateKind: Sendable, Hashable, CaseIterable {
+    /// Nothing is known.
+    case unknown
+    /// Nothing but nil.
+    case absent
+    /// Text.
+    case string
+    /// An integer, a real or a truth value.
+    case number
+    /// A date.
+    case date
+    /// Bytes.
+    case data
+    /// An array, a set or a dictionary.
+    case collection
+
+    /// The kind of a value.
+    public init(of value: PropertyListValue) {
+        switch value {
+        case .null: self = .absent
+        case .boolean, .integer, .wideInteger, .real, .single: self = .number
+        case .date: self = .date
+        case .data: self = .data
+        case .string: self = .string
+        case .array, .set, .dictionary: self = .collection
+        case .uid: self = .unknown
+        }
+    }
+
+    init(of expression: FormatExpression) {
+        self.init(of: expression, kindOfField: { _ in .unknown })
+    }
+
+    init(of expression: FormatExpression, kindOfField: (String) -> PredicateKind) {
+        switch expression {
+        case .constant(let value): self.init(of: value)
+        case .keyPath(let path) where path.rest.isEmpty: self = path.isSelf ? .unknown : kindOfField(path.field)
+        case .keyPath(let path): self = Self.kind(ofPath: path.rest)
+        case .property(_, let keys): self = Self.kind(ofPath: keys)
+        case .aggregate: self = .collection
+        case .negated: self = .number
+        // A date less a date is a number: only what is certain counts.
+        case .arithmetic(_, let operation, _):
+            self = operation == .multiply || operation == .divide ? .number : .unknown
+        case .element(_, .size): self = .number
+        case .element: self = .unknown
+        case .function(let function, let arguments): self = Self.kind(of: function, arguments)
+        case .conditional(_, let first, let second):
+            let kind = PredicateKind(of: first, kindOfField: kindOfField)
+            self = kind == PredicateKind(of: second, kindOfField: kindOfField) ? kind : .unknown
+        case .subquery: self = .collection
+        case .local: self = .unknown
+        }
+    }
+
+    private static func kind(ofPath keys: [String]) -> PredicateKind {
+        switch keys.last {
+        case "@count"?: return .number
+        default: return keys.contains("@sum") || keys.contains("@avg") ? .number : .unknown
+        }
+    }
+
+    private static func kind(of function: PredicateFunction, _ arguments: [FormatExpression]) -> PredicateKind {
+        switch function {
+        case .abs, .floor, .ceiling, .trunc, .sqrt, .exp, .ln, .log, .count, .sum, .average, .median, .stddev, .length,
+            .random:
+            return .number
+        case .now: return .date
+        case .mode: return .collection
+        case .lowercase, .uppercase: return .string
+        case .min, .max: return .unknown
+        case .cast:
+            switch arguments.last {
+            case .constant(.string("NSDate"))?: return .date
+            case .constant(.string("NSString"))?: return .string
+            case .constant(.string("NSData"))?: return .data
+            default: return .number
+            }
+        }
+    }
+
+    /// Whether arithmetic could make something of it.
+    var isComputable: Bool {
+        switch self {
+        case .unknown, .absent, .number, .date: true
+        case .string, .data, .collection: false
+        }
+    }
+
+    /// As a sentence names it.
+    var named: String {
+        switch self {
+        case .unknown: "of unknown kind"
+        case .absent: "nil"
+        case .string: "text"
+        case .number: "a number"
+        case .date: "a date"
+        case .data: "data"
+        case .collection: "a collection"
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Files
+import Foundation
+import Images
+import Logging
+import PropertyList
+import Stores
+import TestSupport
+import Testing
+
+@testable import Gallery
+
+/// The page as a program writes it; what the command does is with the command's tests.
+@Suite("Gallery of a store")
+struct GalleryTests {
+    private let scratch: TemporaryDirectory
+    private let store = ItemStore()
+    private let images: ImageStore
+
+    init() throws {
+        scratch = try TemporaryDirectory()
+        images = ImageStore(
+            directory: scratch.file("Documents"), caches: scratch.file("Caches"),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        for folder in ["Documents", "Caches"] {
+            try FileManager.default.createDirectory(atPath: scratch.file(folder), withIntermediateDirectories: true)
+        }
+    }
+
+    private func write(replaces: Bool = false, progress: (Int) throws -> Void = { _ in }) throws -> Gallery.Summary {
+        try Gallery(images: images, title: "Lamps & <others>").write(
+            store.allItems, to: scratch.file("page"), replaces: replaces, progress: progress)
+    }
+
+    private func setPicture(_ item: Item) throws {
+        let pixels = ImagePixels(width: 8, height: 8, channels: 3, bytes: [UInt8](repeating: 90, count: 8 * 8 * 3))
+        try images.setImage(Image(pixels: pixels), forKey: item.itemKey)
+    }
+
+    @Test("fields and pictures are in the page's files, in the items' order")
+    func page() throws {
+        var fields = ItemFields(name: "Lamp")
+        try fields.set(.array([.string("desk"), .real(.infinity)]), forField: "tags")
+        try setPicture(store.createItem(fields))
+        try store.createItem(ItemFields(name: "Odd", itemKey: "no picture"))
+        try setPicture(store.createItem(ItemFields(name: "Chair", itemKey: "a b")))
+        var told: [Int] = []
+        let summary = try write { told.append($0) }
+        #expect(summary.items == 3 && summary.pictures == 2 && summary.failures.isEmpty)
+        #expect(summary.page == scratch.file("page/index.html"))
+        #expect(told == [1, 2, 3])
+        let html = String(decoding: try scratch.read("page/index.html"), as: UTF8.self)
+        #expect(html.contains("Lamps &amp; &lt;others&gt;") && !html.contains("<others>"))
+        let contents = try items()
+        #expect(contents.fields.suffix(1) == ["tags"])
+        #expect(contents.items.map { $0["name"] as? String } == ["Lamp", "Odd", "Chair"])
+        #expect(contents.items[0]["tags"] as? [String] == ["desk", "inf"])
+        let first = try #require(store[0])
+        let plain = try first.itemKey
+        for folder in ["pictures", "thumbnails"] {
+            #expect(try scratch.contents(of: "page/\(folder)") == ["\(plain).jpg", "picture-3.jpg"].sorted())
+        }
+    }
+
+    @Test("a picture that cannot be read is told, and its item is shown")
+    func damagedPicture() throws {
+        let item = try store.createItem(ItemFields(name: "Lamp", itemKey: "key"))
+        try scratch.write("no picture", to: "Documents/key")
+        let summary = try write()
+        #expect(summary.items == 1 && summary.pictures == 0)
+        #expect(summary.failures.keys.sorted() == [try item.itemKey])
+    }
+
+    @Test("what another program wrote is not replaced unasked")
+    func foreignFolder() throws {
+        try scratch.write("mine", to: "page/index.html")
+        let error = #expect(throws: FileError.self) { try write() }
+        #expect(error?.message.contains("no gallery") == true)
+        #expect(String(decoding: try scratch.read("page/index.html"), as: UTF8.self) == "mine")
+        #expect(try write(replaces: true).items == 0)
+        #expect(try write().items == 0)
+    }
+
+    /// What the page's script reads.
+    private func items() throws -> (fields: [String], items: [[String: Any]]) {
+        let script = String(decoding: try scratch.read("page/items.js"), as: UTF8.self)
+        let literal = script.dropFirst("window.gallery = JSON.parse(".count).dropLast(");\n".count)
+        let options: JSONSerialization.ReadingOptions = [.fragmentsAllowed]
+        let text = try #require(JSONSerialization.jsonObject(with: Data(literal.utf8), options: options) as? String)
+        let contents = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        let entries = try #require(contents["items"] as? [[String: Any]])
+        return (
+            try #require(contents["fields"] as? [String]),
+            try entries.map { try #require($0["values"] as? [String: Any]) }
+        )
+    }
+}

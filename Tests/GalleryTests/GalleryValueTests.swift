@@ -1,0 +1,24 @@
+import Foundation
+import PropertyList
+import Testing
+
+@testable import Gallery
+
+@Suite("Values of a gallery")
+struct GalleryValueTests {
+    static let cases: [(PropertyListValue, String?)] = [
+        (.string("a\"b"), "\"a\\\"b\""), (.integer(.min), "-9223372036854775808"), (.real(1.5), "1.5"),
+        (.real(.nan), "\"nan\""), (.single(-.infinity), "\"-inf\""), (.boolean(true), "true"),
+        (.date(PropertyListDate(secondsSinceReferenceDate: 0)), "\"2001-01-01T00:00:00Z\""),
+        (.data([1, 2, 3]), "\"3 bytes\""), (.array([.integer(1), .null]), "[1]"),
+        (.dictionary(["a": .array([]), "b": .null]), "{\"a\":[]}"), (.null, nil), (.uid(3), nil),
+    ]
+
+    @Test("each kind has a form in JSON, or none", arguments: cases)
+    func form(value: PropertyListValue, expected: String?) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let text = try GalleryValue(value).map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+        #expect(text == expected)
+    }
+}

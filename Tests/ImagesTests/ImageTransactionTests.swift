@@ -1,0 +1,148 @@
+import Application
+import Files
+import Foundation
+import Images
+import Stores
+import TestSupport
+import Testing
+
+/// Pictures as a part of the item store's transactions, whatever step fails.
+@Suite("Image transactions")
+struct ImageTransactionTests {
+    /// An item with a picture, on a file system that can fail.
+    private struct Scene {
+        let folder: PictureFolder
+        let layer = FaultyFileLayer()
+        let log = RecordingLog()
+        let items: ItemStore
+        let images: ImageStore
+        let item: Item
+        let old: [UInt8]
+        let new: [UInt8]
+
+        init() throws {
+            folder = try PictureFolder()
+            items = try folder.open(layer)
+            images = ImageStore(directory: folder.path, caches: folder.caches, using: layer, logger: log.logger)
+            items.participant = images
+            item = try items.createItem()
+            old = try Scene.picture(10).jpegData()
+            new = try Scene.picture(200).jpegData()
+            try images.setImage(Scene.picture(10), forKey: item.itemKey)
+            try items.commit()
+        }
+
+        static func picture(_ shade: UInt8) -> Image {
+            Image(pixels: Pictures.pixels(8, 8) { _, _ in [shade, shade, 0] })
+        }
+
+        /// An item with a new picture, and another picture for the one that was there.
+        func change() throws {
+            try items.transaction {
+                let added = try items.createItem()
+                try images.setImage(Scene.picture(200), forKey: added.itemKey)
+                try images.setImage(Scene.picture(200), forKey: item.itemKey)
+            }
+        }
+
+        func stored(_ item: Item) throws -> [UInt8] { try folder.read("\(folder.path)/\(item.itemKey)") }
+        var temporaries: [String] { folder.names.filter(TemporaryName.matches) }
+    }
+
+    @Test("a step that fails, once or from then on, leaves all or nothing, and no item without its picture")
+    func failures() throws {
+        let whole = try Scene()
+        whole.layer.arm(failAt: .max)
+        try whole.change()
+        #expect(whole.temporaries.isEmpty)
+        let steps = whole.layer.count
+        #expect(steps > 10)
+        for keepsFailing in [false, true] {
+            for step in 1...steps {
+                let scene = try Scene()
+                scene.layer.arm(failAt: step, keepsFailing: keepsFailing)
+                let result = Result { try scene.change() }
+                let failed = scene.layer.failedCall
+                scene.layer.disarm()
+                scene.images.clearCache()
+                let place = "step \(step), \(failed ?? "none"), \(keepsFailing)"
+                switch result {
+                case .failure:
+                    #expect(scene.items.count == 1, "\(place)")
+                    #expect(try scene.stored(scene.item) == scene.old, "\(place)")
+                    #expect(
+                        scene.folder.names.filter { !$0.hasPrefix("items.") }.count == 1 || keepsFailing, "\(place)")
+                case .success:
+                    #expect(scene.items.count == 2, "\(place)")
+                    #expect(try scene.stored(try #require(scene.items[1])) == scene.new, "\(place)")
+                    let first = try scene.stored(scene.item)
+                    #expect(first == scene.new || first == scene.old && !scene.log.messages.isEmpty, "\(place)")
+                }
+                // What another process finds is what this one has.
+                let found = try scene.folder.open(isReadOnly: true)
+                #expect(found.count == scene.items.count, "\(place)")
+            }
+        }
+    }
+
+    @Test("what is kept of a replaced picture for an undo is the file itself, not a copy; a copy where that cannot be")
+    func keeping() throws {
+        for canLink in [true, false] {
+            let scene = try Scene()
+            scene.images.keepsReplaced = { _ in true }
+            var changes: [UInt32] = []
+            scene.images.onChange = { changes.append($0) }
+            scene.layer.arm(failAt: .max)
+            try scene.images.setImage(Scene.picture(200), forKey: scene.item.itemKey)
+            #expect(scene.layer.calls.contains("link") && !scene.layer.calls.contains("read"))
+            if !canLink {
+                try scene.images.setImage(Scene.picture(10), forKey: scene.item.itemKey)
+                // With the folder for what is replaced there are fewer calls.
+                scene.layer.arm(failAt: .max)
+                try scene.images.setImage(Scene.picture(10), forKey: scene.item.itemKey)
+                let step = try #require(scene.layer.calls.firstIndex(of: "link"))
+                scene.layer.arm(failAt: step + 1)
+                try scene.images.setImage(Scene.picture(200), forKey: scene.item.itemKey)
+                #expect(scene.layer.failedCall == "link" && scene.layer.calls.contains("read"))
+                scene.layer.disarm()
+            }
+            let change = try #require(changes.last)
+            for expected in [scene.old, scene.new, scene.old] {
+                scene.images.reverseChange(change)
+                #expect(try scene.stored(scene.item) == expected)
+            }
+        }
+    }
+
+    @Test("at launch a picture whose item came back follows it, and what else is aside goes")
+    func settling() throws {
+        let scene = try Scene()
+        let key = try scene.item.itemKey
+        try scene.images.setImage(Scene.picture(200), forKey: "gone")
+        #expect(try scene.images.setAside(forKey: "gone"))
+        #expect(try scene.images.setAside(forKey: key))
+        #expect(try !scene.images.setAside(forKey: "never"))
+        #expect(scene.images.keysAside.sorted() == [key, "gone"].sorted())
+        scene.images.settleAside { $0 == key }
+        #expect(try scene.stored(scene.item) == scene.old)
+        #expect(scene.images.keysAside.isEmpty && !scene.images.hasImage(forKey: "gone"))
+    }
+
+    @Test("a check names each picture without an item, and one that the next launch brings back")
+    func check() throws {
+        let directory = try TemporaryDirectory()
+        let container = Container(path: directory.file("container"))
+        try container.create()
+        let log = RecordingLog()
+        let items = try ItemStore.open(ArchivePersistence(folder: container.documents))
+        let images = ImageStore(directory: container.documents, caches: container.caches, logger: log.logger)
+        let key = try items.createItem().itemKey
+        try items.commit()
+        try images.setImage(Scene.picture(1), forKey: key)
+        try images.setAside(forKey: key)
+        for number in 1...25 { try images.setImage(Scene.picture(1), forKey: "orphan \(number)") }
+        let findings = StoreCheck(container, using: PosixFileLayer(), logger: log.logger).findings.map(\.message)
+        for number in 1...25 { #expect(findings.contains("the picture orphan \(number) has no item")) }
+        #expect(findings.contains { $0.hasPrefix("the picture of item \(key) is in ") })
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import PredicateFormat
+import PropertyList
+import TestSupport
+import Testing
+
+/// The example of `docs/embedding.md`: the page has the same lines, and what they print.
+@Suite("Predicates: the documented example") struct DocumentedExampleTests {
+    @Test("a plain struct is judged, and the page shows what is printed")
+    func example() throws {
+        var printed: [String] = []
+        func print(_ items: Any...) { printed.append(items.map { "\($0)" }.joined(separator: " ")) }
+
+        // Page begins.
+        struct Lamp: PredicateRecord {
+            var room: String
+            var watts: Int
+            var tags: [String] = []
+
+            func value(forKey key: String) -> PropertyListValue? {
+                switch key {
+                case "room": .string(room)
+                case "watts": .integer(Int64(watts))
+                case "tags": .array(tags.map { .string($0) })
+                default: nil
+                }
+            }
+        }
+
+        let lamps = [
+            Lamp(room: "Study", watts: 40, tags: ["desk"]), Lamp(room: "Kitchen", watts: 60),
+            Lamp(room: "Küche", watts: 15, tags: ["night", "wall"]),
+        ]
+
+        let bright = try FormatPredicate(
+            format: "watts > $least AND (room BEGINSWITH[cd] 'kuche' OR ANY tags == 'desk')",
+            variables: ["least": .integer(10)])
+        print(lamps.filter(bright.evaluate).map(\.room))
+        print(bright)
+        print(bright.fields.sorted())
+
+        do {
+            let misspelt = try FormatPredicate(format: "wats > 10")
+            try misspelt.check(knownFields: ["room", "watts", "tags"], of: "lamp")
+        } catch {
+            print(error)
+        }
+
+        // For many records: fields are read in their own types.
+        let dim = try FormatPredicate(format: "watts BETWEEN {1, 40}").compiled { key in
+            switch key {
+            case "room": PredicateAccessor<Lamp>.string { $0.room }
+            case "watts": .integer { Int64($0.watts) }
+            default: .value { $0.value(forKey: key) }
+            }
+        }
+        print(lamps.count(where: dim))
+        // Page ends.
+
+        let page = try Self.text(
+            "docs/embedding.md", after: "## Predicates over a program's own values\n", until: "\n## ")
+        let output = try Self.between("```text\n", "```", in: page)
+        #expect(printed.joined(separator: "\n") + "\n" == output)
+        let own = try Self.text(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
+        let code = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
+        let swift = try Self.between("```swift\n", "```", in: page)
+        #expect("import PredicateFormat\nimport PropertyList\n\n" + code == swift)
+    }
+
+    private static func text(_ path: String, after start: String, until end: String) throws -> String {
+        let absolute = path.hasPrefix("/") ? path : "\(Project.root)/\(path)"
+        return try between(start, end, in: String(contentsOfFile: absolute, encoding: .utf8))
+    }
+
+    private static func between(_ start: String, _ end: String, in text: String) throws -> String {
+        let from = try #require(text.range(of: start), "\(start) is missing").upperBound
+        let to = try #require(text.range(of: end, range: from..<text.endIndex), "\(end) is missing").lowerBound
+        return String(text[from..<to])
+    }
+}
