@@ -1,0 +1,79 @@
+/// Makes the steps of a regular expression.
+struct PatternCompiler {
+    private var steps: [PatternProgram.Step] = []
+    private var sets: [PatternSet] = []
+    private var indexes: [PatternSet: Int] = [:]
+
+    private static let stepLimit = 20_000
+
+    static func compile(_ text: String, ignoringCase: Bool) throws(PredicatePattern.Failure) -> PatternProgram {
+        let tree = try PatternParser.parse(text, ignoringCase: ignoringCase)
+        var compiler = PatternCompiler()
+        try compiler.add(tree)
+        try compiler.add(.match)
+        return PatternProgram(steps: compiler.steps, sets: compiler.sets, literals: PatternLiterals(of: tree))
+    }
+
+    private mutating func add(_ step: PatternProgram.Step) throws(PredicatePattern.Failure) {
+        guard steps.count < Self.stepLimit else { throw .init(reason: "it repeats too much") }
+        steps.append(step)
+    }
+
+    private mutating func add(_ node: PatternNode) throws(PredicatePattern.Failure) {
+        switch node {
+        case .empty: break
+        case .characters(let set): try add(.one(index(of: set)))
+        case .sequence(let nodes): for node in nodes { try add(node) }
+        case .alternatives(let nodes): try add(alternatives: nodes)
+        case .repetition(let node, let least, let most): try add(node, least: least, most: most)
+        case .assertion(let assertion): try add(.assert(assertion))
+        case .ahead(let node, let isNegative):
+            let start = steps.count
+            try add(.ahead(isNegative: isNegative, next: 0))
+            try add(node)
+            try add(.match)
+            steps[start] = .ahead(isNegative: isNegative, next: steps.count)
+        }
+    }
+
+    private mutating func add(alternatives: [PatternNode]) throws(PredicatePattern.Failure) {
+        var ends: [Int] = []
+        for (number, node) in alternatives.enumerated() {
+            let start = steps.count
+            try add(.jump(start + 1))  // Becomes a split when there is another alternative.
+            try add(node)
+            guard number < alternatives.count - 1 else { break }
+            ends.append(steps.count)
+            try add(.jump(0))
+            steps[start] = .split(start + 1, steps.count)
+        }
+        for end in ends { steps[end] = .jump(steps.count) }
+    }
+
+    private mutating func add(_ node: PatternNode, least: Int, most: Int?) throws(PredicatePattern.Failure) {
+        for _ in 0..<least { try add(node) }
+        guard let most else {
+            let loop = steps.count
+            try add(.split(loop + 1, 0))
+            try add(node)
+            try add(.jump(loop))
+            steps[loop] = .split(loop + 1, steps.count)
+            return
+        }
+        var exits: [Int] = []
+        for _ in 0..<max(most - least, 0) {
+            exits.append(steps.count)
+            try add(.split(steps.count + 1, 0))
+            try add(node)
+        }
+        for exit in exits { steps[exit] = .split(exit + 1, steps.count) }
+    }
+
+    /// A set's index; each set is kept once.
+    private mutating func index(of set: PatternSet) -> Int {
+        if let known = indexes[set] { return known }
+        sets.append(set)
+        indexes[set] = sets.count - 1
+        return sets.count - 1
+    }
+}

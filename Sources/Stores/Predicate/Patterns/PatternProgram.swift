@@ -1,0 +1,39 @@
+/// A regular expression as the steps of an automaton. It never changes, and all threads may share it.
+struct PatternProgram: Sendable {
+    enum Step: Sendable {
+        /// A character of the set at this index.
+        case one(Int)
+        case split(Int, Int)
+        case jump(Int)
+        case assert(PatternAssertion)
+        /// The expression from the next step on has to match here, or must not; then it goes on at `next`.
+        case ahead(isNegative: Bool, next: Int)
+        /// The end of the expression, or of what an `ahead` asks for.
+        case match
+    }
+
+    let steps: [Step]
+    let sets: [PatternSet]
+    let literals: PatternLiterals
+    let hasStart: Bool
+    let hasLastEnd: Bool
+    let hasWords: Bool
+    let hasLookahead: Bool
+
+    init(steps: [Step], sets: [PatternSet], literals: PatternLiterals) {
+        self.steps = steps
+        self.sets = sets
+        self.literals = literals
+        var (start, lastEnd, words, ahead) = (false, false, false, false)
+        for step in steps {
+            switch step {
+            case .assert(.start): start = true
+            case .assert(.lastEnd): lastEnd = true
+            case .assert(.word), .assert(.notWord): words = true
+            case .ahead: ahead = true
+            default: break
+            }
+        }
+        (hasStart, hasLastEnd, hasWords, hasLookahead) = (start, lastEnd, words, ahead)
+    }
+}
