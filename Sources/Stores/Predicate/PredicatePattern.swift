@@ -10,7 +10,7 @@ import Synchronization
 /// one behind a lock.
 final class PredicatePattern: Sendable {
     private let options: PredicateOptions
-    private let program: PatternProgram
+    private let programs: [PatternProgram]
     private let lock = Mutex(())
     /// Used under the lock only.
     private nonisolated(unsafe) let shared: PatternMatcher
@@ -30,13 +30,13 @@ final class PredicatePattern: Sendable {
         let source = String(decoding: PredicateFolding.folded(text, self.options), as: UTF8.self)
         // The standard library's parser says what is wrong with a text that is none.
         do { _ = try Regex(source) } catch { throw Failure(reason: String(describing: error)) }
-        let program = try PatternCompiler.compile(source, ignoringCase: options.contains(.caseInsensitive))
-        self.program = program
-        shared = PatternMatcher(program)
+        let programs = try PatternCompiler.compile(source, ignoringCase: options.contains(.caseInsensitive))
+        self.programs = programs
+        shared = PatternMatcher(programs)
     }
 
     /// A matcher for one thread's scan.
-    func makeMatcher() -> PatternMatcher { PatternMatcher(program) }
+    func makeMatcher() -> PatternMatcher { PatternMatcher(programs) }
 
     /// Whether a text matches, by the matcher that all threads share.
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

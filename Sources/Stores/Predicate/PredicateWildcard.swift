@@ -14,7 +14,7 @@ struct PredicateWildcard: Sendable {
 
     private let options: PredicateOptions
     let units: [Unit]
-    private let pieces: [WildcardPiece]
+    private let pieces: WildcardPieces
     /// The text that every match begins with, unfolded.
     let prefix: String
 
@@ -44,36 +44,16 @@ struct PredicateWildcard: Sendable {
         flush()
         self.prefix = prefix ?? ""
         self.units = units
-        let isRun = { (unit: Unit) in if case .run = unit { true } else { false } }
-        pieces = units.split(omittingEmptySubsequences: false, whereSeparator: isRun)
-            .map { WildcardPiece($0, foldsCase: options.contains(.caseInsensitive)) }
+        pieces = WildcardPieces(units, foldsCase: options.contains(.caseInsensitive))
     }
 
     func matches(_ text: Bytes) -> Bool {
-        if let first = pieces.first, first.isExcluded(from: text) { return false }
-        if PlainCharacters.areBytes(text) { return matches(pieces: text, isASCII: true) }
+        if pieces.areExcluded(from: text) { return false }
+        if PlainCharacters.areBytes(text) { return pieces.match(text, isASCII: true) }
         return PredicateFolding.withFolded(text, options) { text in
-            PlainCharacters.make(up: text) ? matches(pieces: text, isASCII: false) : matches(characters: text)
+            PlainCharacters.make(up: text) ? pieces.match(text, isASCII: false) : matches(characters: text)
         }
     }
-
-    // MARK: By bytes
-
-    /// Finds the first piece at the text's start, the last at its end, and the others in their order between them.
-    private func matches(pieces text: Bytes, isASCII: Bool) -> Bool {
-        guard let first = pieces.first, let last = pieces.last, var place = first.end(in: text, from: 0, isASCII) else {
-            return false
-        }
-        if pieces.count == 1 { return place == text.count }
-        guard let end = last.start(in: text, isASCII), place <= end else { return false }
-        for piece in pieces[1..<pieces.count - 1] {
-            guard let next = piece.firstEnd(in: text, from: place, to: end, isASCII) else { return false }
-            place = next
-        }
-        return true
-    }
-
-    // MARK: By characters
 
     /// Greedy matching that goes back to the latest run alone, which is enough for runs of anything.
     func matches(characters text: Bytes) -> Bool {

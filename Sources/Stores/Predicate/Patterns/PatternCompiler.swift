@@ -4,18 +4,44 @@ struct PatternCompiler {
     private var sets: [PatternSet] = []
     private var indexes: [PatternSet: Int] = [:]
 
+    private let stepLimit: Int
+
     private static let stepLimit = 20_000
 
-    static func compile(_ text: String, ignoringCase: Bool) throws(PredicatePattern.Failure) -> PatternProgram {
-        let tree = try PatternParser.parse(text, ignoringCase: ignoringCase)
-        var compiler = PatternCompiler()
-        try compiler.add(tree)
-        try compiler.add(.match)
-        return PatternProgram(steps: compiler.steps, sets: compiler.sets, literals: PatternLiterals(of: tree))
+    /// The programs that a text has to agree with, all of them. The lookaheads that an expression begins with have
+    /// programs of their own, because an automaton of states cannot follow them and the rest at once.
+    static func compile(_ text: String, ignoringCase: Bool) throws(PredicatePattern.Failure) -> [PatternProgram] {
+        var (rest, lookaheads) = (try PatternParser.parse(text, ignoringCase: ignoringCase), [PatternNode]())
+        if case .alternatives(let nodes) = rest, nodes.count == 1 {
+            var nodes = if case .sequence(let nodes) = nodes[0] { nodes[...] } else { nodes[...] }
+            while case .ahead = nodes.first { lookaheads.append(nodes.removeFirst()) }
+            rest = .alternatives([.joined(Array(nodes))])
+        }
+        var steps = 0
+        func program(_ tree: PatternNode, isNegative: Bool) throws(PredicatePattern.Failure) -> PatternProgram {
+            var compiler = PatternCompiler(stepLimit: stepLimit - steps)
+            try compiler.add(tree)
+            try compiler.add(.match)
+            steps += compiler.steps.count
+            let literals = PatternLiterals(of: tree)
+            return PatternProgram(
+                steps: compiler.steps, sets: compiler.sets, literals: literals, isNegative: isNegative)
+        }
+        var programs: [PatternProgram] = []
+        for case .ahead(let node, let isNegative) in lookaheads {
+            let anything = PatternNode.repetition(.characters(.any), least: 0, most: nil)
+            programs.append(try program(.sequence([node, anything]), isNegative: isNegative))
+        }
+        programs.append(try program(rest, isNegative: false))
+        // Literals decide sooner than states do.
+        let quick = programs.filter { !$0.isNegative && !$0.literals.isEmpty }
+        return quick + programs.filter { $0.isNegative || $0.literals.isEmpty }
     }
 
+    private init(stepLimit: Int) { self.stepLimit = stepLimit }
+
     private mutating func add(_ step: PatternProgram.Step) throws(PredicatePattern.Failure) {
-        guard steps.count < Self.stepLimit else { throw .init(reason: "it repeats too much") }
+        guard steps.count < stepLimit else { throw .init(reason: "it repeats too much") }
         steps.append(step)
     }
 

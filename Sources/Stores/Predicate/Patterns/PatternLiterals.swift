@@ -17,6 +17,8 @@ struct PatternLiterals: Sendable {
         inner = isCovered ? nil : search(found.inner)
     }
 
+    var isEmpty: Bool { prefix == nil && suffix == nil && inner == nil }
+
     /// False when a literal is missing.
     @inline(__always)
     func mayMatch(_ text: Bytes) -> Bool {

@@ -15,15 +15,18 @@ struct PatternProgram: Sendable {
     let steps: [Step]
     let sets: [PatternSet]
     let literals: PatternLiterals
+    /// Whether texts must not match.
+    let isNegative: Bool
     let hasStart: Bool
     let hasLastEnd: Bool
     let hasWords: Bool
     let hasLookahead: Bool
 
-    init(steps: [Step], sets: [PatternSet], literals: PatternLiterals) {
+    init(steps: [Step], sets: [PatternSet], literals: PatternLiterals, isNegative: Bool = false) {
         self.steps = steps
         self.sets = sets
         self.literals = literals
+        self.isNegative = isNegative
         var (start, lastEnd, words, ahead) = (false, false, false, false)
         for step in steps {
             switch step {
