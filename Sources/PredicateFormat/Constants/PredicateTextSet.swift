@@ -22,8 +22,7 @@ package struct PredicateTextSet: Sendable {
     }
 
     func contains(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        if options.isEmpty { return find(text) }
-        return PredicateFolding.folded(text, options).withUnsafeBufferPointer(find)
+        PredicateFolding.withFolded(text, options, find)
     }
 
     private func find(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -37,6 +37,19 @@ enum PredicateFolding {
         withBytes(text) { folded($0, options) }
     }
 
+    /// Lends the folded bytes of a text. Only characters beyond the table of common ones allocate.
+    static func withFolded<Result>(_ bytes: Bytes, _ options: PredicateOptions, _ body: (Bytes) -> Result) -> Result {
+        let isPlain = options.isEmpty || !options.contains(.caseInsensitive) && isASCII(bytes)
+        if isPlain || bytes.isEmpty { return body(bytes) }
+        let capacity = PredicateFoldingTable.capacity(bytes.count)
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
+            if let count = PredicateFoldingTable.fold(bytes, options, into: buffer) {
+                return body(Bytes(rebasing: buffer[..<count]))
+            }
+            return folded(bytes, options).withUnsafeBufferPointer(body)
+        }
+    }
+
     @inlinable
     static func withBytes<Result>(_ text: String, _ body: (Bytes) -> Result) -> Result {
         if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }

@@ -5,11 +5,16 @@ import Synchronization
 /// As ICU's do, it matches Unicode scalars, and `.` stands for one. With `[d]` both the text and the expression lose
 /// their accents. It is matched by an automaton, so that no expression of a script's can take time without end; what that
 /// cannot do (back-references, lookbehinds, atomic groups) is refused.
+///
+/// A pattern may be used by all threads. Each scan makes a matcher of its own with `makeMatcher()`; `matches(_:)` shares
+/// one behind a lock.
 @usableFromInline
 package final class PredicatePattern: Sendable {
     private let options: PredicateOptions
-    /// It remembers which characters its classes take.
-    private let program: Mutex<PatternProgram>
+    private let programs: [PatternProgram]
+    private let lock = Mutex(())
+    /// Used under the lock only.
+    private nonisolated(unsafe) let shared: PatternMatcher
 
     /// Longer and deeper ones could exhaust the stack of the expression's parser.
     private static let lengthLimit = 4096
@@ -22,20 +27,26 @@ package final class PredicatePattern: Sendable {
 
     init(_ text: String, _ options: PredicateOptions) throws(Failure) {
         try Self.checkLimits(text)
-        self.options = options
-        let accents = options.intersection(.diacriticInsensitive)
-        let source = String(decoding: PredicateFolding.folded(text, accents), as: UTF8.self)
+        self.options = options.intersection(.diacriticInsensitive)
+        let source = String(decoding: PredicateFolding.folded(text, self.options), as: UTF8.self)
         // The standard library's parser says what is wrong with a text that is none.
         do { _ = try Regex(source) } catch { throw Failure(reason: String(describing: error)) }
-        program = Mutex(
-            try PatternCompiler.compile(source, ignoringCase: options.contains(.caseInsensitive)))
+        let programs = try PatternCompiler.compile(source, ignoringCase: options.contains(.caseInsensitive))
+        self.programs = programs
+        shared = PatternMatcher(programs)
     }
 
+    /// A matcher for one thread's scan.
+    func makeMatcher() -> PatternMatcher { PatternMatcher(programs) }
+
+    /// Whether a text matches, by the matcher that all threads share.
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let accents = options.intersection(.diacriticInsensitive)
-        let string = String(decoding: PredicateFolding.folded(text, accents), as: UTF8.self)
-        let scalars = Array(string.unicodeScalars)
-        return program.withLock { $0.matches(scalars) }
+        lock.withLock { _ in matches(text, by: shared) }
+    }
+
+    /// Whether a text matches, by a matcher of this pattern.
+    func matches(_ text: UnsafeBufferPointer<UInt8>, by matcher: PatternMatcher) -> Bool {
+        PredicateFolding.withFolded(text, options) { matcher.matches($0) }
     }
 
     private static func checkLimits(_ text: String) throws(Failure) {

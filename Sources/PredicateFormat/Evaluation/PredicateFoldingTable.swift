@@ -1,0 +1,85 @@
+import Synchronization
+
+/// The folded forms of the characters that texts have most, kept when they are first needed, so that folding a text
+/// looks up and copies bytes.
+enum PredicateFoldingTable {
+    /// For each combination of options, for each place of a character: 0 if it has not been folded yet, else its form's
+    /// bytes from the lowest on, with their number plus one in the highest; `slow` for a character that is none of these.
+    ///
+    /// Threads share it; its elements are atomic, and all threads would write the same.
+    private nonisolated(unsafe) static let forms: UnsafeMutablePointer<Atomic<UInt64>> = {
+        let forms = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: 4 * count)
+        for index in 0..<4 * count { (forms + index).initialize(to: Atomic(0)) }
+        return forms
+    }()
+
+    private static let slow: UInt64 = 0xFF << 56
+    private static let count = 0x530 + 0x270 + 0x100
+
+    /// Latin, Greek and Cyrillic; their extensions and general punctuation; kana.
+    @inline(__always)
+    private static func place(of scalar: UInt32) -> Int? {
+        switch scalar {
+        case ..<0x530: Int(scalar)
+        case 0x1E00..<0x2070: Int(scalar) - 0x1E00 + 0x530
+        case 0x3000..<0x3100: Int(scalar) - 0x3000 + 0x530 + 0x270
+        default: nil
+        }
+    }
+
+    /// How many bytes the folded form of a text may take.
+    static func capacity(_ count: Int) -> Int { 3 * count + 8 }
+
+    /// Folds a text; the folded bytes' number, or nil when it has characters that are not in the table, or whose form
+    /// depends on those beside them.
+    static func fold(
+        _ text: UnsafeBufferPointer<UInt8>, _ options: PredicateOptions, into result: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int? {
+        guard let output = result.baseAddress else { return nil }
+        let forms = forms + Int(options.rawValue & 3) * count
+        let foldsCase = options.contains(.caseInsensitive)
+        let raw = UnsafeMutableRawPointer(output)
+        var (from, to) = (0, 0)
+        while from < text.count {
+            let byte = text[from]
+            if byte < 0x80 {
+                output[to] = foldsCase ? PredicateFolding.lowered(byte) : byte
+                from += 1
+                to += 1
+                continue
+            }
+            let (scalar, length) = PatternText.scalar(text, from)
+            guard let place = place(of: scalar) else {
+                // Han characters have one form only.
+                guard 0x4E00...0x9FFF ~= scalar else { return nil }
+                for index in 0..<length { output[to + index] = text[from + index] }
+                from += length
+                to += length
+                continue
+            }
+            var form = forms[place].load(ordering: .relaxed)
+            if form == 0 {
+                form = self.form(scalar, options)
+                forms[place].store(form, ordering: .relaxed)
+            }
+            if form == slow { return nil }
+            raw.storeBytes(of: form.littleEndian, toByteOffset: to, as: UInt64.self)
+            from += length
+            to += Int(form >> 56) - 1
+        }
+        return to
+    }
+
+    /// A character's form as the table has it.
+    private static func form(_ value: UInt32, _ options: PredicateOptions) -> UInt64 {
+        guard let scalar = Unicode.Scalar(value) else { return slow }
+        let bytes = PredicateFolding.folded(String(scalar), options)
+        // Marks that stay may change places with others.
+        guard scalar.properties.canonicalCombiningClass == .notReordered || bytes.isEmpty, bytes.count < 8 else {
+            return slow
+        }
+        var form = UInt64(bytes.count + 1) << 56
+        for (index, byte) in bytes.enumerated() { form |= UInt64(byte) << UInt64(index * 8) }
+        return form
+    }
+}

@@ -1,0 +1,131 @@
+import PropertyList
+
+/// Matches texts with a program that has lookaheads, from the text's end to its start: for each place it finds the steps
+/// from which the rest matches. So each lookahead is decided once for a place, and the time is linear in the text's length.
+struct PatternLookahead {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    private let program: PatternProgram
+    /// The steps of each lookahead's own expression, inner ones before outer ones, and last the whole program.
+    private let ranges: [Range<Int>]
+    /// For each step the index of its range.
+    private let owners: [Int]
+    /// Whether the rest of the text matches from a step on: before the character behind, and before this one.
+    private var after: [Bool]
+    private var here: [Bool]
+    private var classes: [UInt16] = []
+    private var wordsBefore: [Bool] = []
+    /// Steps followed so far: a measure of the work.
+    private(set) var followed = 0
+
+    init(_ program: PatternProgram) {
+        self.program = program
+        let count = program.steps.count
+        var ranges: [Range<Int>] = []
+        for (index, step) in program.steps.enumerated() {
+            if case .ahead(_, let next) = step { ranges.append(index + 1..<next) }
+        }
+        // An inner one begins behind its outer one.
+        ranges.reverse()
+        ranges.append(0..<count)
+        var owners = [Int](repeating: ranges.count - 1, count: count)
+        for (number, range) in ranges.enumerated().reversed() {
+            for step in range { owners[step] = number }
+        }
+        (self.ranges, self.owners) = (ranges, owners)
+        after = [Bool](repeating: false, count: count)
+        here = after
+    }
+
+    mutating func matches(_ text: Bytes, _ alphabet: inout PatternAlphabet) -> Bool {
+        guard classify(text, &alphabet) else { return false }
+        for index in after.indices { after[index] = false }
+        var place = classes.count
+        while true {
+            settle(place, alphabet)
+            if place == 0 { return here[0] }
+            swap(&here, &after)
+            place -= 1
+            if place & 0x3FF == 0, Interruption.isDue { return false }
+        }
+    }
+
+    /// The classes of the text's characters, and whether each follows a word.
+    private mutating func classify(_ text: Bytes, _ alphabet: inout PatternAlphabet) -> Bool {
+        var isCleared = false
+        restart: while true {
+            classes.removeAll(keepingCapacity: true)
+            wordsBefore.removeAll(keepingCapacity: true)
+            var (place, isWord) = (0, false)
+            while place < text.count {
+                let (scalar, length) = PatternText.anyScalar(text, place)
+                guard let number = alphabet.number(of: scalar) else {
+                    if isCleared { return false }
+                    alphabet.clear()
+                    isCleared = true
+                    continue restart
+                }
+                classes.append(number)
+                wordsBefore.append(isWord)
+                let facts = alphabet.facts[Int(number)]
+                if !facts.contains(.combining) { isWord = facts.contains(.word) }
+                place += length
+            }
+            wordsBefore.append(isWord)
+            return true
+        }
+    }
+
+    /// Finds from which steps the rest matches at a place.
+    private mutating func settle(_ place: Int, _ alphabet: PatternAlphabet) {
+        for index in here.indices { here[index] = false }
+        let isEnd = place == classes.count
+        for (number, range) in ranges.enumerated() {
+            let isLookahead = number < ranges.count - 1
+            var isSettled = false
+            // Loops lead back, so that what is found in one round may be needed in the next.
+            while !isSettled {
+                isSettled = true
+                for step in range.reversed() where owners[step] == number && !here[step] {
+                    followed += 1
+                    let holds =
+                        switch program.steps[step] {
+                        case .one(let set):
+                            !isEnd && after[step + 1] && alphabet.takes(Int(classes[place]), set)
+                        case .split(let a, let b): here[a] || here[b]
+                        case .jump(let target): here[target]
+                        case .assert(let assertion): here[step + 1] && self.holds(assertion, place, alphabet)
+                        case .ahead(let isNegative, let next): here[step + 1] != isNegative && here[next]
+                        case .match: isLookahead || isEnd
+                        }
+                    guard holds else { continue }
+                    here[step] = true
+                    if isLoop(step) { isSettled = false }
+                }
+            }
+        }
+    }
+
+    private func isLoop(_ step: Int) -> Bool {
+        guard case .split(_, let exit) = program.steps[step], case .jump(step) = program.steps[exit - 1] else {
+            return false
+        }
+        return true
+    }
+
+    private func holds(_ assertion: PatternAssertion, _ place: Int, _ alphabet: PatternAlphabet) -> Bool {
+        let left = classes.count - place
+        func facts(_ place: Int) -> PatternAlphabet.Facts { alphabet.facts[Int(classes[place])] }
+        switch assertion {
+        case .start: return place == 0
+        case .end: return left == 0
+        case .lastEnd:
+            return left == 0 || left == 1 && facts(place).contains(.lineEnd)
+                || left == 2 && facts(place).contains(.carriageReturn) && facts(place + 1).contains(.lineFeed)
+        case .word, .notWord:
+            let here = left == 0 ? [] : facts(place)
+            let isBoundary = !here.contains(.combining) && here.contains(.word) != wordsBefore[place]
+            return isBoundary == (assertion == .word)
+        }
+    }
+}

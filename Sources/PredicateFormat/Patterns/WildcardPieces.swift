@@ -1,0 +1,145 @@
+/// The pieces of a `LIKE` pattern between its runs, each of characters and places for any one.
+///
+/// They are matched with texts in ASCII, and with folded ones of `PlainCharacters`. All are kept in two arrays without
+/// references, because counting those took twice as long as matching a text of thirty bytes.
+struct WildcardPieces: Sendable {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    /// Literal bytes, or one character when there are none.
+    private struct Part: Sendable {
+        var bytes: Range<Int>
+    }
+
+    private let bytes: [UInt8]
+    private let parts: [Part]
+    /// By piece the range of its parts.
+    private let pieces: [Range<Int>]
+    private let foldsCase: Bool
+    /// The first byte if the pattern begins with ASCII.
+    private let lead: UInt8?
+
+    init(_ units: [PredicateWildcard.Unit], foldsCase: Bool) {
+        var bytes: [UInt8] = []
+        var parts: [Part] = []
+        var pieces: [Range<Int>] = []
+        var (literal, piece) = (0, 0)
+        func flush() {
+            if literal < bytes.count { parts.append(Part(bytes: literal..<bytes.count)) }
+            literal = bytes.count
+        }
+        for unit in units {
+            switch unit {
+            case .character(let character): bytes += character.utf8
+            case .one:
+                flush()
+                parts.append(Part(bytes: literal..<literal))
+            case .run:
+                flush()
+                pieces.append(piece..<parts.count)
+                piece = parts.count
+            }
+        }
+        flush()
+        pieces.append(piece..<parts.count)
+        (self.bytes, self.parts, self.pieces, self.foldsCase) = (bytes, parts, pieces, foldsCase)
+        let isLiteral = if case .character = units.first { true } else { false }
+        lead = isLiteral ? bytes.first.flatMap { $0 < 0x80 ? $0 : nil } : nil
+    }
+
+    /// Whether a text, folded or not, begins with another ASCII character than the pattern.
+    @inline(__always)
+    func areExcluded(from text: Bytes) -> Bool {
+        guard let lead else { return false }
+        guard let byte = text.first else { return true }
+        return byte < 0x80 && (foldsCase ? PredicateFolding.lowered(byte) : byte) != lead
+    }
+
+    /// Finds the first piece at the text's start, the last at its end, and the others in their order between them.
+    func match(_ text: Bytes, isASCII: Bool) -> Bool {
+        bytes.withUnsafeBufferPointer { bytes in
+            parts.withUnsafeBufferPointer { parts in
+                pieces.withUnsafeBufferPointer { pieces in
+                    let search = Search(bytes: bytes, parts: parts, foldsCase: foldsCase, isASCII: isASCII)
+                    let last = pieces.count - 1
+                    guard var place = search.end(of: pieces[0], in: text, from: 0) else { return false }
+                    if last == 0 { return place == text.count }
+                    guard let end = search.start(of: pieces[last], in: text), place <= end else { return false }
+                    let middle = Bytes(rebasing: text[..<end])
+                    for piece in 1..<last {
+                        guard let next = search.firstEnd(of: pieces[piece], in: middle, from: place) else {
+                            return false
+                        }
+                        place = next
+                    }
+                    return true
+                }
+            }
+        }
+    }
+
+    private struct Search {
+        let bytes: Bytes
+        let parts: UnsafeBufferPointer<Part>
+        let foldsCase: Bool
+        let isASCII: Bool
+
+        @inline(__always)
+        private func literal(_ part: Int) -> ByteSearch.Needle {
+            ByteSearch.Needle(Bytes(rebasing: bytes[parts[part].bytes]), foldsCase)
+        }
+
+        private func isBorder(_ text: Bytes, _ place: Int) -> Bool {
+            isASCII || PlainCharacters.isBorder(text, place)
+        }
+
+        /// Where a piece ends that begins at a place; nil when it does not stand there.
+        func end(of piece: Range<Int>, in text: Bytes, from start: Int) -> Int? {
+            var place = start
+            for part in piece {
+                let literal = literal(part)
+                if literal.bytes.isEmpty {
+                    guard place < text.count else { return nil }
+                    place = isASCII ? place + 1 : PlainCharacters.end(text, place)
+                } else {
+                    guard literal.stands(in: text, at: place) else { return nil }
+                    place += literal.bytes.count
+                    guard isBorder(text, place) else { return nil }
+                }
+            }
+            return place
+        }
+
+        /// Where a piece begins that ends with the text; nil when it does not stand there.
+        func start(of piece: Range<Int>, in text: Bytes) -> Int? {
+            var place = text.count
+            for part in piece.reversed() {
+                let literal = literal(part)
+                if literal.bytes.isEmpty {
+                    guard place > 0 else { return nil }
+                    place = isASCII ? place - 1 : PlainCharacters.start(text, place)
+                } else {
+                    place -= literal.bytes.count
+                    guard literal.stands(in: text, at: place), isBorder(text, place) else { return nil }
+                }
+            }
+            return place
+        }
+
+        /// The end of the first such piece from a place on; nil when there is none.
+        func firstEnd(of piece: Range<Int>, in text: Bytes, from start: Int) -> Int? {
+            guard let part = piece.first else { return start }
+            let literal = literal(part)
+            var place = start
+            while place <= text.count {
+                if !literal.bytes.isEmpty {
+                    guard let found = literal.place(in: text, from: place) else { return nil }
+                    place = found
+                }
+                if isBorder(text, place), let end = end(of: piece, in: text, from: place) { return end }
+                guard place < text.count else { return nil }
+                place += isASCII ? 1 : PatternText.anyScalar(text, place).length
+            }
+            return nil
+        }
+    }
+}
