@@ -4,14 +4,17 @@ public final class MemoryPersistence: ItemPersistence {
     public private(set) var commits: [[ItemChange]] = []
     /// Set to make every append and synchronization fail with this error.
     public var failure: StoreError?
-    public var isReadOnly = false
+    public let isReadOnly: Bool
 
     private let keepsCommits: Bool
     private var revision = ItemRevision.initial
 
-    /// - Parameter keepsCommits: whether another store can be loaded from this persistence.
-    public init(keepsCommits: Bool = false) {
+    /// - Parameters:
+    ///   - keepsCommits: whether another store can be loaded from this persistence.
+    ///   - isReadOnly: whether the store refuses changes.
+    public init(keepsCommits: Bool = false, isReadOnly: Bool = false) {
         self.keepsCommits = keepsCommits
+        self.isReadOnly = isReadOnly
     }
 
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
