@@ -65,9 +65,17 @@ extension ItemStore {
             return false
         }
         try appendLog(durable: waits && durability == .power)
-        noteCommit(kind)
+        noteCommit(cause(of: kind))
         remember(kind)
         return true
+    }
+
+    private func cause(of kind: CommitKind) -> ItemStoreCommit.Cause {
+        switch kind {
+        case .change: commitCause
+        case .undo: .undo
+        case .redo: .redo
+        }
     }
 
     /// Hands the log's changes to the persistence.

@@ -38,6 +38,8 @@ public final class ItemStore {
     var participantChanges: [UInt32] = []
     /// How many groups the commit under way has put onto a stack; whether items left with them.
     var unsettled = (groups: 0, hasRemovals: false)
+    /// What other users of the collection have changed meanwhile.
+    var foreignChanges = ForeignChanges()
     var undoStack = ChangeHistory()
     var redoStack = ChangeHistory()
     /// How far back `undo` reaches.

@@ -7,14 +7,17 @@ public final class MemoryPersistence: ItemPersistence {
     public let isReadOnly: Bool
 
     private let keepsCommits: Bool
-    private var revision = ItemRevision.initial
+    private var revision: ItemRevision
 
     /// - Parameters:
     ///   - keepsCommits: whether another store can be loaded from this persistence.
     ///   - isReadOnly: whether the store refuses changes.
-    public init(keepsCommits: Bool = false, isReadOnly: Bool = false) {
+    ///   - commits: what to begin with.
+    public init(keepsCommits: Bool = false, isReadOnly: Bool = false, commits: [[ItemChange]] = []) {
         self.keepsCommits = keepsCommits
         self.isReadOnly = isReadOnly
+        self.commits = commits
+        revision = ItemRevision(rawValue: UInt64(commits.count))
     }
 
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
