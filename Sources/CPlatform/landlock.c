@@ -82,6 +82,7 @@ int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int u
         rights |= write_file | remove_directory | remove_file | make_directory | make_regular | make_link | refer |
                   truncate_file;
     if (uses & CUBBY_LANDLOCK_DEVICE) rights |= device_control;
+    if (uses & CUBBY_LANDLOCK_REMOVE_FOLDER) rights |= remove_directory;
     if (!is_directory) rights &= execute | write_file | read_file | truncate_file | device_control;
     rights &= known(abi);
     if (rights == 0) return 0;

@@ -17,7 +17,9 @@ struct AttachCommand: ParsableCommand {
     var code: String?
 
     func run() throws {
-        let container = try ContainerArgument.locate(container)
+        let container = try ContainerArgument.locate(
+            container,
+            orSay: "is a new container for each run: attach to one that runs by its folder, which app.container tells")
         // Until the host has answered, and for a chunk, Ctrl-C ends this process; its end stops what runs there.
         SignalMask.restore()
         let descriptor = try connect(to: container)

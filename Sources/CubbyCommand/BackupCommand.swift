@@ -19,6 +19,9 @@ struct BackupCommand: ParsableCommand {
     )
     var out: String
 
+    private static let memoryRefusal =
+        "keeps its items in the memory of its process, where no backup reaches them: items:export in there writes a file"
+
     func run() throws {
         SignalMask.restore()
         if let ending = BackupArchive.foreignEnding(of: out) {
@@ -27,7 +30,10 @@ struct BackupCommand: ParsableCommand {
                 "a backup is a folder or an archive of tar, and no \(ending): end its name in "
                     + BackupArchive.endings.joined(separator: ", "))
         }
-        let container = try ContainerArgument.locate(container)
+        let container = try ContainerArgument.locate(container, orSay: Self.memoryRefusal)
+        if MemoryContainer.isFolder(container.path) {
+            throw CommandFailure.exit(.usage, "\(container.displayPath) \(Self.memoryRefusal)")
+        }
         let layer = PosixFileLayer()
         guard layer.exists(container.documents) else {
             throw CommandFailure.exit(.inputOutput, "there is no container at \(container.displayPath)")
@@ -75,7 +81,8 @@ struct RestoreCommand: ParsableCommand {
 
     func run() throws {
         SignalMask.restore()
-        let container = try ContainerArgument.locate(container)
+        let container = try ContainerArgument.locate(
+            container, orSay: "ends with its run: restore into a folder, and open that")
         let layer = PosixFileLayer()
         let unpacked = container.path + ".unpacked"
         defer { FolderRemover.remove(unpacked, using: layer) }

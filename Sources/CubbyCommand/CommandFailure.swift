@@ -33,6 +33,24 @@ enum CommandFailure {
 
 /// The container that a command's option names.
 enum ContainerArgument {
+    /// Whether it is a new one in memory, of this run alone.
+    static func isMemory(_ path: String?) -> Bool {
+        let named = path.flatMap { $0.isEmpty ? nil : $0 } ?? Environment.value("CUBBY_CONTAINER")
+        return named == MemoryContainer.name
+    }
+
+    /// A container that outlives its process, for a command that has no use for another.
+    ///
+    /// - Parameters:
+    ///   - path: the option's value.
+    ///   - refusal: why a new one in memory is none for the command.
+    /// - Returns: the container, which need not exist.
+    /// - Throws: the way out, with the refusal said.
+    static func locate(_ path: String?, orSay refusal: String) throws -> Container {
+        if isMemory(path) { throw CommandFailure.exit(.usage, "\(MemoryContainer.name) \(refusal)") }
+        return try locate(path)
+    }
+
     static func locate(_ path: String?) throws -> Container {
         let advice = "say with --container or CUBBY_CONTAINER where the data lives."
         guard let container = Container.locate(path) else {

@@ -21,7 +21,12 @@ struct DoctorCommand: ParsableCommand {
         lines.append(("system", System.kernel))
         lines.append(("Lua", luaVersion()))
         describePictures(&lines, &advice)
-        describeContainer(try ContainerArgument.locate(container), &lines, &advice)
+        if ContainerArgument.isMemory(container) {
+            let folder = MemoryContainer.parent()
+            lines.append(("container", "in memory: a new folder in \(folder) for each run, the items in the process"))
+        } else {
+            describeContainer(try ContainerArgument.locate(container), &lines, &advice)
+        }
         describeFences(&lines, &advice)
         let source = MemoryPressureSource.find()
         let pressure = source?.arm()

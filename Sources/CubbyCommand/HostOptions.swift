@@ -8,7 +8,9 @@ public import Stores
 /// The options that every command with a host takes.
 struct HostOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
+        help: ArgumentHelp(
+            "The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given. :memory: is one of this run alone.",
+            valueName: "dir"))
     var container: String?
 
     @Flag(help: "Change nothing; another process may have the container.")
@@ -116,10 +118,17 @@ struct HostOptions: ParsableArguments {
         }
     }
 
-    /// What the options say; `asks`: a person can be asked at a prompt, and the kernel's fence would have to stand before.
-    func scriptHostOptions(asks: Bool) throws -> ScriptHostOptions {
-        let located = try ContainerArgument.locate(container)
+    /// What the options say.
+    ///
+    /// - Parameters:
+    ///   - memory: the container in memory, when that is the option's.
+    ///   - asks: whether a person can be asked at a prompt; the kernel's fence would have to stand before.
+    /// - Returns: the host's options.
+    /// - Throws: `ValidationError` when there is no place for a container.
+    func scriptHostOptions(_ memory: MemoryContainer?, asks: Bool) throws -> ScriptHostOptions {
+        let located = try memory?.container ?? ContainerArgument.locate(container)
         var options = ScriptHostOptions(container: located)
+        if memory != nil { options.persistence = { MemoryPersistence(isReadOnly: $0.isReadOnly) } }
         options.isReadOnly = readOnly
         options.runsInitScript = !noInit
         options.durability = durability
@@ -149,7 +158,8 @@ extension HostOptions {
     func bundles(of container: Container) -> [String] {
         let own = bundle ?? Environment.value("CUBBY_BUNDLE").flatMap { $0.isEmpty ? nil : $0 }
         let program = ProgramPath.current.map(PathText.parent(of:))
-        return [own ?? container.bundle]
+        // Beside a temporary container, anybody may make a folder.
+        return [own ?? (container.isTemporary ? nil : container.bundle)].compactMap { $0 }
             + (program.map { [PathText.join($0, "../share/cubby/bundle")] } ?? [])
     }
 }

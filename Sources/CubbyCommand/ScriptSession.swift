@@ -44,7 +44,9 @@ struct ScriptSession {
     func run() throws {
         // A script that a prompt follows runs where the prompt will: the front end answers no for it meanwhile.
         let asks = isPrompt || (staysAtPrompt && isatty(STDIN_FILENO) == 1)
-        var options = try hostOptions.scriptHostOptions(asks: asks)
+        let memory = try makeMemoryContainer()
+        defer { memory?.remove() }
+        var options = try hostOptions.scriptHostOptions(memory, asks: asks)
         options.isInteractive = asks
         var chunks: [(bytes: [UInt8], name: String)] = modules.map {
             (Array("local name = ... _G[name] = require(name)".utf8), "=(-l \($0))")
@@ -96,6 +98,11 @@ struct ScriptSession {
         host.flushOutput()
         throw ExitCode(
             ExitStatus.ofSession(host, script: status, isStrict: hostOptions.strict, isWatched: isWatched))
+    }
+
+    private func makeMemoryContainer() throws -> MemoryContainer? {
+        guard ContainerArgument.isMemory(hostOptions.container) else { return nil }
+        do throws(FileError) { return try MemoryContainer() } catch { throw CommandFailure.exit(error) }
     }
 
     private var isPrompt: Bool { if case .prompt = source { true } else { false } }

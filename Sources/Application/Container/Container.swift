@@ -8,6 +8,8 @@ import Glibc
 public struct Container: Sendable, Hashable {
     /// The root, absolute.
     public let path: String
+    /// Whether it is of one run alone, and removed at its end.
+    public let isTemporary: Bool
 
     /// Kept between runs and backed up: the user's data.
     public var documents: String { path + "/Documents" }
@@ -38,10 +40,16 @@ public struct Container: Sendable, Hashable {
     /// The root as people like to read it, `~/.local/share/cubby`.
     public var displayPath: String { DisplayPath.abbreviate(path) }
 
+    /// The same, and whether it is of this run alone.
+    public var title: String { displayPath + (isTemporary ? " (of this run alone)" : "") }
+
     /// A container at a path, which need not exist yet.
     ///
-    /// - Parameter path: the root; a relative path is taken from the working directory, now.
-    public init(path: String) {
+    /// - Parameters:
+    ///   - path: the root; a relative path is taken from the working directory, now.
+    ///   - isTemporary: whether it is of one run alone. Who says so removes it.
+    public init(path: String, isTemporary: Bool = false) {
+        self.isTemporary = isTemporary
         let base = path.hasPrefix("/") ? "/" : WorkingDirectory.path ?? "/"
         self.path = PathText.absolute(path, from: base)
     }

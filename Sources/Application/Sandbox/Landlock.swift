@@ -64,6 +64,9 @@ public enum Landlock {
         for path in rules.execute { try allow(path, read | execute, in: ruleset, abi, rules) }
         for path in rules.devices { try allow(path, read | write | device, in: ruleset, abi, rules) }
 
+        let removeFolder = Int32(CUBBY_LANDLOCK_REMOVE_FOLDER)
+        for path in rules.removeFolders { try allow(path, removeFolder, in: ruleset, abi, rules) }
+
         let result = cubby_landlock_restrict(ruleset)
         guard result == 0 else { throw .refused(step: "the restriction", code: -result) }
         return Int(abi)

@@ -6,6 +6,8 @@ public struct LandlockRules: Sendable, Hashable {
     public var execute: [String]
     /// Devices that are read, written and controlled.
     public var devices: [String]
+    /// Folders beneath which empty folders may be removed.
+    public var removeFolders: [String] = []
     /// Paths that may be missing on this machine are passed over when they are in here.
     public var optional: Set<String>
     /// Leave TCP as it is. Otherwise, from ABI 4 on, nothing binds or connects.
@@ -51,6 +53,7 @@ public struct LandlockRules: Sendable, Hashable {
         readOnly += other.readOnly
         execute += other.execute
         devices += other.devices
+        removeFolders += other.removeFolders
         optional.formUnion(other.optional)
     }
 }

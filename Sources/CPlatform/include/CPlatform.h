@@ -153,6 +153,9 @@ int cubby_work_is_stopped(void);
 /* How many bytes the calling thread's work may still take; INT64_MAX where nothing limits it. */
 int64_t cubby_work_room(void);
 
+/* Whether a folder is on a file system in memory (tmpfs). */
+int cubby_is_in_memory(const char *path);
+
 /* landlock.c: the system's header ends at ABI 2; the later rights are defined there. */
 
 /* What a path may be used for; a combination of these. */
@@ -162,6 +165,7 @@ enum {
     CUBBY_LANDLOCK_EXECUTE = 4,
     /* Terminal and device controls on devices opened later (ABI 5). */
     CUBBY_LANDLOCK_DEVICE = 8,
+    CUBBY_LANDLOCK_REMOVE_FOLDER = 16,
 };
 
 /* The kernel's Landlock ABI, 1 or more; -ENOSYS or -EOPNOTSUPP where there is none. */

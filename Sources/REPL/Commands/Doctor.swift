@@ -18,7 +18,12 @@ struct Doctor {
     var text: String {
         let files = PosixFileLayer()
         let container = host.container
-        let archive = host.items.archivePath ?? "in memory"
+        let archive = host.items.archivePath
+        let saved =
+            archive.map { path in
+                guard files.exists(path) else { return "not yet" }
+                return host.items.hasChanges ? "changes wait for a save" : "yes"
+            } ?? "no: the items end with this process"
         let pictures =
             switch printer.pictures?.graphics {
             case .kitty?: "kitty graphics"
@@ -33,9 +38,9 @@ struct Doctor {
         let initScript = PathText.join(container.scripts, "init.lua")
         var lines: [(String, String)] = [
             ("version", "Cubby \(host.options.applicationVersion), Lua 5.4"),
-            ("container", container.displayPath + (host.options.isReadOnly ? " (read-only)" : "")),
-            ("items", "\(host.items.count.grouped) in \(DisplayPath.abbreviate(archive))"),
-            ("saved", files.exists(archive) ? (host.items.hasChanges ? "changes wait for a save" : "yes") : "not yet"),
+            ("container", container.title + (host.options.isReadOnly ? " (read-only)" : "")),
+            ("items", "\(host.items.count.grouped) in \(archive.map { DisplayPath.abbreviate($0) } ?? "memory")"),
+            ("saved", saved),
             ("init.lua", files.exists(initScript) ? DisplayPath.abbreviate(initScript) : "none"),
             ("sandbox", "\(host.sandboxDescription), by \(host.fence.method)"),
             ("terminal", "\(term), \(printer.columns)×\(printer.rows), pictures: \(pictures)"),

@@ -8,7 +8,7 @@ import Wording
 enum Banner {
     static func text(_ host: ScriptHost) -> String {
         """
-        Cubby \(host.options.applicationVersion) · Lua 5.4 · container \(host.container.displayPath) · \(host.items.count.counted("item")) · sandbox: \(host.sandboxDescription)\(host.options.isReadOnly ? " · read-only" : "")
+        Cubby \(host.options.applicationVersion) · Lua 5.4 · container \(host.container.title) · \(host.items.count.counted("item")) · sandbox: \(host.sandboxDescription)\(host.options.isReadOnly ? " · read-only" : "")
         Type help() for help, Ctrl-Z to go to the background, Ctrl-D to leave.
 
         """
@@ -17,7 +17,7 @@ enum Banner {
     /// What greets a prompt that is attached to a running host.
     static func attached(_ host: ScriptHost) -> String {
         """
-        Attached to \(host.options.applicationName), process \(getpid()), in \(host.container.displayPath) · \(host.items.count.counted("item")) · \(host.applicationState.rawValue) · sandbox: \(host.sandboxDescription)
+        Attached to \(host.options.applicationName), process \(getpid()), in \(host.container.title) · \(host.items.count.counted("item")) · \(host.applicationState.rawValue) · sandbox: \(host.sandboxDescription)
         Ctrl-D leaves; the host goes on.
 
         """

@@ -1,4 +1,5 @@
 import Application
+import Files
 
 /// Which fences stand around scripts.
 public struct FenceReport: Sendable, Hashable {
@@ -41,6 +42,8 @@ public struct FenceReport: Sendable, Hashable {
         } else {
             rules.readWrite.append(options.container.path)
         }
+        // The host removes it when all else is done, and its name is in the folder above.
+        if options.container.isTemporary { rules.removeFolders.append(PathText.parent(of: options.container.path)) }
         rules.readWrite += options.writable
         rules.readOnly += options.readable + options.modulePaths + bundles.map(\.path)
         if options.usesLuaTrees {

@@ -32,6 +32,8 @@ public final class ScriptHost {
 
     /// The file system of the container, for the host's own work in it.
     package let files: BeneathFileLayer
+    /// What keeps other hosts out of the container; nil read-only.
+    private let lock: FolderLock?
     let restoration: RestorationArchive
     let service: ServiceManager
     let memoryPressure: MemoryPressureSource?
@@ -91,13 +93,10 @@ public final class ScriptHost {
     public init(_ options: ScriptHostOptions) throws {
         self.options = options
         container = options.container
-        var files = try container.open()
-        files.isReadOnly = options.isReadOnly
+        let opened = try OpenedContainer(container, isReadOnly: options.isReadOnly)
+        let files = opened.files
         self.files = files
-        let persistence = ArchivePersistence(
-            folder: container.documents, using: files, isReadOnly: options.isReadOnly,
-            indexFolder: container.caches, removesLeftovers: false, opensCutArchive: false)
-        try persistence.takeLock()
+        lock = opened.lock
         let output = self.output
         logger = Logger(label: options.applicationName) { label in
             StandardErrorLogHandler(
@@ -119,8 +118,8 @@ public final class ScriptHost {
                 do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
             }
         }
-        fence.close(persistence.path)
-        fence.close(persistence.journalPath)
+        let persistence = try options.persistence(opened)
+        for path in (persistence as? any FilePersistence)?.closedPaths ?? [] { fence.close(path) }
         socket = try Self.makeSocket(options, logger)
         service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
         memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
@@ -132,13 +131,12 @@ public final class ScriptHost {
         restoration = RestorationArchive(
             folder: container.applicationSupport, version: options.applicationVersion,
             isReadOnly: options.isReadOnly, using: files)
-        if let path = persistence.indexPath { fence.close(path) }
         items = try ItemStore.open(persistence, durability: options.durability)
         // Only of a store that opened: where the archive is lost, a leftover may be what is left of it. A look into each folder
         // takes as long as there are pictures: only when there is reason for it.
-        if !options.isReadOnly, persistence.isDisordered {
+        if let lock, lock.isDisordered {
             container.removeLeftovers(using: files)
-            persistence.noteOrder()
+            lock.noteOrder()
         }
         itemPreferences = Defaults(folder: container.preferences, domain: "items", using: files)
         images = ImageStore(

@@ -6,6 +6,12 @@ public import Stores
 public struct ScriptHostOptions: Sendable {
     /// Where the application's data lives.
     public var container: Container
+    /// Makes what keeps the container's items; the embedded archive and its journal, if nothing else is given. Called once,
+    /// with the folders made and the lock held, before the sandbox is closed: files outside of the container are opened
+    /// here. What it throws, the host's initializer throws.
+    public var persistence: @Sendable (OpenedContainer) throws -> any ItemPersistence = {
+        ArchivePersistence(of: $0)
+    }
     public var applicationName = "cubby"
     public var applicationVersion = "1.0"
     /// Whether nothing may be changed; then another process may own the container.

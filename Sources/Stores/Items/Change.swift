@@ -33,6 +33,8 @@ struct ChangeGroup {
     var participantChanges: [UInt32] = []
     /// The bytes that the participant keeps for them.
     var keptBytes = 0
+    /// The moment at which it was made, by ``ForeignChanges``.
+    var epoch: UInt64 = 0
 
     var byteCount: Int { changes.count * MemoryLayout<Change>.stride + keptBytes }
 }

@@ -8,6 +8,8 @@ struct ChangeHistory {
 
     var count: Int { groups.count }
     var isEmpty: Bool { groups.isEmpty }
+    /// That of the oldest group, which no other is before.
+    var oldestEpoch: UInt64? { groups.first?.epoch }
 
     mutating func append(_ group: ChangeGroup) {
         byteCount += group.byteCount

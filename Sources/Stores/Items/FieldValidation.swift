@@ -1,3 +1,4 @@
+import CPlatform
 import PropertyList
 
 /// What each field takes, and the words for what it does not.
@@ -66,6 +67,20 @@ enum FieldValidation {
             throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes a string that is not empty")
         }
         try checkLength(key.utf8.count, "itemKey")
+    }
+
+    /// Whether a custom field can keep a value: more than can be assigned, since archives bring null, UIDs and sets.
+    static func isKeepable(_ value: PropertyListValue, depth: Int = 0) -> Bool {
+        guard depth <= depthLimit + 1, cubby_stack_is_short() == 0 else { return false }
+        return switch value {
+        case .date(let date): date.secondsSinceReferenceDate.isFinite
+        case .string(let text): text.utf8.count <= byteLimit
+        case .data(let data): data.count <= byteLimit
+        case .array(let elements), .set(let elements):
+            elements.allSatisfy { isKeepable($0, depth: depth + 1) }
+        case .dictionary(let entries): entries.values.allSatisfy { isKeepable($0, depth: depth + 1) }
+        default: true
+        }
     }
 
     private static func refusing(_ value: PropertyListValue, _ name: String) throws(StoreError) -> PropertyListValue {

@@ -50,6 +50,11 @@ extension ItemStore {
     @inline(__always)
     func checkRoom() throws(StoreError) {
         if isReadOnly { throw .storeIsReadOnly }
+        try checkRoomForRow()
+    }
+
+    @inline(__always)
+    func checkRoomForRow() throws(StoreError) {
         if table.rowCount >= Int(UInt32.max) - 1 {
             throw StoreError(.full, "the store holds as many items as it can number")
         }

@@ -33,14 +33,8 @@ extension ItemStore {
     }
 
     /// Notes the log's changes, which have just become a commit, to be told of by ``tellCommits()``.
-    func noteCommit(_ kind: CommitKind) {
+    func noteCommit(_ cause: ItemStoreCommit.Cause) {
         guard !commitObservers.isEmpty else { return }
-        let cause: ItemStoreCommit.Cause =
-            switch kind {
-            case .change: commitCause
-            case .undo: .undo
-            case .redo: .redo
-            }
         let commit = ItemStoreCommit(self, log, cause, generation: commitGeneration())
         untoldCommits.append(commit)
         latestCommit = commit

@@ -20,13 +20,18 @@ extension ItemStore {
     /// Takes back the last commit or transaction; what is not committed yet is committed first and is then the last.
     ///
     /// - Returns: false when there is nothing to take back.
-    /// - Throws: `transactionInProgress`, `inputOutput`.
+    /// - Throws: `transactionInProgress`, `inputOutput`; `conflict` when another user of the collection has changed the same
+    ///   since: the step is given up then, as a whole.
     @discardableResult
     public func undo() throws(StoreError) -> Bool {
         try checkNoTransaction("undo")
         defer { tellCommits() }
         try commit(.change)
         guard let group = undoStack.popLast() else { return false }
+        if let conflict = conflict(with: group) {
+            drop(group)
+            throw conflict
+        }
         do throws(StoreError) {
             try reverse(group, .undo)
         } catch {
@@ -39,13 +44,17 @@ extension ItemStore {
     /// Does again what `undo` took back last. A change in between forgets it.
     ///
     /// - Returns: false when there is nothing to do again.
-    /// - Throws: `transactionInProgress`, `inputOutput`.
+    /// - Throws: as ``undo()``.
     @discardableResult
     public func redo() throws(StoreError) -> Bool {
         try checkNoTransaction("redo")
         defer { tellCommits() }
         try commit(.change)
         guard let group = redoStack.popLast() else { return false }
+        if let conflict = conflict(with: group) {
+            drop(group)
+            throw conflict
+        }
         do throws(StoreError) {
             try reverse(group, .redo)
         } catch {
@@ -73,9 +82,12 @@ extension ItemStore {
                     takeOut(change.row + UInt32(offset))
                 }
             case .insert: takeOut(change.row)
-            case .remove: insert(change.row, at: Int(change.position))
+            case .remove: insert(change.row, at: min(Int(change.position), count))
             case .set: self.change(change.row, ItemField(rawValue: change.field), to: change.cell)
-            case .move: move(from: Int(change.field), to: Int(change.position))
+            case .move:
+                // Changes from elsewhere may have shifted it.
+                let (from, to) = (order.position(of: change.row), min(Int(change.position), count - 1))
+                if from != to { move(from: from, to: to) }
             }
         }
         let done = log.count
@@ -125,12 +137,12 @@ extension ItemStore {
     func remember(_ kind: CommitKind) {
         var groups: [ChangeGroup] = []
         if sealed.isEmpty || sealed.last == log.count, sealed.count <= 1 {
-            groups = [ChangeGroup(changes: log)]
+            groups = [ChangeGroup(changes: log, epoch: foreignChanges.epoch)]
             log = []
         } else {
             var start = 0
             for end in sealed + [log.count] where end > start {
-                groups.append(ChangeGroup(changes: Array(log[start..<end])))
+                groups.append(ChangeGroup(changes: Array(log[start..<end]), epoch: foreignChanges.epoch))
                 start = end
             }
             log = []
@@ -172,6 +184,11 @@ extension ItemStore {
             }
         }
         trim(count)
+        tidy()
+    }
+
+    /// Gives back memory that the changes of a commit left unused.
+    func tidy() {
         settleIndexes()
         if heap.needsCompaction, cursorCount == 0, !table.isLeased { compactHeap() }
     }

@@ -1,5 +1,6 @@
 extension ItemStore {
-    /// Whether something changed that the archive does not have, committed or not.
+    /// Whether something changed that the archive does not have, committed or not; without an archive, what is not
+    /// committed.
     public var hasChanges: Bool { hasCommittedChanges || !log.isEmpty }
 
     /// Whether something changed since the last commit.
@@ -7,13 +8,14 @@ extension ItemStore {
 
     /// Whether the journal has grown so long that writing the archive anew is worth it: longer than 256 MB and than twice
     /// the archive.
-    public var isJournalLong: Bool { !isSaving && persistence.isJournalLong }
+    public var isJournalLong: Bool { !isSaving && document?.isJournalLong == true }
 
-    /// Writes everything that changed since the last commit as one record of the journal; within a transaction,
+    /// Hands everything that changed since the last commit to the persistence as one commit; within a transaction,
     /// nothing. The host calls it at the end of each chunk, handler and timer.
     ///
     /// - Returns: whether there was anything to write.
-    /// - Throws: ``StoreError`` with `inputOutput`; the changes stay, and the next commit tries again.
+    /// - Throws: ``StoreError``: `conflict`, when the collection has other changes since: these are rolled back then;
+    ///   `inputOutput`: the changes stay, and the next commit tries again.
     @discardableResult
     public func commit() throws(StoreError) -> Bool {
         defer { tellCommits() }
@@ -43,24 +45,46 @@ extension ItemStore {
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         guard savepoints.isEmpty else { return false }
         defer { settle(kind, waits: waits) }
-        return try write(kind, waits: waits)
+        do throws(StoreError) {
+            return try write(kind, waits: waits)
+        } catch {
+            if error.code == .conflict {
+                sealed = []
+                hasRemovals = false
+                rollBack(to: 0)
+            }
+            throw error
+        }
     }
 
-    /// Writes the log as one record, and moves it to the history. ``settle(_:waits:)`` has to follow.
+    /// Hands the log over as one commit, and moves it to the history. ``settle(_:waits:)`` has to follow.
     func write(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         guard !log.isEmpty else {
             // A step to take back, with nothing for the journal.
             if !participantChanges.isEmpty { remember(kind) }
             return false
         }
-        var encoder = JournalEncoder(self)
-        encoder.encode(log)
-        var bytes = encoder.finish()
-        try persistence.append(&bytes, durable: waits && durability == .power)
-        hasCommittedChanges = true
-        noteCommit(kind)
+        try appendLog(durable: waits && durability == .power)
+        noteCommit(cause(of: kind))
         remember(kind)
         return true
+    }
+
+    private func cause(of kind: CommitKind) -> ItemStoreCommit.Cause {
+        switch kind {
+        case .change: commitCause
+        case .undo: .undo
+        case .redo: .redo
+        }
+    }
+
+    /// Hands the log's changes to the persistence.
+    func appendLog(durable: Bool) throws(StoreError) {
+        let textBytes = max(heap.textBytes - committedTextBytes, 0)
+        committedTextBytes = heap.textBytes
+        let commit = ItemCommit(self, log, following: revision, textBytes: textBytes)
+        revision = try persistence.append(commit, durable: durable)
+        hasCommittedChanges = document != nil
     }
 
     /// Makes sure that what has been committed survives a power cut.
@@ -76,7 +100,7 @@ extension ItemStore {
 
     /// Writes every item to the archive, atomically and durably, and begins a new journal; waits until it is done.
     ///
-    /// - Returns: whether there was anything to write: false when the archive has everything.
+    /// - Returns: whether there was anything to write: false when the archive has everything, and for a store without one.
     /// - Throws: ``StoreError``: `inputOutput`, `readOnly`, `transactionInProgress`. The old archive and the journal
     ///   are whole then, nothing is lost, and a later save may succeed.
     @discardableResult
@@ -90,7 +114,7 @@ extension ItemStore {
     /// Takes a snapshot to be saved: what ``saveChanges()`` does in one step, for a host that lets another thread
     /// write. Commits may follow while it does; ``finish(_:_:)`` ends it.
     ///
-    /// - Returns: nil when the archive has everything already.
+    /// - Returns: nil when the archive has everything already, or there is none to be.
     public func beginSave() throws(StoreError) -> ItemStoreSave? {
         if isReadOnly { throw .storeIsReadOnly }
         try checkNoTransaction("saving")
@@ -98,8 +122,8 @@ extension ItemStore {
         // Told at the end: what an observer changes is no part of this save.
         defer { tellCommits() }
         try commit(.change)
-        guard hasCommittedChanges || !persistence.hasArchive else { return nil }
-        let replacement = try persistence.beginReplacement(ItemSnapshot(self))
+        guard let document, hasCommittedChanges || !document.hasArchive else { return nil }
+        let replacement = try document.beginReplacement(ItemSnapshot(self))
         isSaving = true
         archivedPlaces.beginSave(order)
         return ItemStoreSave(replacement: replacement, version: version, count: count)
@@ -115,10 +139,10 @@ extension ItemStore {
         defer { archivedPlaces.endSave(succeeded: isDone) }
         switch result {
         case .failure(let error):
-            persistence.abandon(save.replacement)
+            document?.abandon(save.replacement)
             throw error
         case .success:
-            try persistence.finish(save.replacement)
+            try document?.finish(save.replacement)
             isDone = true
             // Changes that came while the archive was written are in the new journal.
             if version == save.version { hasCommittedChanges = false }

@@ -103,14 +103,14 @@ extension ItemStore {
     }
 
     /// Takes back the log's changes from `start` on, newest first, and forgets them.
-    func rollBack(to start: Int) {
+    func rollBack(to start: Int, tells: Bool = true) {
         guard start < log.count else { return }
         let taken = Array(log[start...])
         log.removeSubrange(start...)
         var died: [UInt32] = []
         for change in taken.reversed() { revert(change, died: &died) }
         for row in died where table.state(row) == .removed { rowDied(row) }
-        if !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
+        if tells, !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
     }
 
     /// How many rows before its turn the index is asked for one.

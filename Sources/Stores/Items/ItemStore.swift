@@ -38,6 +38,8 @@ public final class ItemStore {
     var participantChanges: [UInt32] = []
     /// How many groups the commit under way has put onto a stack; whether items left with them.
     var unsettled = (groups: 0, hasRemovals: false)
+    /// What other users of the collection have changed meanwhile.
+    var foreignChanges = ForeignChanges()
     var undoStack = ChangeHistory()
     var redoStack = ChangeHistory()
     /// How far back `undo` reaches.
@@ -70,6 +72,10 @@ public final class ItemStore {
     // MARK: Persistence
 
     let persistence: any ItemPersistence
+    /// The persistence, when it keeps a document of all items.
+    let document: (any DocumentPersistence)?
+    /// The collection's revision: that of the last commit, or of what was last applied.
+    public internal(set) var revision = ItemRevision.initial
     /// Which items the archive has in their rows' places.
     @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
     /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
@@ -80,10 +86,10 @@ public final class ItemStore {
     public internal(set) var loadReport = ItemLoadReport()
     /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
     public var onDamage: ((String) -> Void)?
-    /// Whether something is committed that the archive does not have.
+    /// Whether something is committed that the document does not have; false without a document.
     var hasCommittedChanges = false
-    /// The heap's bytes of text when a commit was last encoded.
-    var journaledTextBytes = 0
+    /// The heap's bytes of text when a commit was last handed over.
+    var committedTextBytes = 0
     var isSaving = false
 
     /// A number that grows with every change; two equal readings mean that nothing changed in between.
@@ -100,6 +106,7 @@ public final class ItemStore {
 
     private init(persistence: any ItemPersistence, durability: Durability) {
         self.persistence = persistence
+        document = persistence as? any DocumentPersistence
         self.durability = durability
         isReadOnly = persistence.isReadOnly
         departureCount = .allocate(capacity: 1)
@@ -112,7 +119,7 @@ public final class ItemStore {
         departureCount.deallocate()
     }
 
-    /// Opens the store that a persistence keeps: the archive, and the journal's changes since.
+    /// Opens the store that a persistence keeps.
     ///
     /// - Throws: ``StoreError`` with `inUse`, `corruptArchive` or `inputOutput`. Damage that a part can be saved from is no
     ///   error: ``loadReport`` tells of it.
@@ -123,22 +130,23 @@ public final class ItemStore {
         let loader = ItemLoader(store)
         let report = try persistence.load(into: loader)
         store.loadReport = report
-        store.journaledTextBytes = store.heap.textBytes
-        store.hasCommittedChanges = report.replayedRecords > 0 || report.isSalvaged
+        store.revision = report.revision
+        store.committedTextBytes = store.heap.textBytes
+        store.hasCommittedChanges = store.document != nil && (report.replayedRecords > 0 || report.isSalvaged)
         return store
     }
 
     /// Whether the store refuses every change.
     public let isReadOnly: Bool
 
-    /// The path of the archive; nil for a store in memory.
-    public var archivePath: String? { persistence.archivePath }
+    /// The path of the archive; nil for a store that has none.
+    public var archivePath: String? { document?.archivePath }
 
     /// Remembers what an item is going to be copied from, when the archive holds more of it than its fields.
     ///
     /// - Returns: the key that the copy has to get; nil for any.
     func noteCopy(of source: String) -> String? {
-        guard holdsMoreThanFields else { return nil }
+        guard document?.holdsMoreThanFields == true else { return nil }
         let copy = keySource.uuid().uuidString
         noteCopy(of: source, as: copy)
         return copy
@@ -146,12 +154,7 @@ public final class ItemStore {
 
     /// Remembers what an item was copied from.
     func noteCopy(of source: String, as copy: String) {
-        if holdsMoreThanFields { copies[copy] = copies[source] ?? source }
-    }
-
-    private var holdsMoreThanFields: Bool {
-        guard let schema = (persistence as? ArchivePersistence)?.schema else { return false }
-        return schema.original != nil || !schema.foreignFields.isEmpty
+        if document?.holdsMoreThanFields == true { copies[copy] = copies[source] ?? source }
     }
 
     // MARK: Reading

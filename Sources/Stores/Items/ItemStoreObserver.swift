@@ -51,6 +51,10 @@ public struct ItemStoreChanges: Sendable, Hashable {
 
     init(_ cause: Cause, _ changes: some Sequence<Change>) {
         self.cause = cause
+        add(changes)
+    }
+
+    mutating func add(_ changes: some Sequence<Change>) {
         for change in changes {
             switch change.kind {
             case .append: inserted += change.count

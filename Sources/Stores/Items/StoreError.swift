@@ -41,6 +41,8 @@ public struct StoreError: Error, CustomStringConvertible {
         case inUse
         /// The store holds as many items as it can number.
         case full
+        /// Somebody else changed the same part of the collection meanwhile.
+        case conflict
 
         /// The code's name, as scripts see it.
         public var identifier: String {
@@ -63,13 +65,15 @@ public struct StoreError: Error, CustomStringConvertible {
             case .readOnly: "readOnly"
             case .inUse: "inUse"
             case .full: "full"
+            case .conflict: "conflict"
             }
         }
 
         /// Whether the caller's program is at fault, so that a script should see it raised and not returned.
         public var isProgrammerError: Bool {
             switch self {
-            case .corruptArchive, .corruptJournal, .unreadableFile, .invalidRow, .inputOutput, .readOnly, .inUse, .full:
+            case .corruptArchive, .corruptJournal, .unreadableFile, .invalidRow, .inputOutput, .readOnly, .inUse, .full,
+                .conflict:
                 false
             default: true
             }

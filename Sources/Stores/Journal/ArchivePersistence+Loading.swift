@@ -41,6 +41,8 @@ extension ArchivePersistence {
             if report.archivedItems >= mappedFrom { makeIndex(archive, loader, report) }
         }
         try readJournal(files.journal, loader, &report)
+        revision = ItemRevision(rawValue: nextSequence &- 1)
+        report.revision = revision
         // Last: where the archive is lost, a leftover may be all that there is of it.
         if !isReadOnly, removesLeftovers {
             _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
@@ -96,11 +98,8 @@ extension ArchivePersistence {
                     storage, index.schema, fieldNames: FieldTable().names + index.customFields),
                 items.count == index.count
             else { return false }
-            loader.map(items, index, slots, index.numbers(in: bytes, keeper: mapped))
-            loader.store.rowSource?.onDamage = { [weak self, store = loader.store.zeroingReference] text in
+            loader.map(items, index, slots, index.numbers(in: bytes, keeper: mapped)) { [weak self] in
                 self?.keepsOriginal = true
-                store.store?.loadReport.notices.append(text)
-                store.store?.onDamage?(text)
             }
             schema = index.schema
             report.archivedItems = index.count
@@ -112,7 +111,7 @@ extension ArchivePersistence {
     private func makeIndex(_ storage: PropertyListStorage, _ loader: ItemLoader, _ report: ItemLoadReport) {
         // What the archive has beyond the items would go unnoticed in a mapped one.
         guard let indexPath, !isReadOnly, !keepsOriginal, report.notices.isEmpty else { return }
-        let snapshot = ItemSnapshot(loader.store)
+        let snapshot = loader.snapshot()
         let (schema, identity, layer, turn) = (schema, identity, layer, indexTurn)
         _ = WorkerThread {
             guard let draft = ItemIndexDraft(snapshot, schema) else { return }

@@ -4,7 +4,7 @@ public import Files
 ///
 /// Who opens the folder to write owns it: a second persistence there, in this process or in another, is refused until the
 /// first is gone. `docs/journal.md` specifies the files and what each crash leaves behind.
-public final class ArchivePersistence: ItemPersistence {
+public final class ArchivePersistence: DocumentPersistence, FilePersistence {
     public let isReadOnly: Bool
     /// The path of the archive.
     public let path: String
@@ -31,6 +31,8 @@ public final class ArchivePersistence: ItemPersistence {
     var journal: JournalWriter?
     /// The number of the next record when there is no journal yet.
     var nextSequence: UInt64 = 1
+    /// That of the last record when the store was opened, and one more for each commit since.
+    var revision = ItemRevision.initial
     /// Records since the snapshot of the replacement under way, sealed for the journal that will follow it.
     var following: FollowingRecords?
     /// The records of a new journal of which it is not known whether it is in place.
@@ -51,11 +53,13 @@ public final class ArchivePersistence: ItemPersistence {
     ///     is listed; false when somebody else sees to that.
     ///   - opensCutArchive: whether an archive that is damaged, and shorter than the journal or the index says, is opened
     ///     with what can be read of it; false for an error that changes nothing, so that a backup can be put back.
+    ///   - lock: the folder's lock, when the caller has taken it; held until the persistence goes.
     public init(
         folder: String, using layer: (any FileLayer)? = nil, isReadOnly: Bool = false,
         className: String = "Item", indexFolder: String? = nil, mappedFrom: Int = 4096,
-        removesLeftovers: Bool = true, opensCutArchive: Bool = true
+        removesLeftovers: Bool = true, opensCutArchive: Bool = true, lock: FolderLock? = nil
     ) {
+        self.lock = lock
         self.folder = folder
         self.layer = layer ?? Self.layer(folder, indexFolder)
         self.isReadOnly = isReadOnly
@@ -69,6 +73,8 @@ public final class ArchivePersistence: ItemPersistence {
     }
 
     public var archivePath: String? { path }
+    public var closedPaths: [String] { [path, journalPath] + (indexPath.map { [$0] } ?? []) }
+    public var holdsMoreThanFields: Bool { schema.original != nil || !schema.foreignFields.isEmpty }
 
     // MARK: The lock
 
@@ -98,11 +104,8 @@ public final class ArchivePersistence: ItemPersistence {
         lock = try FolderLock(lockedFolder)
     }
 
-    /// Whether the owner before this one did not come to its end in order: what it was writing may lie about.
-    public var isDisordered: Bool { lock?.isDisordered ?? false }
-
     /// What an earlier owner left lying about has been seen to.
-    public func noteOrder() { lock?.noteOrder() }
+    func noteOrder() { lock?.noteOrder() }
 
     /// A journal shorter than this is never worth a save that nobody asked for.
     public var shortJournalLength = 256 << 20
@@ -114,13 +117,17 @@ public final class ArchivePersistence: ItemPersistence {
 
     // MARK: Appending
 
-    public func append(_ commit: inout CommitBytes, durable: Bool) throws(StoreError) {
+    public func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
         if isReadOnly { throw .storeIsReadOnly }
+        try commit.checkFollows(revision)
+        var record = JournalEncoder.record(of: commit)
         try attempt { () throws(FileError) in
             let journal = try currentJournal(durable: durable)
-            try journal.append(&commit.storage, kind: .changes, durable: durable)
-            following?.add(commit)
+            try journal.append(&record, kind: .changes, durable: durable)
+            following?.add(record)
         }
+        revision = revision.next
+        return revision
     }
 
     public func synchronize() throws(StoreError) {

@@ -12,8 +12,8 @@ struct FollowingRecords {
         nextSequence = firstSequence
     }
 
-    mutating func add(_ commit: CommitBytes) {
-        var record = commit.storage
+    /// - Parameter record: with its header's room in front, whatever that holds.
+    mutating func add(_ record: consuming [UInt8]) {
         JournalRecord.seal(&record, kind: .changes, sequence: nextSequence, identifier: identifier)
         bytes += record
         nextSequence &+= 1

@@ -1,42 +1,43 @@
 import Glibc
 import PropertyList
 
-/// Turns a run of the history into the bytes of one commit.
-///
-/// The values are those at the commit: of several changes to a field, each writes the last.
+/// Encodes the changes of one commit as a record of the journal.
 struct JournalEncoder {
-    /// How many changes before its turn the memory that one needs is asked for.
+    /// How many changes before its turn an item is prefetched.
     private static let lookahead = 12
 
-    private let store: ItemStore
-    private var bytes = [UInt8](repeating: 0, count: CommitBytes.room)
+    private let rows: ItemRows
+    private var bytes = [UInt8](repeating: 0, count: JournalRecord.headerLength)
     /// The number that each custom field has in this record; 0 for none yet.
     private var fieldNumbers: [UInt32] = []
     private var definedFields: UInt32 = 0
     /// The fields beyond the domain's of the item that is being encoded.
     private var custom: [(UInt32, Cell)] = []
 
-    init(_ store: ItemStore) {
-        self.store = store
+    private init(_ rows: ItemRows) {
+        self.rows = rows
     }
 
-    /// The changes encoded.
-    consuming func finish() -> CommitBytes { CommitBytes(storage: bytes) }
+    /// The record of a commit: room for the header, which is the journal's to fill, then the changes. The changes may be
+    /// many, and are not to be copied behind a header.
+    static func record(of commit: borrowing ItemCommit) -> [UInt8] {
+        var encoder = JournalEncoder(commit.rows)
+        encoder.encode(commit)
+        return encoder.bytes
+    }
 
-    mutating func encode(_ changes: [Change]) {
-        var rows = 0
-        for change in changes { rows += change.kind == .append ? change.count : 1 }
+    private mutating func encode(_ commit: borrowing ItemCommit) {
+        let changes = commit.changes
         // Long texts make the bytes that they take; an array that grew instead would be in memory twice.
-        let texts = max(store.heap.textBytes - store.journaledTextBytes, 0)
-        store.journaledTextBytes = store.heap.textBytes
-        bytes.reserveCapacity(rows * (changes.first?.kind == .append ? 72 : 32) + (texts > 1 << 20 ? texts : 0))
+        let texts = commit.textBytes > 1 << 20 ? commit.textBytes : 0
+        bytes.reserveCapacity(commit.count * (changes.first?.kind == .append ? 72 : 32) + texts)
         bytes.withUnsafeBytes {
             LargeMemory.advise(UnsafeRawBufferPointer(start: $0.baseAddress, count: bytes.capacity))
         }
         for (index, change) in changes.enumerated() {
-            // Many items, each somewhere else: they come from memory at the same time.
+            // Many items, each somewhere else: their cache misses overlap.
             let coming = index + Self.lookahead
-            if coming < changes.count { store.table.prefetchChanged(changes[coming].row) }
+            if coming < changes.count { rows.prefetch(changes[coming].row) }
             switch change.kind {
             case .append:
                 for row in change.row..<change.row + UInt32(change.count) { insertion(row, at: nil) }
@@ -50,7 +51,7 @@ struct JournalEncoder {
                 begin(.set)
                 placedKey(change.row)
                 varint(UInt64(field))
-                cell(store.table.cell(change.row, ItemField(rawValue: change.field)))
+                cell(rows.cell(change.row, ItemField(rawValue: change.field)))
             case .move:
                 begin(.move)
                 placedKey(change.row)
@@ -62,7 +63,7 @@ struct JournalEncoder {
     private mutating func insertion(_ row: UInt32, at position: Int?) {
         item(row, at: position)
         // What the fields do not hold comes from there, should the journal be all that is left of the copy.
-        guard !store.copies.isEmpty, let source = store.copies[store.table.keyString(row)] else { return }
+        guard let source = rows.source(ofCopy: row) else { return }
         begin(.copy)
         key(row)
         text(source)
@@ -70,8 +71,8 @@ struct JournalEncoder {
 
     private mutating func item(_ row: UInt32, at position: Int?) {
         custom.removeAll(keepingCapacity: true)
-        store.table.forEachCustomCell(row) { custom.append(($0, $1)) }
-        if position == nil, custom.isEmpty, !store.table.textKeys[row], plainInsertion(row) { return }
+        rows.forEachCustomField(row) { custom.append(($0, $1)) }
+        if position == nil, custom.isEmpty, !rows.hasTextKey(row), plainInsertion(row) { return }
         for (number, _) in custom { _ = fieldNumber(number) }
         if let position {
             begin(.insert)
@@ -80,10 +81,10 @@ struct JournalEncoder {
             begin(.append)
         }
         key(row)
-        cell(store.table.names[row])
-        cell(store.table.serials[row])
-        signed(store.table.values[row])
-        fixed(store.table.dates[row].bitPattern)
+        cell(rows.cell(row, .name))
+        cell(rows.cell(row, .serialNumber))
+        signed(rows.cell(row, .valueInDollars).integerValue)
+        fixed(rows.cell(row, .dateCreated).tail)
         varint(UInt64(custom.count))
         for (number, value) in custom {
             varint(UInt64(fieldNumber(number)))
@@ -95,7 +96,7 @@ struct JournalEncoder {
     ///
     /// - Returns: false when its texts are long.
     private mutating func plainInsertion(_ row: UInt32) -> Bool {
-        let (name, serial, key) = (store.table.names[row], store.table.serials[row], store.table.keys[row])
+        let (name, serial, key) = (rows.cell(row, .name), rows.cell(row, .serialNumber), rows.key(row))
         guard name.isText, name.heapByteCount < 0x80, serial.isText || serial.isAbsent, serial.heapByteCount < 0x80
         else { return false }
         withUnsafeTemporaryAllocation(byteCount: 320, alignment: 8) { scratch in
@@ -123,14 +124,14 @@ struct JournalEncoder {
             word(key.low.bigEndian)
             text(name)
             if serial.isAbsent { byte(JournalCode.Value.absent.rawValue) } else { text(serial) }
-            let value = store.table.values[row]
+            let value = rows.cell(row, .valueInDollars).integerValue
             var number = UInt64(bitPattern: value << 1 ^ value >> 63)
             while number >= 0x80 {
                 byte(UInt8(truncatingIfNeeded: number) | 0x80)
                 number >>= 7
             }
             byte(UInt8(number))
-            word(store.table.dates[row].bitPattern.littleEndian)
+            word(rows.cell(row, .dateCreated).tail.littleEndian)
             byte(0)
             bytes.append(
                 contentsOf: UnsafeBufferPointer(
@@ -151,7 +152,7 @@ struct JournalEncoder {
         definedFields += 1
         fieldNumbers[Int(field)] = number
         begin(.defineField)
-        text(store.fields.names[Int(field)])
+        text(rows.name(ofField: field))
         return number
     }
 
@@ -181,7 +182,7 @@ struct JournalEncoder {
                 bytes.append(contentsOf: text)
             }
         case .box:
-            value(store.heap.value(ofBox: cell))
+            value(rows.value(ofBox: cell))
         }
     }
 
@@ -242,31 +243,27 @@ struct JournalEncoder {
     private mutating func code(_ code: JournalCode.Value) { bytes.append(code.rawValue) }
 
     private mutating func key(_ row: UInt32) {
-        if store.table.textKeys[row] {
+        if rows.hasTextKey(row) {
             bytes.append(JournalCode.Key.text.rawValue)
-            store.table.keys[row].cell.withText { text in
+            rows.key(row).cell.withText { text in
                 varint(UInt64(text.count))
                 bytes.append(contentsOf: text)
             }
         } else {
             bytes.append(JournalCode.Key.uuid.rawValue)
-            fixed(store.table.keys[row].high.byteSwapped)
-            fixed(store.table.keys[row].low.byteSwapped)
+            fixed(rows.key(row).high.byteSwapped)
+            fixed(rows.key(row).low.byteSwapped)
         }
     }
 
     /// The key of an item that is not new, and where the archive has the item.
-    ///
-    /// A row that was never given back has the item that it had when the archive was written.
     private mutating func placedKey(_ row: UInt32) {
-        guard row < store.archivedPlaces.limit, store.table.generation(row) == 0, !store.table.textKeys[row] else {
-            return key(row)
-        }
-        let packed = store.table.keys[row]
+        guard let place = rows.archivedPlace(row) else { return key(row) }
+        let packed = rows.key(row)
         bytes.append(JournalCode.Key.placedUUID.rawValue)
         fixed(packed.high.byteSwapped)
         fixed(packed.low.byteSwapped)
-        varint(UInt64(row))
+        varint(UInt64(place))
     }
 
     private mutating func text(_ string: String) {

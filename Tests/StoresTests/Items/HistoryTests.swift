@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Undo and redo")
 struct HistoryTests {
-    let persistence = MemoryPersistence(keepsRecords: true)
+    let persistence = MemoryPersistence(keepsCommits: true)
     let store: ItemStore
 
     init() throws {
@@ -80,6 +80,8 @@ struct HistoryTests {
     }
 
     @Test func savingKeepsTheHistory() throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
         try store.createItem()
         #expect(try store.saveChanges())
         #expect(try !store.saveChanges())
@@ -87,6 +89,15 @@ struct HistoryTests {
         try store.undo()
         #expect(store.count == 0)
         #expect(store.hasChanges)
-        #expect(try ItemStore.open(persistence).records.isEmpty)
+        #expect(try folder.open().records.isEmpty)
+    }
+
+    @Test func withoutADocumentWhatIsCommittedIsKept() throws {
+        try store.createItem()
+        #expect(store.hasChanges)
+        try store.commit()
+        #expect(!store.hasChanges)
+        #expect(try !store.saveChanges())
+        #expect(store.archivePath == nil)
     }
 }

@@ -99,8 +99,7 @@ struct ItemStoreTests {
     }
 
     @Test func aReadOnlyStoreRefusesChanges() throws {
-        let persistence = MemoryPersistence()
-        persistence.isReadOnly = true
+        let persistence = MemoryPersistence(isReadOnly: true)
         let store = try ItemStore.open(persistence)
         let error = #expect(throws: StoreError.self) { try store.createItem() }
         #expect(error?.code == .readOnly)

@@ -6,7 +6,7 @@ import Testing
 struct TransactionTests {
     struct Failure: Error {}
 
-    let persistence = MemoryPersistence(keepsRecords: true)
+    let persistence = MemoryPersistence(keepsCommits: true)
     let store: ItemStore
 
     init() throws {
@@ -38,7 +38,7 @@ struct TransactionTests {
         #expect(store.allItems == items)
         #expect(store.item(forKey: "key 1") === items[1])
         #expect(!store.hasUncommittedChanges)
-        #expect(persistence.records.count == 1)
+        #expect(persistence.commits.count == 1)
     }
 
     @Test func transactionsNestAsSavepoints() throws {
@@ -52,11 +52,11 @@ struct TransactionTests {
                 }
             }
             try store.transaction { try #require(store[1]).setName("kept") }
-            #expect(persistence.records.count == 1)
+            #expect(persistence.commits.count == 1)
             #expect(try store.commit() == false)
         }
         #expect(try store.records.prefix(2).map(\.name) == ["outer", "kept"])
-        #expect(persistence.records.count == 2)
+        #expect(persistence.commits.count == 2)
         #expect(try ItemStore.open(persistence).records == store.records)
         try store.undo()
         #expect(try store.records.prefix(2).map(\.name) == ["item 0", "item 1"])
@@ -83,7 +83,7 @@ struct TransactionTests {
     @Test func whatCameBeforeIsAStepOfItsOwn() throws {
         try #require(store[0]).setName("loose")
         try store.transaction { try #require(store[1]).setName("in transaction") }
-        #expect(persistence.records.count == 2)
+        #expect(persistence.commits.count == 2)
         try store.undo()
         #expect(try store.records.prefix(2).map(\.name) == ["loose", "item 1"])
         try store.undo()

@@ -80,3 +80,10 @@ extension ItemStore {
         get throws { try allItems.map { try $0.allFields } }
     }
 }
+
+extension ItemLoader {
+    /// Applies the changes of one record of a journal.
+    func replay(_ record: [UInt8]) throws(StoreError) {
+        try record.withBytes { bytes throws(StoreError) in _ = try replay(bytes) }
+    }
+}

@@ -22,9 +22,18 @@ public struct ItemLoader {
     ///   - index: their index file.
     ///   - slots: the index's table of keys.
     ///   - numbers: the index's copy of the numbers; nil when it cannot be used.
-    func map(_ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: MappedNumbers?) {
+    ///   - damaged: called when a part turns out to be unreadable, which the store reports.
+    func map(
+        _ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: MappedNumbers?,
+        damaged: @escaping () -> Void
+    ) {
         for name in index.customFields { _ = store.fields.field(named: name) }
         let source = RowSource(items, numbers: numbers)
+        source.onDamage = { [store = store.zeroingReference] text in
+            damaged()
+            store.store?.loadReport.notices.append(text)
+            store.store?.onDamage?(text)
+        }
         store.rowSource = source
         store.heap.faulted = source.values
         store.table.map(index.count, customKinds: index.fieldKinds, source)
@@ -48,7 +57,7 @@ public struct ItemLoader {
         }
     }
 
-    /// Applies the changes of one commit, as the store encoded them.
+    /// Applies the changes of one record of a journal.
     ///
     /// - Parameters:
     ///   - changes: the record's bytes.
@@ -65,26 +74,34 @@ public struct ItemLoader {
             store.rollBack(to: start)
             throw error
         }
-        // What is replayed is committed: it is no part of this process's history.
-        store.forget(ChangeGroup(changes: store.log))
-        store.log = []
-        store.hasRemovals = false
-        if store.heap.needsCompaction, !store.table.isLeased { store.compactHeap() }
+        endReplay()
         return decoder.skipped
     }
 
     /// Applies the changes of one commit.
-    public func replay(_ changes: [UInt8]) throws(StoreError) {
-        let result: Result<Void, StoreError> = changes.withUnsafeBytes { bytes in
-            do throws(StoreError) {
-                try replay(bytes)
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
+    ///
+    /// - Throws: ``StoreError``, as ``ItemStore/apply(_:cause:revision:)``; the store is as before then.
+    public func replay(_ changes: some Sequence<ItemChange>) throws(StoreError) {
+        let start = store.log.count
+        do throws(StoreError) {
+            for change in changes { try store.perform(change) }
+        } catch {
+            store.rollBack(to: start)
+            throw error
         }
-        try result.get()
+        endReplay()
     }
+
+    /// What is replayed is committed: it is no part of this process's history.
+    private func endReplay() {
+        store.forget(ChangeGroup(changes: store.log))
+        store.log = []
+        store.hasRemovals = false
+        if store.heap.needsCompaction, !store.table.isLeased { store.compactHeap() }
+    }
+
+    /// The items that were loaded so far, for another thread.
+    func snapshot() -> ItemSnapshot { ItemSnapshot(store) }
 
     /// A new row to be filled; without a key.
     func makeDraft() -> ItemDraft {
