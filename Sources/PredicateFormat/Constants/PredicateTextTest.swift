@@ -52,7 +52,7 @@ package enum PredicateTextTest: Sendable {
         }
     }
 
-    @usableFromInline
+    @inlinable
     package func holds(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {
         case .always(let verdict): verdict

@@ -27,6 +27,7 @@ package struct PredicateNeedle: Sendable {
     /// Texts longer than this are searched for long needles by a linear algorithm, after folding.
     private static let shortText = 256
 
+    @usableFromInline
     init(_ text: String, _ options: PredicateOptions) {
         let bytes = PredicateFolding.folded(text, options)
         self.options = options
@@ -49,6 +50,7 @@ package struct PredicateNeedle: Sendable {
     // MARK: Comparing
 
     /// Below 0, 0 or above 0 as the text is before, equal to or after this one, by bytes and so by Unicode scalars.
+    @usableFromInline
     func order(of text: Bytes) -> Int {
         if options.isEmpty { return bytes.withUnsafeBufferPointer { Self.order(text, $0) } }
         if PredicateFolding.isASCII(text) {
@@ -64,6 +66,7 @@ package struct PredicateNeedle: Sendable {
         return folded(text) { folded in bytes.withUnsafeBufferPointer { Self.order(folded, $0) } }
     }
 
+    @usableFromInline
     func equals(_ text: Bytes) -> Bool {
         if options.isEmpty {
             return text.count == length && matches(text, at: 0)
@@ -72,6 +75,7 @@ package struct PredicateNeedle: Sendable {
         return order(of: text) == 0
     }
 
+    @usableFromInline
     func begins(_ text: Bytes) -> Bool {
         if options.isEmpty { return text.count >= length && matches(text, at: 0) }
         if PredicateFolding.isASCII(text) { return text.count >= length && matches(text, at: 0) }
@@ -80,6 +84,7 @@ package struct PredicateNeedle: Sendable {
         }
     }
 
+    @usableFromInline
     func ends(_ text: Bytes) -> Bool {
         if options.isEmpty || PredicateFolding.isASCII(text) {
             return text.count >= length && matches(text, at: text.count - length)
@@ -103,6 +108,7 @@ package struct PredicateNeedle: Sendable {
     }
 
     /// Whether a text that is folded already contains this one.
+    @usableFromInline
     func isContained(inFolded text: Bytes) -> Bool {
         if length == 0 { return true }
         var start = 0

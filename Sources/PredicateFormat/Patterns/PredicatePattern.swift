@@ -31,6 +31,7 @@ package final class PredicatePattern: Sendable {
             try PatternCompiler.compile(source, ignoringCase: options.contains(.caseInsensitive)))
     }
 
+    @usableFromInline
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let accents = options.intersection(.diacriticInsensitive)
         let string = String(decoding: PredicateFolding.folded(text, accents), as: UTF8.self)

@@ -63,6 +63,7 @@ package struct PredicateWildcard: Sendable {
         ascii = bytes
     }
 
+    @usableFromInline
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         if let ascii, PredicateFolding.isASCII(text), !text.contains(0x0D) {
             let foldsCase = options.contains(.caseInsensitive)
