@@ -104,9 +104,13 @@ import Testing
 
     // Stores
     static let stores: [Any.Type] = [
-        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, Checksum.self, Durability.self, ForeignFields.self, HistoryLimits.self, Item.self, ItemChange.self, (any ItemCommitObserver).self, (any DocumentPersistence).self, (any FilePersistence).self, ItemCommit.Entry.self,
-        ItemCursor.self, ItemDraft.self, ItemField.self, ItemFields.self, ItemFileFormat.self, ItemFileOptions.self,
-        ItemGroup.self, ItemLoadReport.self, ItemLoader.self, (any ItemPersistence).self, ItemPredicate.self,
+        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, Checksum.self, Durability.self,
+        ForeignFields.self, HistoryLimits.self, Item.self, ItemChange.self, (any ItemCommitObserver).self,
+        (any DocumentPersistence).self, (any FilePersistence).self, ItemCommit.Entry.self,
+        ItemAggregateFunction.self, ItemCursor.self, ItemDraft.self, ItemField.self, ItemFields.self,
+        ItemFileFormat.self, ItemFileOptions.self,
+        ItemGroup.self, ItemGroups.self, ItemKey.self, ItemLoadReport.self, ItemLoader.self, (any ItemPersistence).self,
+        ItemPredicate.self,
         ItemPredicateError.self, ItemPredicateExpression.self, ItemQuery.self, ItemQueryPlan.self, ItemRecord.self,
         ItemReference.self, (any ItemReplacement).self, ItemRevision.self,
         ItemSnapshot.self, ItemStore.self, ItemStoreChanges.self,

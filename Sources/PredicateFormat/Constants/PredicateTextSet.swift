@@ -21,6 +21,7 @@ package struct PredicateTextSet: Sendable {
         self.texts = texts
     }
 
+    @usableFromInline
     func contains(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         PredicateFolding.withFolded(text, options, find)
     }

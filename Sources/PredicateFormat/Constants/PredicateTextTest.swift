@@ -53,13 +53,13 @@ package enum PredicateTextTest: Sendable {
     }
 
     /// The test for the scan of one thread: what it remembers of its texts is shared with no other.
-    func makeScan() -> (UnsafeBufferPointer<UInt8>) -> Bool {
+    package func makeScan() -> (UnsafeBufferPointer<UInt8>) -> Bool {
         guard case .matches(let pattern) = self else { return holds }
         let matcher = pattern.makeMatcher()
         return { pattern.matches($0, by: matcher) }
     }
 
-    @usableFromInline
+    @inlinable
     package func holds(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {
         case .always(let verdict): verdict

@@ -16,6 +16,7 @@ package struct PredicateNeedle: Sendable {
     private let length: Int
     private let foldsCase: Bool
 
+    @usableFromInline
     init(_ text: String, _ options: PredicateOptions) {
         let bytes = PredicateFolding.folded(text, options)
         self.options = options
@@ -28,6 +29,7 @@ package struct PredicateNeedle: Sendable {
     // MARK: Comparing
 
     /// Below 0, 0 or above 0 as the text is before, equal to or after this one, by bytes and so by Unicode scalars.
+    @usableFromInline
     func order(of text: Bytes) -> Int {
         if options.isEmpty { return bytes.withUnsafeBufferPointer { Self.order(text, $0) } }
         switch plainOrder(of: text) {
@@ -39,11 +41,13 @@ package struct PredicateNeedle: Sendable {
         return folded(text) { folded in bytes.withUnsafeBufferPointer { Self.order(folded, $0) } }
     }
 
+    @usableFromInline
     func equals(_ text: Bytes) -> Bool {
         if options.isEmpty { return text.count == length && exactly(text, at: 0) }
         return order(of: text) == 0
     }
 
+    @usableFromInline
     func begins(_ text: Bytes) -> Bool {
         if options.isEmpty { return text.count >= length && exactly(text, at: 0) }
         switch plainOrder(of: text) {
@@ -57,6 +61,7 @@ package struct PredicateNeedle: Sendable {
         }
     }
 
+    @usableFromInline
     func ends(_ text: Bytes) -> Bool {
         if options.isEmpty { return text.count >= length && exactly(text, at: text.count - length) }
         // ASCII is compared as it lies.
@@ -111,6 +116,7 @@ package struct PredicateNeedle: Sendable {
     }
 
     /// Whether a text that is folded already contains this one.
+    @usableFromInline
     func isContained(inFolded text: Bytes) -> Bool {
         if length == 0 { return true }
         var start = 0

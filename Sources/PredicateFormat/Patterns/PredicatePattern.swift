@@ -40,6 +40,7 @@ package final class PredicatePattern: Sendable {
     func makeMatcher() -> PatternMatcher { PatternMatcher(programs) }
 
     /// Whether a text matches, by the matcher that all threads share.
+    @usableFromInline
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         lock.withLock { _ in matches(text, by: shared) }
     }

@@ -48,7 +48,8 @@ package struct PredicateWildcard: Sendable {
         pieces = WildcardPieces(units, foldsCase: options.contains(.caseInsensitive))
     }
 
-    func matches(_ text: Bytes) -> Bool {
+    @usableFromInline
+    func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         if pieces.areExcluded(from: text) { return false }
         if PlainCharacters.areBytes(text) { return pieces.match(text, isASCII: true) }
         return PredicateFolding.withFolded(text, options) { text in

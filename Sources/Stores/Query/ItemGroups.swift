@@ -46,9 +46,9 @@ public struct ItemGroups: RandomAccessCollection {
         ItemGroups(store, Array(groups.prefix(Swift.max(0, count))))
     }
 
-    /// What functions make of each group, in the groups' order and in that of the functions.
+    /// What functions make of each group, in the groups' order and in that of the functions, which are read as by
+    /// ``ItemAggregateFunction/init(format:of:)``.
     ///
-    /// - Parameter functions: as ``ItemAggregateFunction/init(format:of:)`` reads them.
     /// - Throws: ``StoreError`` for a text that is no function, for a field that no item has, and for a value that cannot be
     ///   added up.
     public func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {

@@ -3,9 +3,8 @@ public import PropertyList
 
 extension ItemQuery {
     /// The sum of a key's numbers: an integer as long as all are and the sum fits 64 bits, else a real. Items without it
-    /// count as none; without any the sum is the integer 0.
+    /// count as none; without any the sum is the integer 0. A key is a field, or an expression of the predicate language.
     ///
-    /// - Parameter key: a field, or an expression of the predicate language.
     /// - Throws: ``StoreError`` for a field that no item has, and for a value that is no number; ``FormatPredicateError`` for
     ///   an expression that cannot be read.
     public func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
@@ -28,9 +27,9 @@ extension ItemQuery {
         return try query.rows().withUnsafeBufferPointer { try function.value(of: $0) }
     }
 
-    /// The items in groups of equal values of a key, in order of appearance; those without it are one group.
+    /// The items in groups of equal values of a key, in order of appearance; those without it are one group. A key is a
+    /// field, or an expression: `dims.w`, `name.firstWord`, `width * height`.
     ///
-    /// - Parameter key: a field, or an expression: `dims.w`, `name.firstWord`, `width * height`.
     /// - Throws: as ``sum(_:)``.
     public func groupBy(_ key: String) throws -> [ItemGroup] { try groupBy(store.key(key)) }
 

@@ -50,9 +50,8 @@ public struct ItemQuery {
     }
 
     /// In the order of a key: text in byte order, numbers by value, absent values first. A second call adds a lesser
-    /// key. Items that are equal keep the store's order.
+    /// key. Items that are equal keep the store's order. A key is a field, or an expression of the predicate language.
     ///
-    /// - Parameter key: a field, or an expression of the predicate language.
     /// - Throws: ``StoreError`` for a field that no item has; ``FormatPredicateError`` for an expression that cannot be read.
     public func sorted(_ key: String, descending: Bool = false) throws -> ItemQuery {
         sorted(try store.key(key), descending: descending)

@@ -10,9 +10,7 @@ struct KeyNumbers {
     private var absent: UInt32?
     private(set) var count = 0
 
-    /// The number of a value. O(1).
-    ///
-    /// - Parameter boxed: the value of a cell that is in a heap.
+    /// The number of a value. O(1). `boxed` gives the value of a cell that is in a heap.
     @inline(__always)
     mutating func number(of cell: Cell, _ boxed: (Cell) -> PropertyListValue) -> UInt32 {
         switch cell.kind {

@@ -45,7 +45,7 @@ struct VectorPlanner {
             // Asked once for each distinct value.
             return .codes(codes, dictionary.cells.map { holds($0, test) ? 1 : 0 })
         case .cells(let cells):
-            return test.text.map { .cells(cells, test, $0) }
+            return test.text.map { .cells(cells, test, $0, scan: $0.makeScan()) }
         case .rows:
             guard field == .name || field == .serialNumber, let text = test.text else { return nil }
             return .texts(field, text, whenAbsent: absent, isFirstScan: store.table.beginScan(of: field))

@@ -12,7 +12,8 @@ indirect enum VectorTest {
     case dates(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?, PredicateDateTest, whenAbsent: Bool)
     /// The verdict on each entry of a dictionary.
     case codes(UnsafePointer<UInt32>, [UInt8])
-    case cells(UnsafePointer<Cell>, PredicateConstantTest, PredicateTextTest)
+    case cells(
+        UnsafePointer<Cell>, PredicateConstantTest, PredicateTextTest, scan: (UnsafeBufferPointer<UInt8>) -> Bool)
     /// A text field of a mapped archive.
     case texts(ItemField, PredicateTextTest, whenAbsent: Bool, isFirstScan: Bool)
     /// A computed number.
@@ -46,7 +47,8 @@ indirect enum VectorTest {
             return verdicts.withUnsafeBufferPointer { verdicts in
                 rows.keep { verdicts[Int(codes[Int($0)])] != 0 }
             }
-        case .cells(let cells, let test, let text): return Self.keepCells(rows, cells, test, text, store)
+        case .cells(let cells, let test, let text, let scan):
+            return Self.keepCells(rows, cells, test, text, scan, store)
         case .texts(let field, let test, let whenAbsent, let isFirstScan):
             return MappedTextScan(store, field, isFirst: isFirstScan).keep(rows, test, whenAbsent: whenAbsent)
         case .numbers(let expression, let test, let whenAbsent, let otherwise):
@@ -127,7 +129,7 @@ indirect enum VectorTest {
 
     private static func keepCells(
         _ rows: SelectionVector, _ cells: UnsafePointer<Cell>, _ test: PredicateConstantTest,
-        _ text: PredicateTextTest, _ store: ItemStore
+        _ text: PredicateTextTest, _ scan: (UnsafeBufferPointer<UInt8>) -> Bool, _ store: ItemStore
     ) -> Int {
         @inline(__always) func keep(_ holds: (UnsafeBufferPointer<UInt8>) -> Bool) -> Int {
             var kept = 0
@@ -147,6 +149,7 @@ indirect enum VectorTest {
             return kept
         }
         if case .contains(let needle) = text { return keep { needle.isContained(in: $0) } }
+        if case .matches = text { return keep(scan) }
         return keep { text.holds($0) }
     }
 }
