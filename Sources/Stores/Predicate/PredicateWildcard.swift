@@ -15,6 +15,8 @@ struct PredicateWildcard: Sendable {
     private let options: PredicateOptions
     let units: [Unit]
     private let pieces: WildcardPieces
+    /// The longest literal, if texts are compared as they are: most texts do not contain it, and need no closer look.
+    private let literal: ByteSearch?
     /// The text that every match begins with, unfolded.
     let prefix: String
 
@@ -45,10 +47,12 @@ struct PredicateWildcard: Sendable {
         self.prefix = prefix ?? ""
         self.units = units
         pieces = WildcardPieces(units, foldsCase: options.contains(.caseInsensitive))
+        self.literal = options.isEmpty ? pieces.longestLiteral.map { ByteSearch($0, foldsCase: false) } : nil
     }
 
     func matches(_ text: Bytes) -> Bool {
         if pieces.areExcluded(from: text) { return false }
+        if let literal, literal.place(in: text) == nil { return false }
         if PlainCharacters.areBytes(text) { return pieces.match(text, isASCII: true) }
         return PredicateFolding.withFolded(text, options) { text in
             PlainCharacters.make(up: text) ? pieces.match(text, isASCII: false) : matches(characters: text)

@@ -46,6 +46,12 @@ struct WildcardPieces: Sendable {
         lead = isLiteral ? bytes.first.flatMap { $0 < 0x80 ? $0 : nil } : nil
     }
 
+    /// Nil without literals.
+    var longestLiteral: [UInt8]? {
+        let longest = parts.map { bytes[$0.bytes] }.max { $0.count < $1.count }
+        return longest.flatMap { $0.isEmpty ? nil : Array($0) }
+    }
+
     /// Whether a text, folded or not, begins with another ASCII character than the pattern.
     @inline(__always)
     func areExcluded(from text: Bytes) -> Bool {
