@@ -87,6 +87,26 @@ struct PatternMatcherTests {
         #expect(matcher.followed <= 8 * steps * 2001, "\(matcher.followed) for \(steps) steps")
     }
 
+    @Test("threads share a pattern, by a matcher each or by the one behind the lock", arguments: [false, true])
+    func threads(isScan: Bool) async throws {
+        let test = PredicateTextTest.matches(try PredicatePattern(".*[éà]+ \\w{3} \\d+", [.diacriticInsensitive]))
+        let counts = await withTaskGroup(of: Int.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    let holds = isScan ? test.makeScan() : test.holds
+                    return (0..<2000).count { number in
+                        let text =
+                            "Caf\(number % 2 == 0 ? "é" : "a") \(number % 3 == 0 ? "été" : "de") \(number + task)"
+                        return PredicateFolding.withBytes(text, holds)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        // Every third has a word of three letters; without accents é is e, and a is à.
+        #expect(counts == [667, 667, 667, 667])
+    }
+
     @Test("bytes that are no UTF-8 are characters that nothing else is")
     func invalid() throws {
         let any = PatternMatcher(try programs("(?s).*"))

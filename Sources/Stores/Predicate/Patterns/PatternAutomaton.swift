@@ -5,8 +5,8 @@ struct PatternAutomaton {
         static let unknown: UInt32 = 0
         static let fails: UInt32 = 1
         static let matches: UInt32 = 2
-        /// From here on a transition is the row of a state.
-        static let count: UInt32 = 4
+        /// Transitions from here on are rows of states.
+        static let rows: UInt32 = 4
     }
 
     /// Row by row what follows each class of characters, a row being the index of its first element.

@@ -97,7 +97,7 @@ struct PatternLiterals: Sendable {
                 }
                 let one = Requirements(of: node)
                 self = one
-                for _ in 1..<max(min(least, Literal.limit), 2) where least > 1 { append(one) }
+                for _ in 0..<min(least, Literal.limit) - 1 { append(one) }
                 if most != least || least > Literal.limit { exact = nil }
             case .ahead(let node, let isNegative):
                 self.init(exact: Literal())

@@ -5,6 +5,9 @@ import PropertyList
 struct PatternLookahead {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
+    /// Steps of the program after which a match asks whether it has to stop.
+    private static let pace = 1 << 16
+
     private let program: PatternProgram
     /// The steps of each lookahead's own expression, inner ones before outer ones, and last the whole program.
     private let ranges: [Range<Int>]
@@ -41,12 +44,15 @@ struct PatternLookahead {
         guard classify(text, &alphabet) else { return false }
         for index in after.indices { after[index] = false }
         var place = classes.count
+        var pause = followed + Self.pace
         while true {
             settle(place, alphabet)
             if place == 0 { return here[0] }
             swap(&here, &after)
             place -= 1
-            if place & 0x3FF == 0, Interruption.isDue { return false }
+            guard followed > pause else { continue }
+            if Interruption.isDue { return false }
+            pause = followed + Self.pace
         }
     }
 

@@ -27,8 +27,9 @@ final class PatternRun {
     /// A state for fewer bytes than this does not pay.
     private static let bytesOfState = 10
     private static let steppedBytes = 1 << 16
-    /// Bytes after which a match asks whether it has to stop.
+    /// Bytes, and steps of the program, after which a match asks whether it has to stop.
     private static let pace = 1 << 14
+    private var followedAtPace = 0
 
     /// `memory` is about how many bytes the states may take.
     init(_ program: PatternProgram, memory: Int) {
@@ -71,9 +72,10 @@ final class PatternRun {
             case Verdict.matches: return true
             case Verdict.fails: return false
             case Verdict.unknown:
+                if isStopped { return false }
                 let places = automaton.places(state)
                 guard let next = follow(text, place, &state) else { return takeSteps(text, from: place, places) }
-                if next < Verdict.count { return next == Verdict.matches }
+                if next < Verdict.rows { return next == Verdict.matches }
                 state = next
                 place += PatternText.anyScalar(text, place).length
             default:
@@ -99,7 +101,7 @@ final class PatternRun {
                         length = scalar.length
                     }
                     let next = table[Int(row) + number]
-                    if next < Verdict.count { return next }
+                    if next < Verdict.rows { return next }
                     row = next
                     at += length
                 }
@@ -166,19 +168,25 @@ final class PatternRun {
         clearings += 1
     }
 
+    /// Whether whoever asked for the match wants no more of it, asked after some work.
+    private var isStopped: Bool {
+        guard stepper.followed - followedAtPace > Self.pace else { return false }
+        followedAtPace = stepper.followed
+        return Interruption.isDue
+    }
+
     // MARK: By single steps
 
     private func takeSteps(_ text: Bytes, from: Int, _ places: PatternStepper.Places) -> Bool {
-        var (places, place, read) = (places, from, 0)
+        var (places, place) = (places, from)
         while place < text.count {
+            if isStopped { return false }
             let (scalar, length) = PatternText.anyScalar(text, place)
             guard let number = number(of: scalar) ?? number(of: scalar) else { return false }
             stepper.step(places, Int(number), alphabet, into: &next)
             if next.count == 1 { return false }
             swap(&places, &next)
             place += length
-            read += 1
-            if read & 0x3FF == 0, Interruption.isDue { return false }
         }
         return stepper.mayEnd(places)
     }
