@@ -1,8 +1,9 @@
 /// The right side of `LIKE`: `*` stands for any run of characters, `?` for one, a backslash takes the next as it is.
 ///
-/// A character is what a reader sees as one (an extended grapheme cluster). The pieces between the runs are searched one
-/// after the other in the text's bytes, without allocating, as long as its characters are plain (see
-/// `PlainCharacters`); other texts are divided into characters first. The time is at most the product of both lengths.
+/// A character is what a reader sees as one (an extended grapheme cluster). The pieces between the runs are searched
+/// one after the other in the text's bytes, without allocating, as long as its characters are plain (see
+/// `PlainCharacters`); other texts are divided into characters first. The time is at most the product of both
+/// lengths.
 struct PredicateWildcard: Sendable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -52,7 +53,7 @@ struct PredicateWildcard: Sendable {
 
     func matches(_ text: Bytes) -> Bool {
         if pieces.areExcluded(from: text) { return false }
-        if let literal, literal.place(in: text) == nil { return false }
+        if let literal, literal.firstOffset(in: text) == nil { return false }
         if PlainCharacters.areBytes(text) { return pieces.match(text, isASCII: true) }
         return PredicateFolding.withFolded(text, options) { text in
             PlainCharacters.make(up: text) ? pieces.match(text, isASCII: false) : matches(characters: text)
@@ -62,25 +63,25 @@ struct PredicateWildcard: Sendable {
     /// Greedy matching that goes back to the latest run alone, which is enough for runs of anything.
     func matches(characters text: Bytes) -> Bool {
         let characters = Array(String(decoding: text, as: UTF8.self))
-        var (place, unit) = (0, 0)
-        var retry: (place: Int, unit: Int)?
+        var (offset, unit) = (0, 0)
+        var retry: (offset: Int, unit: Int)?
         func isRun(_ unit: Int) -> Bool {
             if case .run = units[unit] { true } else { false }
         }
-        func accepts(_ place: Int, _ unit: Int) -> Bool {
+        func accepts(_ offset: Int, _ unit: Int) -> Bool {
             guard case .character(let wanted) = units[unit] else { return true }
-            return characters[place].utf8.elementsEqual(wanted.utf8)
+            return characters[offset].utf8.elementsEqual(wanted.utf8)
         }
-        while place < characters.count {
+        while offset < characters.count {
             if unit < units.count && isRun(unit) {
-                retry = (place, unit + 1)
+                retry = (offset, unit + 1)
                 unit += 1
-            } else if unit < units.count && accepts(place, unit) {
-                place += 1
+            } else if unit < units.count && accepts(offset, unit) {
+                offset += 1
                 unit += 1
             } else if let again = retry {
-                retry = (again.place + 1, again.unit)
-                (place, unit) = (again.place + 1, again.unit)
+                retry = (again.offset + 1, again.unit)
+                (offset, unit) = (again.offset + 1, again.unit)
             } else {
                 return false
             }

@@ -23,7 +23,7 @@ struct ByteSearchTests {
             }
             let start = random.number(5)
             let place = text.withUnsafeBufferPointer {
-                ByteSearch(needle, foldsCase: foldsCase).place(in: $0, from: start)
+                ByteSearch(needle, foldsCase: foldsCase).firstOffset(in: $0, from: start)
             }
             #expect(place == naive(needle, in: text, from: start, foldsCase: foldsCase), "\(needle) \(text) \(start)")
             if place != nil { found += 1 }
@@ -36,8 +36,8 @@ struct ByteSearchTests {
         let needle = [UInt8](repeating: 0x61, count: 200) + [0x62] + [UInt8](repeating: 0x61, count: 200)
         var text = [UInt8](repeating: 0x61, count: 5000)
         let search = ByteSearch(needle, foldsCase: false)
-        #expect(text.withUnsafeBufferPointer { search.place(in: $0) } == nil)
+        #expect(text.withUnsafeBufferPointer { search.firstOffset(in: $0) } == nil)
         text[4000] = 0x62
-        #expect(text.withUnsafeBufferPointer { search.place(in: $0) } == 3800)
+        #expect(text.withUnsafeBufferPointer { search.firstOffset(in: $0) } == 3800)
     }
 }

@@ -24,7 +24,7 @@ struct PatternLiterals: Sendable {
     func mayMatch(_ text: Bytes) -> Bool {
         if let prefix, !prefix.begin(text) { return false }
         if let suffix, !suffix.end(text) { return false }
-        if let inner, inner.place(in: text) == nil { return false }
+        if let inner, inner.firstOffset(in: text) == nil { return false }
         return true
     }
 
@@ -47,7 +47,7 @@ struct PatternLiterals: Sendable {
         func contains(_ other: Literal) -> Bool {
             guard other.foldsCase || !foldsCase else { return false }
             let search = ByteSearch(other.lowered.bytes, foldsCase: other.foldsCase)
-            return bytes.withUnsafeBufferPointer { search.place(in: $0) } != nil
+            return bytes.withUnsafeBufferPointer { search.firstOffset(in: $0) } != nil
         }
 
         /// What both begin with, or end with.
