@@ -35,6 +35,29 @@ struct WildcardPiecesTests {
         #expect(matched > 300)
     }
 
+    @Test("bytes that are no UTF-8 are judged, too", arguments: 0...3 as ClosedRange<UInt8>)
+    func invalid(rawOptions: UInt8) {
+        let options = PredicateOptions(rawValue: rawOptions)
+        var random = TestGenerator(seed: 21)
+        let needle = PredicateNeedle("é", options)
+        for pattern in ["*", "?*", "*é?", "a*é*?", "*\u{301}"] {
+            let wildcard = PredicateWildcard(pattern, options)
+            for _ in 0..<500 {
+                let bytes = (0..<random.number(12)).map { _ in
+                    [0x61, 0x65, 0xC3, 0xA9, 0xCC, 0x81, 0xE2, 0x80, 0xF0, 0x9F, 0xFF][random.number(11)] as UInt8
+                }
+                bytes.withUnsafeBufferPointer { text in
+                    let folded = PredicateFolding.folded(text, options)
+                    let expected = folded.withUnsafeBufferPointer { wildcard.matches(characters: $0) }
+                    // What is no UTF-8 is repaired only where a text is divided into characters.
+                    if String(validating: text, as: UTF8.self) != nil { #expect(wildcard.matches(text) == expected) }
+                    _ = wildcard.matches(text)
+                    _ = needle.isContained(in: text) || needle.begins(text) || needle.ends(text)
+                }
+            }
+        }
+    }
+
     @Test("texts of plain characters are divided where their characters are")
     func plain() {
         var random = TestGenerator(seed: 9)

@@ -75,10 +75,9 @@ enum PredicateFoldingTable {
     private static func form(_ value: UInt32, _ options: PredicateOptions) -> UInt64 {
         guard let scalar = Unicode.Scalar(value) else { return slow }
         let bytes = PredicateFolding.folded(String(scalar), options)
-        // Marks that stay may change places with others.
-        guard scalar.properties.canonicalCombiningClass == .notReordered || bytes.isEmpty, bytes.count < 8 else {
-            return slow
-        }
+        // A mark that stays may have to change places with others. Longer forms would exceed `capacity`.
+        let isStarter = scalar.properties.canonicalCombiningClass == .notReordered
+        guard isStarter || bytes.isEmpty, bytes.count < 8, bytes.count <= 3 * UTF8.width(scalar) else { return slow }
         var form = UInt64(bytes.count + 1) << 56
         for (index, byte) in bytes.enumerated() { form |= UInt64(byte) << UInt64(index * 8) }
         return form
