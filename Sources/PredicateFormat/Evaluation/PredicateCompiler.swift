@@ -100,7 +100,7 @@ package struct PredicateCompiler<Root> {
     @inlinable
     static func cost(ofText operation: PredicateOperator) -> Int {
         switch operation {
-        case .matches: 1000
+        case .matches: 50
         case .like: 20
         case .in, .contains: 10
         default: 5

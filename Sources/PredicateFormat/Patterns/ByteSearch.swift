@@ -1,4 +1,4 @@
-/// Searches texts for a constant run of bytes, sixteen places at a time.
+/// Searches texts for a constant run of bytes, sixteen offsets at a time.
 struct ByteSearch: Sendable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
     private typealias Block = SIMD2<UInt64>
@@ -20,14 +20,14 @@ struct ByteSearch: Sendable {
         bytes.withUnsafeBufferPointer { Needle($0, foldsCase).stands(in: text, at: text.count - $0.count) }
     }
 
-    /// The first place of the bytes from a place on. The time is linear in the text's length.
-    func place(in text: Bytes, from start: Int = 0) -> Int? {
-        bytes.withUnsafeBufferPointer { Needle($0, foldsCase).place(in: text, from: start) }
+    /// The first offset of the bytes from an offset on. The time is linear in the text's length.
+    func firstOffset(in text: Bytes, from start: Int = 0) -> Int? {
+        bytes.withUnsafeBufferPointer { Needle($0, foldsCase).firstOffset(in: text, from: start) }
     }
 }
 
 extension ByteSearch {
-    /// The bytes as they lie, borrowed.
+    /// The same over borrowed bytes.
     struct Needle {
         private typealias Block = SIMD2<UInt64>
 
@@ -40,16 +40,16 @@ extension ByteSearch {
             self.foldsCase = foldsCase
         }
 
-        /// Whether the bytes stand at a place, which may be outside of the text.
+        /// Whether the bytes stand at an offset, which may be outside of the text.
         @inline(__always)
-        func stands(in text: Bytes, at place: Int) -> Bool {
-            guard place >= 0, place <= text.count - bytes.count else { return false }
+        func stands(in text: Bytes, at offset: Int) -> Bool {
+            guard offset >= 0, offset <= text.count - bytes.count else { return false }
             if foldsCase {
-                for index in 0..<bytes.count where PredicateFolding.lowered(text[place + index]) != bytes[index] {
+                for index in 0..<bytes.count where PredicateFolding.lowered(text[offset + index]) != bytes[index] {
                     return false
                 }
             } else {
-                for index in 0..<bytes.count where text[place + index] != bytes[index] { return false }
+                for index in 0..<bytes.count where text[offset + index] != bytes[index] { return false }
             }
             return true
         }
@@ -57,37 +57,39 @@ extension ByteSearch {
         /// The bit that is set in a text's byte before it is compared with a byte: that of lower case for a letter.
         private func fold(_ byte: UInt8) -> UInt8 { foldsCase && byte &- 0x61 < 26 ? 0x20 : 0 }
 
-        func place(in text: Bytes, from start: Int) -> Int? {
+        func firstOffset(in text: Bytes, from start: Int) -> Int? {
             let final = text.count - bytes.count
             guard start <= final else { return nil }
             guard let first = bytes.first, let last = bytes.last else { return start }
             guard final - start >= 15, let base = text.baseAddress else {
-                return shortPlace(in: text, start...final, first)
+                return shortFirstOffset(in: text, start...final, first)
             }
             let raw = UnsafeRawPointer(base)
             let (firsts, lasts) = (Self.block(first), Self.block(last))
             let (firstFolds, lastFolds) = (Self.block(fold(first)), Self.block(fold(last)))
             let (ones, highs) = (Self.block(0x01), Self.block(0x80))
             var block = start
-            // Places that looked right and were not; many of them are left to an algorithm that has no bad texts.
+            // Candidates that did not match. Too many of them would make the time quadratic.
             var failures = 0
             while true {
                 let heads = raw.loadUnaligned(fromByteOffset: block, as: Block.self) | firstFolds
                 let tails = raw.loadUnaligned(fromByteOffset: block + bytes.count - 1, as: Block.self) | lastFolds
-                // Zero where both are right. The highest bit is set of zeros, and perhaps of what follows one.
+                // Zero bytes are candidates. `found` has their highest bits, and perhaps that of a byte behind one.
                 let wrong = (heads ^ firsts) | (tails ^ lasts)
                 let found = (wrong &- ones) & ~wrong & highs
                 if found[0] | found[1] != 0 {
                     for half in 0..<2 {
                         var bits = found[half]
                         while bits != 0 {
-                            let place = block + half * 8 + bits.trailingZeroBitCount / 8
-                            if stands(in: text, at: place) { return place }
+                            let offset = block + half * 8 + bits.trailingZeroBitCount / 8
+                            if stands(in: text, at: offset) { return offset }
                             failures += 1
                             bits &= bits &- 1
                         }
                     }
-                    if failures > 32, failures * bytes.count > text.count { return linearPlace(in: text, from: block) }
+                    if failures > 32, failures * bytes.count > text.count {
+                        return linearFirstOffset(in: text, from: block)
+                    }
                 }
                 if block == final - 15 { return nil }
                 // The last block overlaps the one before it.
@@ -99,18 +101,18 @@ extension ByteSearch {
             Block(repeating: UInt64(byte) &* 0x0101_0101_0101_0101)
         }
 
-        /// The same for texts that hold less than a block of places, by their first byte, eight places at a time.
-        private func shortPlace(in text: Bytes, _ places: ClosedRange<Int>, _ first: UInt8) -> Int? {
+        /// The same for texts that hold less than a block of offsets, by their first byte, eight offsets at a time.
+        private func shortFirstOffset(in text: Bytes, _ offsets: ClosedRange<Int>, _ first: UInt8) -> Int? {
             let raw = UnsafeRawBufferPointer(text)
             let (wanted, fold) = (Self.block(first)[0], Self.block(fold(first))[0])
-            var from = places.lowerBound
-            while from <= places.upperBound {
+            var from = offsets.lowerBound
+            while from <= offsets.upperBound {
                 let wrong = (Self.word(raw, from) | fold) ^ wanted
                 var found = (wrong &- 0x0101_0101_0101_0101) & ~wrong & 0x8080_8080_8080_8080
                 while found != 0 {
-                    let place = from + found.trailingZeroBitCount / 8
-                    if place > places.upperBound { return nil }
-                    if stands(in: text, at: place) { return place }
+                    let offset = from + found.trailingZeroBitCount / 8
+                    if offset > offsets.upperBound { return nil }
+                    if stands(in: text, at: offset) { return offset }
                     found &= found &- 1
                 }
                 from += 8
@@ -118,29 +120,29 @@ extension ByteSearch {
             return nil
         }
 
-        /// The eight bytes from a place on, the first lowest; zeros for those behind the end.
+        /// The eight bytes from an offset on, the first lowest; zeros for those behind the end.
         @inline(__always)
-        private static func word(_ raw: UnsafeRawBufferPointer, _ place: Int) -> UInt64 {
-            let left = raw.count - place
-            if left >= 8 { return raw.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian }
+        private static func word(_ raw: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+            let left = raw.count - offset
+            if left >= 8 { return raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian }
             if raw.count >= 8 {
                 let last = raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self).littleEndian
                 return last >> UInt64(8 * (8 - left))
             }
             var word: UInt64 = 0
-            for index in place..<raw.count { word |= UInt64(raw[index]) << UInt64(8 * (index - place)) }
+            for index in offset..<raw.count { word |= UInt64(raw[index]) << UInt64(8 * (index - offset)) }
             return word
         }
 
         /// By Knuth, Morris and Pratt.
-        private func linearPlace(in text: Bytes, from start: Int) -> Int? {
+        private func linearFirstOffset(in text: Bytes, from start: Int) -> Int? {
             let borders = borders()
             var matched = 0
-            for place in start..<text.count {
-                let byte = foldsCase ? PredicateFolding.lowered(text[place]) : text[place]
+            for offset in start..<text.count {
+                let byte = foldsCase ? PredicateFolding.lowered(text[offset]) : text[offset]
                 while matched > 0 && bytes[matched] != byte { matched = borders[matched - 1] }
                 if bytes[matched] == byte { matched += 1 }
-                if matched == bytes.count { return place + 1 - bytes.count }
+                if matched == bytes.count { return offset + 1 - bytes.count }
             }
             return nil
         }

@@ -1,7 +1,7 @@
-/// Divides characters into the classes that a program cannot tell apart. Characters are classified when they are first
-/// seen.
+/// Divides characters into equivalence classes, which a program cannot tell apart. A character is classified when it is
+/// first seen.
 struct PatternAlphabet {
-    /// What assertions need to know of a class.
+    /// Properties of a class that assertions depend on.
     struct Facts: OptionSet {
         let rawValue: UInt8
         static let word = Facts(rawValue: 1)
@@ -16,18 +16,19 @@ struct PatternAlphabet {
     /// The class of the text's end.
     static let end: UInt16 = 1
 
-    /// More classes than this exhaust the alphabet: it begins anew.
+    /// The greatest number of classes.
     static let limit = 1 << 15
     private static let pageSize = 256
 
     private let program: PatternProgram
     private var expressions: [String: Regex<AnyRegexOutput>] = [:]
     private let width: Int
-    /// By class: the sets that take it, a bit each.
+    /// For each class a bit for each set that contains it, then its facts.
     private var members: [UInt64] = []
     private(set) var facts: [Facts] = []
     private var numbers: [[UInt64]: UInt16] = [:]
-    /// By the upper bits of a scalar the page of its class; the first page is that of ASCII, the second is empty.
+    /// By the upper bits of a scalar the page of its class. The first page is that of ASCII; the second is empty and
+    /// shared.
     private(set) var pageNumbers: [UInt16] = []
     private(set) var pages: [UInt16] = []
 
@@ -60,7 +61,7 @@ struct PatternAlphabet {
         pages[Int(pageNumbers[Int(scalar / 256)]) * Self.pageSize + Int(scalar % 256)]
     }
 
-    /// A character's class; nil when there are too many classes.
+    /// A character's class; nil if there are too many classes.
     mutating func number(of scalar: UInt32) -> UInt16? {
         let known = known(scalar)
         if known != Self.unknown { return known }

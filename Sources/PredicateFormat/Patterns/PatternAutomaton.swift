@@ -1,54 +1,56 @@
-/// The states of a program that have been needed so far, with their transitions, in memory that is bounded.
+/// The cache of a deterministic automaton: its states so far and their transitions, in bounded memory.
+///
+/// A state is a set of states of the nondeterministic automaton, and a row of the table.
 struct PatternAutomaton {
-    /// Transitions that lead to no state.
+    /// Values of the table that are no rows.
     enum Verdict {
         static let unknown: UInt32 = 0
         static let fails: UInt32 = 1
         static let matches: UInt32 = 2
-        /// From here on a transition is the row of a state.
-        static let count: UInt32 = 4
+        /// The first value that is a row.
+        static let rows: UInt32 = 4
     }
 
-    /// Row by row what follows each class of characters, a row being the index of its first element.
+    /// For each state the transitions by class of characters. A row is the index of its first element.
     private(set) var table: [UInt32] = []
     private var stride: Int
-    private var places: [PatternStepper.Places] = []
-    private var rows: [PatternStepper.Places: UInt32] = [:]
+    private var stateSets: [PatternStepper.StateSet] = []
+    private var rows: [PatternStepper.StateSet: UInt32] = [:]
     private var size = 0
     private let memory: Int
 
-    var count: Int { places.count }
+    var count: Int { stateSets.count }
 
-    /// - Parameter memory: About how many bytes the states may take.
+    /// `memory` is about how many bytes the states may take.
     init(memory: Int) {
         self.memory = memory
         stride = 16
         clear(classes: 0)
     }
 
-    /// Forgets all states; rows have place for a number of classes then.
+    /// Removes all states, and makes rows at least as wide as a number of classes.
     mutating func clear(classes: Int) {
         while stride < classes { stride *= 2 }
         table = [UInt32](repeating: Verdict.unknown, count: stride)
-        places = []
+        stateSets = []
         rows = [:]
         size = 0
     }
 
     func holds(classes: Int) -> Bool { classes <= stride }
 
-    func places(_ row: UInt32) -> PatternStepper.Places { places[Int(row) / stride - 1] }
+    func states(_ row: UInt32) -> PatternStepper.StateSet { stateSets[Int(row) / stride - 1] }
 
-    /// The row of a state, which is made if there is none; nil when the memory is full.
-    mutating func row(_ state: PatternStepper.Places) -> UInt32? {
-        if let known = rows[state] { return known }
-        let cost = 4 * stride + 4 * state.count + 96
-        guard size + cost <= memory || places.isEmpty else { return nil }
+    /// The row of a state, which is added if it is new; nil if the memory is full.
+    mutating func row(_ states: PatternStepper.StateSet) -> UInt32? {
+        if let known = rows[states] { return known }
+        let cost = 4 * stride + 4 * states.count + 96
+        guard size + cost <= memory || stateSets.isEmpty else { return nil }
         size += cost
         let row = UInt32(table.count)
         table.append(contentsOf: repeatElement(Verdict.unknown, count: stride))
-        places.append(state)
-        rows[state] = row
+        stateSets.append(states)
+        rows[states] = row
         return row
     }
 

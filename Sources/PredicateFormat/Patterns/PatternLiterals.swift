@@ -24,7 +24,7 @@ struct PatternLiterals: Sendable {
     func mayMatch(_ text: Bytes) -> Bool {
         if let prefix, !prefix.begin(text) { return false }
         if let suffix, !suffix.end(text) { return false }
-        if let inner, inner.place(in: text) == nil { return false }
+        if let inner, inner.firstOffset(in: text) == nil { return false }
         return true
     }
 
@@ -47,7 +47,7 @@ struct PatternLiterals: Sendable {
         func contains(_ other: Literal) -> Bool {
             guard other.foldsCase || !foldsCase else { return false }
             let search = ByteSearch(other.lowered.bytes, foldsCase: other.foldsCase)
-            return bytes.withUnsafeBufferPointer { search.place(in: $0) } != nil
+            return bytes.withUnsafeBufferPointer { search.firstOffset(in: $0) } != nil
         }
 
         /// What both begin with, or end with.
@@ -97,7 +97,7 @@ struct PatternLiterals: Sendable {
                 }
                 let one = Requirements(of: node)
                 self = one
-                for _ in 1..<max(min(least, Literal.limit), 2) where least > 1 { append(one) }
+                for _ in 0..<min(least, Literal.limit) - 1 { append(one) }
                 if most != least || least > Literal.limit { exact = nil }
             case .ahead(let node, let isNegative):
                 self.init(exact: Literal())

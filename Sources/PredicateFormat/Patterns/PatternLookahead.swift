@@ -1,21 +1,25 @@
 import PropertyList
 
-/// Matches texts with a program that has lookaheads, from the text's end to its start: for each place it finds the steps
-/// from which the rest matches. So each lookahead is decided once for a place, and the time is linear in the text's length.
+/// Matches texts with a program that has lookaheads, backwards: for each offset, from the text's end to its start, it
+/// finds the steps from which the rest of the text matches. Each lookahead is decided once for an offset, so that the
+/// time is linear in the text's length.
 struct PatternLookahead {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
+    /// Steps followed between two checks for an interruption.
+    private static let pace = 1 << 16
+
     private let program: PatternProgram
-    /// The steps of each lookahead's own expression, inner ones before outer ones, and last the whole program.
+    /// The steps of each lookahead's expression, inner ones before outer ones; last the whole program.
     private let ranges: [Range<Int>]
     /// For each step the index of its range.
     private let owners: [Int]
-    /// Whether the rest of the text matches from a step on: before the character behind, and before this one.
+    /// For each step, whether the rest of the text matches from it: after the character at an offset, and before it.
     private var after: [Bool]
     private var here: [Bool]
     private var classes: [UInt16] = []
     private var wordsBefore: [Bool] = []
-    /// Steps followed so far: a measure of the work.
+    /// Steps followed so far, for tests of the work's bound.
     private(set) var followed = 0
 
     init(_ program: PatternProgram) {
@@ -40,13 +44,16 @@ struct PatternLookahead {
     mutating func matches(_ text: Bytes, _ alphabet: inout PatternAlphabet) -> Bool {
         guard classify(text, &alphabet) else { return false }
         for index in after.indices { after[index] = false }
-        var place = classes.count
+        var offset = classes.count
+        var pause = followed + Self.pace
         while true {
-            settle(place, alphabet)
-            if place == 0 { return here[0] }
+            settle(offset, alphabet)
+            if offset == 0 { return here[0] }
             swap(&here, &after)
-            place -= 1
-            if place & 0x3FF == 0, Interruption.isDue { return false }
+            offset -= 1
+            guard followed > pause else { continue }
+            if Interruption.isDue { return false }
+            pause = followed + Self.pace
         }
     }
 
@@ -56,9 +63,9 @@ struct PatternLookahead {
         restart: while true {
             classes.removeAll(keepingCapacity: true)
             wordsBefore.removeAll(keepingCapacity: true)
-            var (place, isWord) = (0, false)
-            while place < text.count {
-                let (scalar, length) = PatternText.anyScalar(text, place)
+            var (offset, isWord) = (0, false)
+            while offset < text.count {
+                let (scalar, length) = PatternText.anyScalar(text, offset)
                 guard let number = alphabet.number(of: scalar) else {
                     if isCleared { return false }
                     alphabet.clear()
@@ -69,21 +76,21 @@ struct PatternLookahead {
                 wordsBefore.append(isWord)
                 let facts = alphabet.facts[Int(number)]
                 if !facts.contains(.combining) { isWord = facts.contains(.word) }
-                place += length
+                offset += length
             }
             wordsBefore.append(isWord)
             return true
         }
     }
 
-    /// Finds from which steps the rest matches at a place.
-    private mutating func settle(_ place: Int, _ alphabet: PatternAlphabet) {
+    /// Finds from which steps the rest matches at an offset.
+    private mutating func settle(_ offset: Int, _ alphabet: PatternAlphabet) {
         for index in here.indices { here[index] = false }
-        let isEnd = place == classes.count
+        let isEnd = offset == classes.count
         for (number, range) in ranges.enumerated() {
             let isLookahead = number < ranges.count - 1
             var isSettled = false
-            // Loops lead back, so that what is found in one round may be needed in the next.
+            // A loop jumps back to a step that is settled later in the round; another round sees it.
             while !isSettled {
                 isSettled = true
                 for step in range.reversed() where owners[step] == number && !here[step] {
@@ -91,10 +98,10 @@ struct PatternLookahead {
                     let holds =
                         switch program.steps[step] {
                         case .one(let set):
-                            !isEnd && after[step + 1] && alphabet.takes(Int(classes[place]), set)
+                            !isEnd && after[step + 1] && alphabet.takes(Int(classes[offset]), set)
                         case .split(let a, let b): here[a] || here[b]
                         case .jump(let target): here[target]
-                        case .assert(let assertion): here[step + 1] && self.holds(assertion, place, alphabet)
+                        case .assert(let assertion): here[step + 1] && self.holds(assertion, offset, alphabet)
                         case .ahead(let isNegative, let next): here[step + 1] != isNegative && here[next]
                         case .match: isLookahead || isEnd
                         }
@@ -113,18 +120,18 @@ struct PatternLookahead {
         return true
     }
 
-    private func holds(_ assertion: PatternAssertion, _ place: Int, _ alphabet: PatternAlphabet) -> Bool {
-        let left = classes.count - place
-        func facts(_ place: Int) -> PatternAlphabet.Facts { alphabet.facts[Int(classes[place])] }
+    private func holds(_ assertion: PatternAssertion, _ offset: Int, _ alphabet: PatternAlphabet) -> Bool {
+        let left = classes.count - offset
+        func facts(_ offset: Int) -> PatternAlphabet.Facts { alphabet.facts[Int(classes[offset])] }
         switch assertion {
-        case .start: return place == 0
+        case .start: return offset == 0
         case .end: return left == 0
         case .lastEnd:
-            return left == 0 || left == 1 && facts(place).contains(.lineEnd)
-                || left == 2 && facts(place).contains(.carriageReturn) && facts(place + 1).contains(.lineFeed)
+            return left == 0 || left == 1 && facts(offset).contains(.lineEnd)
+                || left == 2 && facts(offset).contains(.carriageReturn) && facts(offset + 1).contains(.lineFeed)
         case .word, .notWord:
-            let here = left == 0 ? [] : facts(place)
-            let isBoundary = !here.contains(.combining) && here.contains(.word) != wordsBefore[place]
+            let here = left == 0 ? [] : facts(offset)
+            let isBoundary = !here.contains(.combining) && here.contains(.word) != wordsBefore[offset]
             return isBoundary == (assertion == .word)
         }
     }

@@ -1,6 +1,7 @@
-/// Matches texts with a regular expression, and remembers the states that they need.
+/// Matches texts with a compiled regular expression. It caches the states of its automata.
 ///
-/// A matcher belongs to one thread at a time. Threads that scan together make one each of the programs that they share.
+/// A matcher belongs to one thread at a time. The programs are shared; each thread of a scan makes a matcher of its
+/// own.
 final class PatternMatcher {
     private let runs: [PatternRun]
 
@@ -9,10 +10,10 @@ final class PatternMatcher {
         runs = programs.map { PatternRun($0, memory: memory) }
     }
 
-    /// Steps of the programs followed so far: a measure of the work.
+    /// Steps of the programs followed so far, for tests of the work's bound.
     var followed: Int { runs.reduce(0) { $0 + $1.followed } }
 
-    /// How often full memory was cleared.
+    /// How often caches were cleared, for tests.
     var clearings: Int { runs.reduce(0) { $0 + $1.clearings } }
 
     /// Whether the whole text matches.

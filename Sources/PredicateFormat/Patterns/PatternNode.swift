@@ -8,7 +8,7 @@ indirect enum PatternNode {
     /// `most` is nil without an upper bound.
     case repetition(PatternNode, least: Int, most: Int?)
     case assertion(PatternAssertion)
-    /// What follows has to match the expression, or must not.
+    /// A lookahead.
     case ahead(PatternNode, isNegative: Bool)
 
     static func joined(_ nodes: [PatternNode]) -> PatternNode {
@@ -17,7 +17,7 @@ indirect enum PatternNode {
     }
 }
 
-/// A condition on a place of the text.
+/// A zero-width assertion.
 enum PatternAssertion {
     /// `^`, `\A`
     case start

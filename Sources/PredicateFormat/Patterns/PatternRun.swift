@@ -1,10 +1,11 @@
 import PropertyList
 
-/// Matches texts with one program, and remembers the states that they need.
+/// Matches texts with one program.
 ///
-/// First the literals are searched that a match must contain; the rest is done by an automaton whose states are made when
-/// they are first needed. Full memory is cleared. When that happens too often for the bytes read, the program's steps are
-/// taken singly for a while. In each case the time is linear in the text's length.
+/// The literals that a match must contain are searched first. Then a deterministic automaton reads the text; its states
+/// are made when they are first needed. A full cache of states is cleared. If that happens too often for the bytes
+/// read, the nondeterministic automaton is stepped for a while instead. Either way the time is linear in the text's
+/// length.
 final class PatternRun {
     typealias Bytes = UnsafeBufferPointer<UInt8>
     private typealias Verdict = PatternAutomaton.Verdict
@@ -14,21 +15,22 @@ final class PatternRun {
     private var stepper: PatternStepper
     private var automaton: PatternAutomaton
     private var lookahead: PatternLookahead?
-    private let start: PatternStepper.Places
-    /// The row of the first state while it has one.
+    private let start: PatternStepper.StateSet
+    /// The row of the first state; nil while the cache does not have it.
     private var startRow: UInt32?
-    private var next: PatternStepper.Places = []
-    /// Bytes read since the states were cleared.
+    private var next: PatternStepper.StateSet = []
+    /// Bytes read since the cache was cleared.
     private var bytesRead = 0
-    /// Bytes to read by single steps before states are made again.
+    /// Bytes left to read by stepping before states are made again.
     private var bytesToStep = 0
     private(set) var clearings = 0
 
-    /// A state for fewer bytes than this does not pay.
+    /// Making a state pays if at least this many bytes are read for it.
     private static let bytesOfState = 10
     private static let steppedBytes = 1 << 16
-    /// Bytes after which a match asks whether it has to stop.
+    /// Bytes read, and steps followed, between two checks for an interruption.
     private static let pace = 1 << 14
+    private var followedAtPace = 0
 
     /// `memory` is about how many bytes the states may take.
     init(_ program: PatternProgram, memory: Int) {
@@ -42,10 +44,10 @@ final class PatternRun {
         if program.hasLookahead { lookahead = PatternLookahead(program) }
     }
 
-    /// Steps of the program followed so far: a measure of the work.
+    /// Steps of the program followed so far, for tests of the work's bound.
     var followed: Int { stepper.followed + (lookahead?.followed ?? 0) }
 
-    /// Whether the whole text is one that the program takes.
+    /// Whether the whole text matches; for a negative program, whether it does not.
     func accepts(_ text: Bytes) -> Bool {
         (program.literals.mayMatch(text) && matches(text)) != program.isNegative
     }
@@ -54,39 +56,40 @@ final class PatternRun {
         if lookahead != nil { return lookahead?.matches(text, &alphabet) ?? false }
         if bytesToStep > 0 {
             bytesToStep = max(bytesToStep - text.count - 1, 0)
-            return takeSteps(text, from: 0, start)
+            return step(text, from: 0, start)
         }
         return run(text)
     }
 
     private func run(_ text: Bytes) -> Bool {
-        var state = startRow ?? row(start)
-        startRow = state
-        var place = 0
+        var row = startRow ?? makeRow(start)
+        startRow = row
+        var offset = 0
         while true {
-            let from = place
-            let verdict = scan(text, &place, &state)
-            bytesRead += place - from
+            let from = offset
+            let verdict = scan(text, &offset, &row)
+            bytesRead += offset - from
             switch verdict {
             case Verdict.matches: return true
             case Verdict.fails: return false
             case Verdict.unknown:
-                let places = automaton.places(state)
-                guard let next = follow(text, place, &state) else { return takeSteps(text, from: place, places) }
-                if next < Verdict.count { return next == Verdict.matches }
-                state = next
-                place += PatternText.anyScalar(text, place).length
+                if isStopped { return false }
+                let states = automaton.states(row)
+                guard let next = follow(text, offset, &row) else { return step(text, from: offset, states) }
+                if next < Verdict.rows { return next == Verdict.matches }
+                row = next
+                offset += PatternText.anyScalar(text, offset).length
             default:
                 if Interruption.isDue { return false }
             }
         }
     }
 
-    /// Follows known transitions, for some thousand bytes at most: to a verdict, or to a state.
-    private func scan(_ text: Bytes, _ place: inout Int, _ state: inout UInt32) -> UInt32 {
-        let last = min(text.count, place + Self.pace)
-        var (at, row) = (place, state)
-        defer { (place, state) = (at, row) }
+    /// Follows known transitions to a verdict, or for `pace` bytes at most to a row.
+    private func scan(_ text: Bytes, _ offset: inout Int, _ row: inout UInt32) -> UInt32 {
+        let last = min(text.count, offset + Self.pace)
+        var (at, current) = (offset, row)
+        defer { (offset, row) = (at, current) }
         return automaton.table.withUnsafeBufferPointer { table in
             alphabet.pages.withUnsafeBufferPointer { pages in
                 while at < last {
@@ -98,52 +101,52 @@ final class PatternRun {
                         number = Int(alphabet.known(scalar.value))
                         length = scalar.length
                     }
-                    let next = table[Int(row) + number]
-                    if next < Verdict.count { return next }
-                    row = next
+                    let next = table[Int(current) + number]
+                    if next < Verdict.rows { return next }
+                    current = next
                     at += length
                 }
-                return at >= text.count ? table[Int(row) + Int(PatternAlphabet.end)] : row
+                return at >= text.count ? table[Int(current) + Int(PatternAlphabet.end)] : current
             }
         }
     }
 
-    /// Makes the transition of a state for the character at a place, or for the text's end. The state may get another
-    /// row. Nil when states do not pay.
-    private func follow(_ text: Bytes, _ place: Int, _ state: inout UInt32) -> UInt32? {
-        let places = automaton.places(state)
-        guard place < text.count else {
-            let verdict = stepper.mayEnd(places) ? Verdict.matches : Verdict.fails
-            automaton.set(state, PatternAlphabet.end, verdict)
+    /// Makes the transition from a row for the character at an offset, or for the text's end. The row may move, when
+    /// the cache is cleared for it. Nil when states do not pay.
+    private func follow(_ text: Bytes, _ offset: Int, _ row: inout UInt32) -> UInt32? {
+        let states = automaton.states(row)
+        guard offset < text.count else {
+            let verdict = stepper.mayEnd(states) ? Verdict.matches : Verdict.fails
+            automaton.set(row, PatternAlphabet.end, verdict)
             return verdict
         }
-        let scalar = PatternText.anyScalar(text, place).value
+        let scalar = PatternText.anyScalar(text, offset).value
         guard let number = number(of: scalar) else { return nil }
         if !automaton.holds(classes: alphabet.count) {
             forget()
-            state = row(places)
+            row = makeRow(states)
         }
-        stepper.step(places, Int(number), alphabet, into: &next)
+        stepper.step(states, Int(number), alphabet, into: &next)
         if next.count == 1 {
-            automaton.set(state, number, Verdict.fails)
+            automaton.set(row, number, Verdict.fails)
             return Verdict.fails
         }
         next[..<(next.count - 1)].sort()
-        if let row = automaton.row(next) {
-            automaton.set(state, number, row)
-            return row
+        if let target = automaton.row(next) {
+            automaton.set(row, number, target)
+            return target
         }
-        return clear() ? row(next) : nil
+        return clear() ? makeRow(next) : nil
     }
 
-    /// A state's row, for which there is always place after a clearing.
-    private func row(_ places: PatternStepper.Places) -> UInt32 {
-        if let row = automaton.row(places) { return row }
+    /// The row of a state. An empty cache always has room for one.
+    private func makeRow(_ states: PatternStepper.StateSet) -> UInt32 {
+        if let row = automaton.row(states) { return row }
         forget()
-        return automaton.row(places) ?? 0
+        return automaton.row(states) ?? 0
     }
 
-    /// A character's class; nil when the alphabet had to begin anew, and with it the states.
+    /// A character's class; nil if the alphabet was full and has been cleared, and the states with it.
     private func number(of scalar: UInt32) -> UInt16? {
         if let number = alphabet.number(of: scalar) { return number }
         alphabet.clear()
@@ -151,7 +154,7 @@ final class PatternRun {
         return nil
     }
 
-    /// Clears the states; false when there were too many of them for the bytes read.
+    /// Clears the states; false if there were too many of them for the bytes read.
     private func clear() -> Bool {
         let pays = bytesRead >= Self.bytesOfState * automaton.count
         forget()
@@ -166,20 +169,25 @@ final class PatternRun {
         clearings += 1
     }
 
-    // MARK: By single steps
+    /// Whether the match is to be given up, checked after some work.
+    private var isStopped: Bool {
+        guard stepper.followed - followedAtPace > Self.pace else { return false }
+        followedAtPace = stepper.followed
+        return Interruption.isDue
+    }
 
-    private func takeSteps(_ text: Bytes, from: Int, _ places: PatternStepper.Places) -> Bool {
-        var (places, place, read) = (places, from, 0)
-        while place < text.count {
-            let (scalar, length) = PatternText.anyScalar(text, place)
+    /// Matches the text from an offset on by stepping.
+    private func step(_ text: Bytes, from: Int, _ states: PatternStepper.StateSet) -> Bool {
+        var (states, offset) = (states, from)
+        while offset < text.count {
+            if isStopped { return false }
+            let (scalar, length) = PatternText.anyScalar(text, offset)
             guard let number = number(of: scalar) ?? number(of: scalar) else { return false }
-            stepper.step(places, Int(number), alphabet, into: &next)
+            stepper.step(states, Int(number), alphabet, into: &next)
             if next.count == 1 { return false }
-            swap(&places, &next)
-            place += length
-            read += 1
-            if read & 0x3FF == 0, Interruption.isDue { return false }
+            swap(&states, &next)
+            offset += length
         }
-        return stepper.mayEnd(places)
+        return stepper.mayEnd(states)
     }
 }

@@ -1,14 +1,14 @@
-/// Takes a program's steps, following all ways at once: the time of a character is at most that of the program's length.
-/// The steps of a lookahead are not taken here.
+/// Steps the nondeterministic automaton of a program: all its states at once, so that a character takes at most a time
+/// in proportion to the program's length. Programs with lookaheads are left to `PatternLookahead`.
 struct PatternStepper {
-    /// Where the program has got to before a character, without order: `step << 3 | rest`. The last element has `Flags`.
-    typealias Places = [UInt32]
+    /// States before a character, in any order: `step << 3 | rest`. The last element is `Flags`.
+    typealias StateSet = [UInt32]
 
-    /// What has to be left of the text where a `$` that stands before a line end was passed.
+    /// What the rest of the text must be, after `$` has matched before a line end.
     private enum Rest: UInt32 {
         case any, lineEnd, returnAndFeed, lineFeed, nothing
 
-        /// What is left behind a character; nil when it must not stand here.
+        /// The same behind a character; nil if the rest cannot begin with it.
         func after(_ facts: PatternAlphabet.Facts) -> Rest? {
             switch self {
             case .any: .any
@@ -26,12 +26,12 @@ struct PatternStepper {
     }
 
     private let program: PatternProgram
-    /// The round in which a place was reached, so that nothing has to be cleared.
+    /// The round in which each state was reached last. A new round empties the set without clearing it.
     private var reached: [UInt32]
     private var round: UInt32 = 0
     private var open: [UInt32] = []
-    private var here: Places = []
-    /// Steps followed so far: a measure of the work.
+    private var here: StateSet = []
+    /// Steps followed so far, for tests of the work's bound.
     private(set) var followed = 0
 
     init(_ program: PatternProgram) {
@@ -39,63 +39,63 @@ struct PatternStepper {
         reached = [UInt32](repeating: 0, count: program.steps.count << (program.hasLastEnd ? 3 : 0))
     }
 
-    /// The places before a text.
-    mutating func start() -> Places {
-        var places: Places = []
+    /// The states before a text.
+    mutating func start() -> StateSet {
+        var states: StateSet = []
         nextRound()
-        follow(0, .any, &places)
-        places.append(program.hasStart ? Flags.start : 0)
-        return places
+        follow(0, .any, &states)
+        states.append(program.hasStart ? Flags.start : 0)
+        return states
     }
 
     /// Whether the text may end here.
-    mutating func mayEnd(_ places: Places) -> Bool {
+    mutating func mayEnd(_ states: StateSet) -> Bool {
         var here = moved()
         defer { self.here = here }
-        resolve(places, Int(PatternAlphabet.end), [], &here)
-        return here.contains { place in
-            guard case .match = program.steps[Int(place >> 3)] else { return false }
-            return place & 7 == Rest.any.rawValue || place & 7 == Rest.nothing.rawValue
+        resolve(states, Int(PatternAlphabet.end), [], &here)
+        return here.contains { state in
+            guard case .match = program.steps[Int(state >> 3)] else { return false }
+            return state & 7 == Rest.any.rawValue || state & 7 == Rest.nothing.rawValue
         }
     }
 
-    /// The places behind a character of a class; only flags when there is none.
-    mutating func step(_ places: Places, _ number: Int, _ alphabet: PatternAlphabet, into result: inout Places) {
+    /// The states behind a character of a class; only flags if there is none.
+    mutating func step(_ states: StateSet, _ number: Int, _ alphabet: PatternAlphabet, into result: inout StateSet) {
         let facts = alphabet.facts[number]
         var here = moved()
         defer { self.here = here }
-        resolve(places, number, facts, &here)
+        resolve(states, number, facts, &here)
         result.removeAll(keepingCapacity: true)
         nextRound()
-        for place in here {
-            guard case .one(let set) = program.steps[Int(place >> 3)], alphabet.takes(number, set),
-                let rest = Rest(rawValue: place & 7)?.after(facts)
+        for state in here {
+            guard case .one(let set) = program.steps[Int(state >> 3)], alphabet.takes(number, set),
+                let rest = Rest(rawValue: state & 7)?.after(facts)
             else { continue }
-            follow((place >> 3) + 1, rest, &result)
+            follow((state >> 3) + 1, rest, &result)
         }
-        var flags = (places.last ?? 0) & Flags.afterWord
+        var flags = (states.last ?? 0) & Flags.afterWord
         if program.hasWords, !facts.contains(.combining) { flags = facts.contains(.word) ? Flags.afterWord : 0 }
         result.append(flags)
     }
 
-    /// The places with the assertions followed that hold before a character.
+    /// The states, and those behind assertions that hold before a character.
     private mutating func resolve(
-        _ places: Places, _ number: Int, _ facts: PatternAlphabet.Facts, _ result: inout Places
+        _ states: StateSet, _ number: Int, _ facts: PatternAlphabet.Facts, _ result: inout StateSet
     ) {
-        let flags = places.last ?? 0
+        let flags = states.last ?? 0
         result.removeAll(keepingCapacity: true)
         nextRound()
-        for place in places.dropLast() {
-            guard let rest = Rest(rawValue: place & 7) else { continue }
-            follow(place >> 3, rest, &result, before: number, facts, flags)
+        for state in states.dropLast() {
+            guard let rest = Rest(rawValue: state & 7) else { continue }
+            follow(state >> 3, rest, &result, before: number, facts, flags)
         }
     }
 
-    /// The list of places before a character, taken out of here so that it can be filled.
-    private mutating func moved() -> Places {
-        var places: Places = []
-        swap(&places, &here)
-        return places
+    /// Moves `here` out, so that a mutating method can fill it.
+    private mutating func moved() -> StateSet {
+        var states: StateSet = []
+        swap(&states, &here)
+        return states
     }
 
     private mutating func nextRound() {
@@ -105,21 +105,20 @@ struct PatternStepper {
         round = 1
     }
 
-    /// Adds the places that are reached from a step without reading. An assertion is a place of its own as long as the
-    /// character behind it is not known.
+    /// Adds the epsilon closure of a step. An assertion is a state of its own until the character behind it is known.
     private mutating func follow(
-        _ step: UInt32, _ rest: Rest, _ places: inout Places, before number: Int? = nil,
+        _ step: UInt32, _ rest: Rest, _ states: inout StateSet, before number: Int? = nil,
         _ facts: PatternAlphabet.Facts = [], _ flags: UInt32 = 0
     ) {
         open.append(step << 3 | rest.rawValue)
-        while let place = open.popLast() {
+        while let state = open.popLast() {
             followed += 1
-            let index = program.hasLastEnd ? Int(place) : Int(place >> 3)
+            let index = program.hasLastEnd ? Int(state) : Int(state >> 3)
             guard reached[index] != round else { continue }
             reached[index] = round
-            let rest = place & 7
-            switch program.steps[Int(place >> 3)] {
-            case .one, .match: places.append(place)
+            let rest = state & 7
+            switch program.steps[Int(state >> 3)] {
+            case .one, .match: states.append(state)
             case .jump(let target): open.append(UInt32(target) << 3 | rest)
             case .split(let a, let b):
                 open.append(UInt32(b) << 3 | rest)
@@ -127,10 +126,10 @@ struct PatternStepper {
             case .ahead: break
             case .assert(.lastEnd):
                 guard let number else {
-                    places.append(place)
+                    states.append(state)
                     continue
                 }
-                let after = (place >> 3) + 1
+                let after = (state >> 3) + 1
                 if number == Int(PatternAlphabet.end) || rest != Rest.any.rawValue {
                     open.append(after << 3 | rest)
                 } else {
@@ -139,9 +138,9 @@ struct PatternStepper {
                 }
             case .assert(let assertion):
                 if let number {
-                    if holds(assertion, number, facts, flags) { open.append(place + 8) }
+                    if holds(assertion, number, facts, flags) { open.append(state + 8) }
                 } else {
-                    places.append(place)
+                    states.append(state)
                 }
             }
         }

@@ -2,13 +2,13 @@
 enum PatternText {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// The character at a place that does not begin with an ASCII byte, and its length in bytes. Bytes that are no UTF-8
-    /// stand for U+FFFD, one at a time.
+    /// The character at an offset that does not begin with an ASCII byte, and its length in bytes. Bytes that are no
+    /// UTF-8 stand for U+FFFD, one at a time.
     @inline(__always)
-    static func scalar(_ text: Bytes, _ place: Int) -> (value: UInt32, length: Int) {
-        let lead = UInt32(text[place])
-        let left = text.count - place
-        func trail(_ offset: Int) -> UInt32 { UInt32(text[place + offset]) ^ 0x80 }
+    static func scalar(_ text: Bytes, _ offset: Int) -> (value: UInt32, length: Int) {
+        let lead = UInt32(text[offset])
+        let left = text.count - offset
+        func trail(_ index: Int) -> UInt32 { UInt32(text[offset + index]) ^ 0x80 }
         if lead < 0xE0 {
             guard lead >= 0xC2, left > 1, trail(1) < 0x40 else { return (0xFFFD, 1) }
             return ((lead & 0x1F) << 6 | trail(1), 2)
@@ -23,9 +23,9 @@ enum PatternText {
         return lead > 0xF4 || value < 0x10000 || value > 0x10FFFF ? (0xFFFD, 1) : (value, 4)
     }
 
-    /// The character at any place, and its length in bytes.
+    /// The character at any offset, and its length in bytes.
     @inline(__always)
-    static func anyScalar(_ text: Bytes, _ place: Int) -> (value: UInt32, length: Int) {
-        text[place] < 0x80 ? (UInt32(text[place]), 1) : scalar(text, place)
+    static func anyScalar(_ text: Bytes, _ offset: Int) -> (value: UInt32, length: Int) {
+        text[offset] < 0x80 ? (UInt32(text[offset]), 1) : scalar(text, offset)
     }
 }

@@ -1,4 +1,4 @@
-/// Texts whose characters can be told from their bytes: each is one scalar, or one with the accents that follow it.
+/// Finds the characters of texts in which each is one scalar, or one scalar and the accents behind it.
 enum PlainCharacters {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -7,29 +7,29 @@ enum PlainCharacters {
     static func areBytes(_ text: Bytes) -> Bool {
         let raw = UnsafeRawBufferPointer(text)
         let ones: UInt64 = 0x0101_0101_0101_0101
-        var place = 0
+        var offset = 0
         var seen: UInt64 = 0
-        while place + 8 <= raw.count {
-            let word = raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        while offset + 8 <= raw.count {
+            let word = raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             let returns = word ^ (ones &* 0x0D)
             seen |= word | ((returns &- ones) & ~returns)
-            place += 8
+            offset += 8
         }
-        while place < raw.count {
-            if raw[place] == 0x0D { return false }
-            seen |= UInt64(raw[place])
-            place += 1
+        while offset < raw.count {
+            if raw[offset] == 0x0D { return false }
+            seen |= UInt64(raw[offset])
+            offset += 1
         }
         return seen & (ones &* 0x80) == 0
     }
 
-    /// Whether a text is made of them: the usual characters of Latin, Greek, Cyrillic and East Asian scripts, of which
-    /// none but accents joins with those before it.
+    /// Whether all characters of a text are such: the common ones of Latin, Greek, Cyrillic and East Asian scripts, of
+    /// which only accents join with the scalar before them.
     static func make(up text: Bytes) -> Bool {
-        var place = 0
+        var offset = 0
         var isAfterControl = false
-        while place < text.count {
-            let (scalar, length) = PatternText.anyScalar(text, place)
+        while offset < text.count {
+            let (scalar, length) = PatternText.anyScalar(text, offset)
             switch scalar {
             case 0x0D: return false
             case ..<0x20, 0x7F..<0xA0, 0xAD: isAfterControl = true
@@ -42,26 +42,26 @@ enum PlainCharacters {
                 isAfterControl = false
             default: return false
             }
-            place += length
+            offset += length
         }
         return true
     }
 
-    /// Whether a place that begins a scalar, or the text's end, is between two characters.
+    /// Whether an offset that begins a scalar, or the text's end, is between two characters.
     @inline(__always)
-    static func isBorder(_ text: Bytes, _ place: Int) -> Bool { place == 0 || !isAccent(text, place) }
+    static func isBorder(_ text: Bytes, _ offset: Int) -> Bool { offset == 0 || !isAccent(text, offset) }
 
-    /// The end of the character at a place.
+    /// The end of the character at an offset.
     @inline(__always)
-    static func end(_ text: Bytes, _ place: Int) -> Int {
-        var end = place + PatternText.anyScalar(text, place).length
+    static func end(_ text: Bytes, _ offset: Int) -> Int {
+        var end = offset + PatternText.anyScalar(text, offset).length
         while isAccent(text, end) { end += 2 }
         return end
     }
 
-    /// The start of the character that ends at a place.
-    static func start(_ text: Bytes, _ place: Int) -> Int {
-        var start = place
+    /// The start of the character that ends at an offset.
+    static func start(_ text: Bytes, _ offset: Int) -> Int {
+        var start = offset
         repeat {
             start -= 1
             while start > 0 && text[start] & 0xC0 == 0x80 { start -= 1 }
@@ -71,8 +71,8 @@ enum PlainCharacters {
 
     /// U+0300 to U+036F.
     @inline(__always)
-    private static func isAccent(_ text: Bytes, _ place: Int) -> Bool {
-        guard place + 1 < text.count, text[place] & 0xFE == 0xCC else { return false }
-        return text[place] == 0xCC || text[place + 1] < 0xB0
+    private static func isAccent(_ text: Bytes, _ offset: Int) -> Bool {
+        guard offset + 1 < text.count, text[offset] & 0xFE == 0xCC else { return false }
+        return text[offset] == 0xCC || text[offset + 1] < 0xB0
     }
 }

@@ -106,9 +106,9 @@ package struct PredicateNeedle: Sendable {
     @usableFromInline
     package func isContained(in text: Bytes) -> Bool {
         if length == 0 { return true }
-        if let place = search.place(in: text) {
+        if let offset = search.firstOffset(in: text) {
             // What follows an ASCII match may be an accent on its last letter.
-            if options.isEmpty || place + length == text.count || text[place + length] < 0x80 { return true }
+            if options.isEmpty || offset + length == text.count || text[offset + length] < 0x80 { return true }
         } else if options.isEmpty || PredicateFolding.isASCII(text) {
             return false
         }
@@ -120,9 +120,9 @@ package struct PredicateNeedle: Sendable {
     func isContained(inFolded text: Bytes) -> Bool {
         if length == 0 { return true }
         var start = 0
-        while let place = search.place(in: text, from: start) {
-            if options.isEmpty || !PredicateFolding.startsWithMark(text, from: place + length) { return true }
-            start = place + 1
+        while let offset = search.firstOffset(in: text, from: start) {
+            if options.isEmpty || !PredicateFolding.startsWithMark(text, from: offset + length) { return true }
+            start = offset + 1
         }
         return false
     }

@@ -3,8 +3,8 @@ import Synchronization
 /// The right side of `MATCHES`: a regular expression that the whole text must match, compiled once.
 ///
 /// As ICU's do, it matches Unicode scalars, and `.` stands for one. With `[d]` both the text and the expression lose
-/// their accents. It is matched by an automaton, so that no expression of a script's can take time without end; what that
-/// cannot do (back-references, lookbehinds, atomic groups) is refused.
+/// their accents. It is matched by an automaton, so that no expression of a script's can take time without end; what
+/// that cannot do (back-references, lookbehinds, atomic groups) is refused.
 ///
 /// A pattern may be used by all threads. Each scan makes a matcher of its own with `makeMatcher()`; `matches(_:)` shares
 /// one behind a lock.

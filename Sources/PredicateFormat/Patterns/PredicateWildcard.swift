@@ -16,6 +16,8 @@ package struct PredicateWildcard: Sendable {
     private let options: PredicateOptions
     let units: [Unit]
     private let pieces: WildcardPieces
+    /// The longest literal, if texts are compared as they are: most texts do not contain it, and need no closer look.
+    private let literal: ByteSearch?
     /// The text that every match begins with, unfolded.
     let prefix: String
 
@@ -46,11 +48,13 @@ package struct PredicateWildcard: Sendable {
         self.prefix = prefix ?? ""
         self.units = units
         pieces = WildcardPieces(units, foldsCase: options.contains(.caseInsensitive))
+        self.literal = options.isEmpty ? pieces.longestLiteral.map { ByteSearch($0, foldsCase: false) } : nil
     }
 
     @usableFromInline
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         if pieces.areExcluded(from: text) { return false }
+        if let literal, literal.firstOffset(in: text) == nil { return false }
         if PlainCharacters.areBytes(text) { return pieces.match(text, isASCII: true) }
         return PredicateFolding.withFolded(text, options) { text in
             PlainCharacters.make(up: text) ? pieces.match(text, isASCII: false) : matches(characters: text)
@@ -60,25 +64,25 @@ package struct PredicateWildcard: Sendable {
     /// Greedy matching that goes back to the latest run alone, which is enough for runs of anything.
     func matches(characters text: Bytes) -> Bool {
         let characters = Array(String(decoding: text, as: UTF8.self))
-        var (place, unit) = (0, 0)
-        var retry: (place: Int, unit: Int)?
+        var (offset, unit) = (0, 0)
+        var retry: (offset: Int, unit: Int)?
         func isRun(_ unit: Int) -> Bool {
             if case .run = units[unit] { true } else { false }
         }
-        func accepts(_ place: Int, _ unit: Int) -> Bool {
+        func accepts(_ offset: Int, _ unit: Int) -> Bool {
             guard case .character(let wanted) = units[unit] else { return true }
-            return characters[place].utf8.elementsEqual(wanted.utf8)
+            return characters[offset].utf8.elementsEqual(wanted.utf8)
         }
-        while place < characters.count {
+        while offset < characters.count {
             if unit < units.count && isRun(unit) {
-                retry = (place, unit + 1)
+                retry = (offset, unit + 1)
                 unit += 1
-            } else if unit < units.count && accepts(place, unit) {
-                place += 1
+            } else if unit < units.count && accepts(offset, unit) {
+                offset += 1
                 unit += 1
             } else if let again = retry {
-                retry = (again.place + 1, again.unit)
-                (place, unit) = (again.place + 1, again.unit)
+                retry = (again.offset + 1, again.unit)
+                (offset, unit) = (again.offset + 1, again.unit)
             } else {
                 return false
             }

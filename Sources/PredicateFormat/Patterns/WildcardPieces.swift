@@ -1,7 +1,7 @@
-/// The pieces of a `LIKE` pattern between its runs, each of characters and places for any one.
+/// The pieces of a `LIKE` pattern between its runs, each of literal characters and of places for any character.
 ///
-/// They are matched with texts in ASCII, and with folded ones of `PlainCharacters`. All are kept in two arrays without
-/// references, because counting those took twice as long as matching a text of thirty bytes.
+/// They match ASCII texts, and folded texts of `PlainCharacters`. All pieces lie in arrays of plain values: reference
+/// counting took twice as long as matching a text of thirty bytes.
 struct WildcardPieces: Sendable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -46,7 +46,13 @@ struct WildcardPieces: Sendable {
         lead = isLiteral ? bytes.first.flatMap { $0 < 0x80 ? $0 : nil } : nil
     }
 
-    /// Whether a text, folded or not, begins with another ASCII character than the pattern.
+    /// Nil without literals.
+    var longestLiteral: [UInt8]? {
+        let longest = parts.map { bytes[$0.bytes] }.max { $0.count < $1.count }
+        return longest.flatMap { $0.isEmpty ? nil : Array($0) }
+    }
+
+    /// Whether a text, folded or not, begins with an ASCII character that the pattern does not begin with.
     @inline(__always)
     func areExcluded(from text: Bytes) -> Bool {
         guard let lead else { return false }
@@ -61,15 +67,15 @@ struct WildcardPieces: Sendable {
                 pieces.withUnsafeBufferPointer { pieces in
                     let search = Search(bytes: bytes, parts: parts, foldsCase: foldsCase, isASCII: isASCII)
                     let last = pieces.count - 1
-                    guard var place = search.end(of: pieces[0], in: text, from: 0) else { return false }
-                    if last == 0 { return place == text.count }
-                    guard let end = search.start(of: pieces[last], in: text), place <= end else { return false }
+                    guard var offset = search.end(of: pieces[0], in: text, from: 0) else { return false }
+                    if last == 0 { return offset == text.count }
+                    guard let end = search.start(of: pieces[last], in: text), offset <= end else { return false }
                     let middle = Bytes(rebasing: text[..<end])
                     for piece in 1..<last {
-                        guard let next = search.firstEnd(of: pieces[piece], in: middle, from: place) else {
+                        guard let next = search.firstEnd(of: pieces[piece], in: middle, from: offset) else {
                             return false
                         }
-                        place = next
+                        offset = next
                     }
                     return true
                 }
@@ -88,56 +94,56 @@ struct WildcardPieces: Sendable {
             ByteSearch.Needle(Bytes(rebasing: bytes[parts[part].bytes]), foldsCase)
         }
 
-        private func isBorder(_ text: Bytes, _ place: Int) -> Bool {
-            isASCII || PlainCharacters.isBorder(text, place)
+        private func isBorder(_ text: Bytes, _ offset: Int) -> Bool {
+            isASCII || PlainCharacters.isBorder(text, offset)
         }
 
-        /// Where a piece ends that begins at a place; nil when it does not stand there.
+        /// Where a piece ends that begins at an offset; nil when it does not stand there.
         func end(of piece: Range<Int>, in text: Bytes, from start: Int) -> Int? {
-            var place = start
+            var offset = start
             for part in piece {
                 let literal = literal(part)
                 if literal.bytes.isEmpty {
-                    guard place < text.count else { return nil }
-                    place = isASCII ? place + 1 : PlainCharacters.end(text, place)
+                    guard offset < text.count else { return nil }
+                    offset = isASCII ? offset + 1 : PlainCharacters.end(text, offset)
                 } else {
-                    guard literal.stands(in: text, at: place) else { return nil }
-                    place += literal.bytes.count
-                    guard isBorder(text, place) else { return nil }
+                    guard literal.stands(in: text, at: offset) else { return nil }
+                    offset += literal.bytes.count
+                    guard isBorder(text, offset) else { return nil }
                 }
             }
-            return place
+            return offset
         }
 
         /// Where a piece begins that ends with the text; nil when it does not stand there.
         func start(of piece: Range<Int>, in text: Bytes) -> Int? {
-            var place = text.count
+            var offset = text.count
             for part in piece.reversed() {
                 let literal = literal(part)
                 if literal.bytes.isEmpty {
-                    guard place > 0 else { return nil }
-                    place = isASCII ? place - 1 : PlainCharacters.start(text, place)
+                    guard offset > 0 else { return nil }
+                    offset = isASCII ? offset - 1 : PlainCharacters.start(text, offset)
                 } else {
-                    place -= literal.bytes.count
-                    guard literal.stands(in: text, at: place), isBorder(text, place) else { return nil }
+                    offset -= literal.bytes.count
+                    guard literal.stands(in: text, at: offset), isBorder(text, offset) else { return nil }
                 }
             }
-            return place
+            return offset
         }
 
-        /// The end of the first such piece from a place on; nil when there is none.
+        /// The end of the first such piece from an offset on; nil when there is none.
         func firstEnd(of piece: Range<Int>, in text: Bytes, from start: Int) -> Int? {
             guard let part = piece.first else { return start }
             let literal = literal(part)
-            var place = start
-            while place <= text.count {
+            var offset = start
+            while offset <= text.count {
                 if !literal.bytes.isEmpty {
-                    guard let found = literal.place(in: text, from: place) else { return nil }
-                    place = found
+                    guard let found = literal.firstOffset(in: text, from: offset) else { return nil }
+                    offset = found
                 }
-                if isBorder(text, place), let end = end(of: piece, in: text, from: place) { return end }
-                guard place < text.count else { return nil }
-                place += isASCII ? 1 : PatternText.anyScalar(text, place).length
+                if isBorder(text, offset), let end = end(of: piece, in: text, from: offset) { return end }
+                guard offset < text.count else { return nil }
+                offset += isASCII ? 1 : PatternText.anyScalar(text, offset).length
             }
             return nil
         }

@@ -52,11 +52,25 @@ struct Cell: BitwiseCopyable, Equatable {
     /// A text of at most fourteen bytes.
     @inline(__always)
     static func shortText(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell {
-        var cell = Cell(.shortText)
-        cell.head |= UInt64(bytes.count) << 8
-        withUnsafeMutableBytes(of: &cell) { cell in
-            for index in 0..<bytes.count { cell[index + 2] = bytes[index] }
+        // The bytes as two words, of loads that overlap and never go beyond the text.
+        let text = UnsafeRawBufferPointer(bytes)
+        let count = bytes.count
+        var (low, high) = (UInt64(0), UInt64(0))
+        if count >= 8 {
+            low = UInt64(littleEndian: text.loadUnaligned(as: UInt64.self))
+            let last = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
+            high = last >> UInt64(8 * (16 - count))
+        } else if count >= 4 {
+            let last = UInt32(littleEndian: text.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+            low =
+                UInt64(UInt32(littleEndian: text.loadUnaligned(as: UInt32.self))) | UInt64(last)
+                << UInt64(8 * (count - 4))
+        } else {
+            for index in 0..<count { low |= UInt64(bytes[index]) << UInt64(8 * index) }
         }
+        var cell = Cell(.shortText)
+        cell.head |= UInt64(count) << 8 | low << 16
+        cell.tail = low >> 48 | high << 16
         return cell
     }
 

@@ -32,6 +32,9 @@ enum CellOrder {
 
     static func prefix(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var word: UInt64 = 4 << 56
+        if text.count >= 8 {
+            return word | UInt64(bigEndian: UnsafeRawBufferPointer(text).loadUnaligned(as: UInt64.self)) >> 8
+        }
         for index in 0..<min(7, text.count) { word |= UInt64(text[index]) << UInt64(48 - index * 8) }
         return word
     }

@@ -69,7 +69,9 @@ public struct ItemQuery {
         guard let known = ItemField(domain: field) else {
             return try sorted(String(decoding: field, as: UTF8.self), descending: descending)
         }
-        return sorted(.field(known), descending: descending)
+        var query = self
+        query.order.append(ItemSortKey(field: known, isDescending: descending))
+        return query
     }
 
     /// The fields that its predicates and its order speak of, each once, predicates' first.

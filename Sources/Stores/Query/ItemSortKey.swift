@@ -1,15 +1,38 @@
 /// A key that a query sorts by.
+///
+/// Nearly all are fields: any other is behind a reference, so that queries are small values to copy.
 struct ItemSortKey {
-    let key: ItemKey
-    let isDescending: Bool
     /// The field that it is; nil for an expression or a function.
     let field: ItemField?
+    let isDescending: Bool
+    private let other: Other?
+
+    private final class Other {
+        let key: ItemKey
+        init(_ key: ItemKey) { self.key = key }
+    }
+
+    init(field: ItemField, isDescending: Bool) {
+        (self.field, self.isDescending, other) = (field, isDescending, nil)
+    }
 
     init(key: ItemKey, isDescending: Bool) {
-        (self.key, self.isDescending) = (key, isDescending)
-        switch key {
-        case .field(let field): self.field = field
-        case .expression, .function: field = nil
+        self.isDescending = isDescending
+        if case .field(let field) = key {
+            (self.field, other) = (field, nil)
+        } else {
+            (field, other) = (nil, Other(key))
         }
+    }
+
+    var key: ItemKey {
+        if let other { return other.key }
+        return .field(field ?? .name)
+    }
+
+    /// Whether it is a function, which may change the store.
+    var isFunction: Bool {
+        guard let other, case .function = other.key else { return false }
+        return true
     }
 }

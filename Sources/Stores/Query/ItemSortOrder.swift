@@ -22,7 +22,7 @@ struct ItemSortOrder {
 
     /// Whether a key is a function, which may change the store.
     var asksFunctions: Bool {
-        keys.contains { if case .function = $0.key { true } else { false } }
+        first?.isFunction ?? false || second?.isFunction ?? false || others?.keys.contains(where: \.isFunction) ?? false
     }
 
     /// Adds a key that orders what is equal so far.

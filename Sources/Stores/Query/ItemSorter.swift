@@ -49,13 +49,13 @@ struct ItemSorter {
             }
             return
         }
-        for (index, row) in rows.enumerated() {
-            if index + Self.lookahead < rows.count {
-                columns[0].prefetch(rows[index + Self.lookahead], textOf: rows[index + Self.lookahead / 2])
-            }
-            let entry = Entry(word: columns[0].word(row, place).word, row: row, place: place)
-            place &+= 1
-            if let bar, entry.word > bar.word || !isBefore(entry, bar) { continue }
+        let first = place
+        place &+= UInt32(rows.count)
+        columns[0].forEachWord(rows.count) {
+            (rows[$0], first &+ UInt32($0))
+        } _: { index, word, _ in
+            let entry = Entry(word: word, row: rows[index], place: first &+ UInt32(index))
+            if let bar, word > bar.word || !isBefore(entry, bar) { return }
             entries.append(entry)
             // Half of the room is kept at a time: O(log k) an item, amortised.
             if entries.count >= max(64, kept &* 2) { shrink(to: kept) }
@@ -91,9 +91,6 @@ struct ItemSorter {
     private static let few = 16
     /// How far into texts words are compared: beyond it, alike ones are compared whole.
     private static let wordLimit = 128
-    /// How many entries ahead of the one whose value is read it is fetched; a text half as many ahead.
-    private static let lookahead = 16
-
     /// Sorts entries, which are in the scan's order, by a key and those behind it.
     private func sort(
         _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, by key: Int
@@ -103,12 +100,9 @@ struct ItemSorter {
         if entries.count <= Self.few { return compareAll(entries, from: key) }
         var areExact = true
         let column = columns[key]
-        for index in entries.indices {
-            if index + Self.lookahead < entries.count {
-                column.prefetch(
-                    entries[index + Self.lookahead].row, textOf: entries[index + Self.lookahead / 2].row)
-            }
-            let (word, isExact) = column.word(entries[index].row, entries[index].place)
+        column.forEachWord(entries.count) {
+            (entries[$0].row, entries[$0].place)
+        } _: { index, word, isExact in
             entries[index].word = word
             areExact = areExact && isExact
         }
@@ -170,9 +164,9 @@ struct ItemSorter {
         let inversion = column.isDescending ? ~UInt64(0) : 0
         var (shortest, longest) = (Int.max, -1)
         for index in entries.indices {
-            if index + Self.lookahead < entries.count {
+            if index + SortColumn.lookahead < entries.count {
                 column.prefetch(
-                    entries[index + Self.lookahead].row, textOf: entries[index + Self.lookahead / 2].row)
+                    entries[index + SortColumn.lookahead].row, textOf: entries[index + SortColumn.lookahead / 2].row)
             }
             let (length, word) = column.withText(entries[index].row, entries[index].place) { text in
                 text.map { ($0.count, Self.word($0, at: offset)) } ?? (-1, 0)

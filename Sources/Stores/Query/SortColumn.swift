@@ -1,3 +1,4 @@
+import CPlatform
 import PropertyList
 
 /// A sort key's values as words: numbers whose order is that of the values, as far as they tell them apart.
@@ -54,6 +55,47 @@ struct SortColumn {
         computed += cells
         self.heap = heap
     }
+
+    /// Calls a body with the word of each of some rows, and whether it is exact: a loop for each kind of column.
+    ///
+    /// - Parameters:
+    ///   - count: how many rows there are.
+    ///   - row: the row, and its place in the scan, of each.
+    ///   - body: gets the index, the word, and whether equal words are equal values.
+    @inline(__always)
+    func forEachWord(
+        _ count: Int, _ row: (Int) -> (row: UInt32, place: UInt32), _ body: (Int, UInt64, Bool) -> Void
+    ) {
+        let inversion = inversion
+        switch source {
+        case .ranks(let codes, let ranks):
+            ranks.withUnsafeBufferPointer { ranks in
+                for index in 0..<count { body(index, UInt64(ranks[Int(codes[Int(row(index).row)])]) ^ inversion, true) }
+            }
+        case .view(.cells(let cells), _):
+            for index in 0..<count {
+                if index + Self.lookahead < count {
+                    cubby_prefetch(cells + Int(row(index + Self.lookahead).row))
+                    cells[Int(row(index + Self.lookahead / 2).row)].prefetchText()
+                }
+                let cell = cells + Int(row(index).row)
+                let word = cell.pointee.isText ? CellOrder.prefix(Cell.text(at: cell)) : CellOrder.prefix(cell.pointee)
+                body(index, word ^ inversion, false)
+            }
+        default:
+            for index in 0..<count {
+                if index + Self.lookahead < count {
+                    prefetch(row(index + Self.lookahead).row, textOf: row(index + Self.lookahead / 2).row)
+                }
+                let (row, place) = row(index)
+                let (word, isExact) = word(row, place)
+                body(index, word, isExact)
+            }
+        }
+    }
+
+    /// How many rows ahead of the one whose value is read it is fetched; a text half as many ahead.
+    static let lookahead = 16
 
     /// The word of a row's value, and whether equal words are equal values.
     @inline(__always)
@@ -113,7 +155,9 @@ struct SortColumn {
     @inline(__always)
     func prefetch(_ row: UInt32, textOf next: UInt32) {
         switch source {
-        case .view(.cells(let cells), _): cells[Int(next)].prefetchText()
+        case .view(.cells(let cells), _):
+            cubby_prefetch(cells + Int(row))
+            cells[Int(next)].prefetchText()
         case .view(.rows, let field):
             store.table.prefetch(row, field)
             if store.table.hasText(next, field) { store.table.prefetchText(next, field) }

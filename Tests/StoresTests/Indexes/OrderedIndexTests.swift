@@ -1,5 +1,6 @@
 import PredicateFormat
 import PropertyList
+import TestSupport
 import Testing
 
 @testable import Stores

@@ -1,5 +1,6 @@
 import PropertyList
 import Stores
+import TestSupport
 import Testing
 
 @Suite("Item store")

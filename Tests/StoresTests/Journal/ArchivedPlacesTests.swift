@@ -1,5 +1,6 @@
 import Files
 import PropertyList
+import TestSupport
 import Testing
 
 @testable import Stores

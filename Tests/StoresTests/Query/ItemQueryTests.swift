@@ -1,6 +1,7 @@
 import PredicateFormat
 import PropertyList
 import Stores
+import TestSupport
 import Testing
 
 @Suite("Queries")

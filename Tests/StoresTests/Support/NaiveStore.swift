@@ -1,5 +1,6 @@
 import PropertyList
 import Stores
+import TestSupport
 
 /// What a store should be: an array of records, and copies of it for all that is taken back.
 struct NaiveStore {

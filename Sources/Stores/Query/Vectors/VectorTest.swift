@@ -1,3 +1,4 @@
+import CPlatform
 import PredicateFormat
 import PropertyList
 
@@ -134,7 +135,10 @@ indirect enum VectorTest {
         @inline(__always) func keep(_ holds: (UnsafeBufferPointer<UInt8>) -> Bool) -> Int {
             var kept = 0
             for place in rows.indices {
-                if place + lookahead < rows.count { cells[Int(rows[place + lookahead])].prefetchText() }
+                if place + lookahead < rows.count {
+                    cubby_prefetch(cells + Int(rows[place + lookahead]))
+                    cells[Int(rows[place + lookahead / 2])].prefetchText()
+                }
                 let row = rows[place]
                 rows[kept] = row
                 let cell = cells + Int(row)

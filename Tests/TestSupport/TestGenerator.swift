@@ -1,12 +1,12 @@
 /// Repeatable random numbers (SplitMix64).
-struct TestGenerator: RandomNumberGenerator {
+package struct TestGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var word = state
         word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -14,5 +14,5 @@ struct TestGenerator: RandomNumberGenerator {
         return word ^ word >> 31
     }
 
-    mutating func number(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+    package mutating func number(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }
