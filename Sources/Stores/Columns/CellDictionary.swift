@@ -20,6 +20,7 @@ struct CellDictionary {
     }
 
     /// The code of a value, which is added when it is new. O(1).
+    @inline(__always)
     mutating func code(for cell: Cell) -> UInt32 {
         if (cells.count + 1) * 2 > slots.count { grow() }
         let slot = slot(of: cell)
@@ -46,6 +47,7 @@ struct CellDictionary {
         for code in cells.indices.dropFirst() { cells[code] = replacement(cells[code]) }
     }
 
+    @inline(__always)
     private func slot(of cell: Cell) -> Int {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash(cell)) & mask
@@ -53,11 +55,13 @@ struct CellDictionary {
         return slot
     }
 
+    @inline(__always)
     private func hash(_ cell: Cell) -> UInt64 {
         guard cell.kind == .longText else { return hasher.hash(PackedKey(high: cell.head, low: cell.tail)) >> 20 }
         return cell.withText { hasher.hash(text: $0) }
     }
 
+    @inline(__always)
     private static func areEqual(_ first: Cell, _ second: Cell) -> Bool {
         if first == second { return true }
         guard first.head == second.head, first.kind == .longText else { return false }

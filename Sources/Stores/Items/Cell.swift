@@ -19,6 +19,9 @@ struct Cell: BitwiseCopyable, Equatable {
     static let archived = Cell(.absent, 1)
 
     @inline(__always)
+    private init(head: UInt64, tail: UInt64) { (self.head, self.tail) = (head, tail) }
+
+    @inline(__always)
     init(_ kind: Kind, _ tail: UInt64 = 0) {
         head = UInt64(kind.rawValue)
         self.tail = tail
@@ -26,7 +29,9 @@ struct Cell: BitwiseCopyable, Equatable {
 
     @inline(__always)
     var kind: Kind {
-        Kind(rawValue: UInt8(truncatingIfNeeded: head)) ?? .absent
+        // The raw values are the cases' own numbers: the initialiser would be a call and a switch at each look.
+        let value = UInt8(truncatingIfNeeded: head)
+        return value <= Kind.box.rawValue ? unsafeBitCast(value, to: Kind.self) : .absent
     }
 
     var isAbsent: Bool { head & 0xFF == 0 }
@@ -72,6 +77,13 @@ struct Cell: BitwiseCopyable, Equatable {
         cell.head |= UInt64(count) << 8 | low << 16
         cell.tail = low >> 48 | high << 16
         return cell
+    }
+
+    /// A text of at most seven bytes, the first the lowest of a word; what is behind them does not count.
+    @inline(__always)
+    static func shortText(_ bytes: UInt64, count: UInt64) -> Cell {
+        let low = bytes & ~(.max << (count * 8))
+        return Cell(head: UInt64(Kind.shortText.rawValue) | count << 8 | low << 16, tail: low >> 48)
     }
 
     var integerValue: Int64 { Int64(bitPattern: tail) }

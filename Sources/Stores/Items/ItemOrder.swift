@@ -31,8 +31,8 @@ struct ItemOrder: ~Copyable {
         }
     }
 
-    /// The rows while each is at its own position and none of that is written down.
-    var untouchedSlots: Range<UInt32>? { untouched > 0 ? 0..<UInt32(untouched) : nil }
+    /// The rows while each is at its own position.
+    var rowRange: Range<UInt32>? { isInRowOrder ? 0..<UInt32(count) : nil }
 
     /// The rows for a snapshot: nil when each is at its own position.
     var snapshot: [UInt32]? { isInRowOrder ? nil : stored }

@@ -9,7 +9,6 @@ struct ItemGrouper {
     private var numbers = KeyNumbers()
     /// The first cell of each group.
     private var cells: [Cell] = []
-    private var sizes: [UInt32] = []
     /// By code of the key's dictionary, the group's number and 1; 0 for one that has not been met.
     private var groupOfCode: [UInt32] = []
 
@@ -23,25 +22,30 @@ struct ItemGrouper {
     /// The groups of some rows. O(n).
     mutating func groups(of rows: [UInt32]) throws -> [ItemGroup] {
         let numbers = try rows.withUnsafeBufferPointer { try self.numbers(of: $0) }
-        // A counting sort: each group's rows stay in order.
-        var starts: [Int] = []
-        var start = 0
-        for size in sizes {
-            starts.append(start)
-            start += Int(size)
+        let (sorted, starts) = Self.sort(rows, by: numbers, groupCount: cells.count)
+        return cells.indices.map { group in
+            ItemGroup(store: store, key: value(cells[group]), rows: sorted[starts[group]..<starts[group + 1]])
         }
+    }
+
+    /// Rows in the order of their groups, those of a group in theirs, and where each group starts: a counting sort.
+    private static func sort(
+        _ rows: [UInt32], by numbers: [UInt32], groupCount: Int
+    ) -> (rows: [UInt32], starts: [Int]) {
+        var starts = [Int](repeating: 0, count: groupCount + 1)
+        for number in numbers { starts[Int(number) + 1] += 1 }
+        for group in 0..<groupCount { starts[group + 1] += starts[group] }
         var next = starts
         let sorted = [UInt32](unsafeUninitializedCapacity: rows.count) { buffer, count in
-            for place in rows.indices {
-                let group = Int(numbers[place])
-                buffer[next[group]] = rows[place]
-                next[group] += 1
+            next.withUnsafeMutableBufferPointer { next in
+                for (place, number) in numbers.enumerated() {
+                    buffer[next[Int(number)]] = rows[place]
+                    next[Int(number)] += 1
+                }
             }
             count = rows.count
         }
-        return cells.indices.map { group in
-            ItemGroup(store: store, key: value(cells[group]), rows: sorted[starts[group]..<next[group]])
-        }
+        return (sorted, starts)
     }
 
     private func value(_ cell: Cell) -> PropertyListValue? {
@@ -51,15 +55,23 @@ struct ItemGrouper {
     }
 
     private mutating func numbers(of rows: UnsafeBufferPointer<UInt32>) throws -> [UInt32] {
-        var result = [UInt32](repeating: 0, count: rows.count)
-        if case .view(.codes(let codes, let dictionary), _) = key {
-            groupOfCode = [UInt32](repeating: 0, count: dictionary.cells.count)
-            for place in rows.indices {
-                if place & 0xFFFF == 0, Interruption.isDue { throw WorkStopped() }
-                result[place] = group(ofCode: codes[Int(rows[place])], dictionary)
+        try [UInt32](unsafeUninitializedCapacity: rows.count) { result, count in
+            if case .view(.codes(let codes, let dictionary), _) = key {
+                groupOfCode = [UInt32](repeating: 0, count: dictionary.cells.count)
+                for place in rows.indices {
+                    if place & 0xFFFF == 0, Interruption.isDue { throw WorkStopped() }
+                    result[place] = group(ofCode: codes[Int(rows[place])], dictionary)
+                }
+            } else {
+                try numberCells(rows, result)
             }
-            return result
+            count = rows.count
         }
+    }
+
+    private mutating func numberCells(
+        _ rows: UnsafeBufferPointer<UInt32>, _ result: UnsafeMutableBufferPointer<UInt32>
+    ) throws {
         try withUnsafeTemporaryAllocation(of: Cell.self, capacity: Self.batch) { cells in
             for start in stride(from: 0, to: rows.count, by: Self.batch) {
                 if Interruption.isDue { throw WorkStopped() }
@@ -68,16 +80,12 @@ struct ItemGrouper {
                 for place in batch.indices { result[start + place] = group(of: cells[place]) }
             }
         }
-        return result
     }
 
     @inline(__always)
     private mutating func group(ofCode code: UInt32, _ dictionary: CellDictionary) -> UInt32 {
         let known = groupOfCode[Int(code)]
-        if known != 0 {
-            sizes[Int(known - 1)] += 1
-            return known - 1
-        }
+        if known != 0 { return known - 1 }
         let group = group(of: dictionary.cells[Int(code)])
         groupOfCode[Int(code)] = group + 1
         return group
@@ -89,11 +97,7 @@ struct ItemGrouper {
             if case .view(.cells, _) = key { return store.heap.value(ofBox: box) }
             return heap.value(ofBox: box)
         }
-        if Int(group) == cells.count {
-            cells.append(cell)
-            sizes.append(0)
-        }
-        sizes[Int(group)] += 1
+        if Int(group) == cells.count { cells.append(cell) }
         return group
     }
 }

@@ -76,12 +76,12 @@ extension ItemQuery {
     ) throws -> Bool {
         if case .index(_, _, isExact: true) = access { return false }
         guard !changes, limitCount == nil, offsetCount == 0 else { return false }
-        guard hasConditions || store.order.untouchedSlots != nil, let filter = ItemFilter(self) else { return false }
+        guard let filter = ItemFilter(self) else { return false }
         statistics.index = access.indexField
         return try store.pinningRows {
             switch access {
             case .scan:
-                if let rows = store.order.untouchedSlots {
+                if let rows = store.order.rowRange {
                     statistics.examined = try filter.forEachBatch(of: rows, body)
                 } else {
                     statistics.examined = try filter.forEachBatch(of: store.order.slots, body)

@@ -10,7 +10,7 @@ struct ItemSorter {
         var place: UInt32
     }
 
-    private var columns: [SortColumn]
+    private let columns: [SortColumn]
     private let kept: Int?
     private var entries: [Entry] = []
     private var place: UInt32 = 0
@@ -28,7 +28,7 @@ struct ItemSorter {
         var asked: [Int: SortColumn] = [:]
         for (index, key) in keys.enumerated() {
             guard case .function = key.key else { continue }
-            var column = SortColumn(key, query)
+            let column = SortColumn(key, query)
             try rows.withUnsafeBufferPointer { try column.add($0) }
             column.isComplete = true
             asked[index] = column
@@ -40,7 +40,7 @@ struct ItemSorter {
 
     /// Adds rows in the order of the scan.
     mutating func add(_ rows: UnsafeBufferPointer<UInt32>) throws {
-        for index in columns.indices { try columns[index].add(rows) }
+        for column in columns { try column.add(rows) }
         guard let kept else {
             entries.reserveCapacity(entries.count + rows.count)
             for row in rows {
@@ -194,8 +194,19 @@ struct ItemSorter {
     // MARK: By comparison
 
     private func compareAll(_ entries: UnsafeMutableBufferPointer<Entry>, from key: Int) {
-        var entries = entries
-        entries.sort { isOrdered($0, $1, from: key) }
+        guard entries.count <= Self.few else {
+            var entries = entries
+            return entries.sort { isOrdered($0, $1, from: key) }
+        }
+        for index in 1..<max(entries.count, 1) {
+            let entry = entries[index]
+            var place = index
+            while place > 0, isOrdered(entry, entries[place - 1], from: key) {
+                entries[place] = entries[place - 1]
+                place -= 1
+            }
+            entries[place] = entry
+        }
     }
 
     private func isBefore(_ first: Entry, _ second: Entry) -> Bool {

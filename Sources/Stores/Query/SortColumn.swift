@@ -2,7 +2,7 @@ import CPlatform
 import PropertyList
 
 /// A sort key's values as words: numbers whose order is that of the values, as far as they tell them apart.
-struct SortColumn {
+final class SortColumn {
     private enum Source {
         case view(ColumnView, ItemField)
         /// The place of each entry of a dictionary among all, and 1 more than that where it counts.
@@ -48,12 +48,9 @@ struct SortColumn {
     }
 
     /// Computes the key of rows that come into the sort, where it is computed.
-    mutating func add(_ rows: UnsafeBufferPointer<UInt32>) throws {
+    func add(_ rows: UnsafeBufferPointer<UInt32>) throws {
         guard case .computed = source, !isComplete else { return }
-        var heap = heap
-        let cells = try key.withCells(rows, store, &heap) { Array($0) }
-        computed += cells
-        self.heap = heap
+        computed += try key.withCells(rows, store, &heap) { Array($0) }
     }
 
     /// Calls a body with the word of each of some rows, and whether it is exact: a loop for each kind of column.
@@ -167,6 +164,14 @@ struct SortColumn {
 
     /// Below 0, 0 or above as the first row comes before, with or after the second.
     func compare(_ first: (row: UInt32, place: UInt32), _ second: (row: UInt32, place: UInt32)) -> Int {
+        if case .view(.cells(let cells), _) = source {
+            let (left, right) = (cells + Int(first.row), cells + Int(second.row))
+            let order =
+                left.pointee.isText && right.pointee.isText
+                ? CellOrder.compareText(Cell.text(at: left), Cell.text(at: right))
+                : CellOrder.compare(left.pointee, right.pointee)
+            return isDescending ? -order : order
+        }
         let (left, right) = (word(first.row, first.place), word(second.row, second.place))
         if left.word != right.word { return left.word < right.word ? -1 : 1 }
         if left.isExact, right.isExact { return 0 }

@@ -139,6 +139,13 @@ enum VectorKey {
     private static func firstWord(_ cell: UnsafePointer<Cell>) -> Cell {
         guard cell.pointee.isText else { return .absent }
         let text = Cell.text(at: cell)
+        if text.count >= 8, let base = text.baseAddress {
+            let start = UInt64(littleEndian: UnsafeRawPointer(base).loadUnaligned(as: UInt64.self))
+            // The lowest byte that is a space has the lowest of these bits.
+            let other = start ^ 0x2020_2020_2020_2020
+            let spaces = (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
+            if spaces != 0 { return .shortText(start, count: UInt64(truncatingIfNeeded: spaces.trailingZeroBitCount >> 3)) }
+        }
         var count = 0
         while count < text.count, text[count] != 0x20 { count += 1 }
         guard let start = text.baseAddress, count > Cell.shortTextLimit else {

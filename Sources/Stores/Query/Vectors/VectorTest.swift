@@ -102,7 +102,9 @@ indirect enum VectorTest {
                     return (lower <= value) && (value <= upper) && isPresent
                 }
             }
-            if presence == nil { return rows.keep { lower <= values[Int($0)] && values[Int($0)] <= upper } }
+            // One comparison without a sign, for a range that begins at 0.
+            let width = UInt64(bitPattern: upper &- lower)
+            if presence == nil { return rows.keep { UInt64(bitPattern: values[Int($0)] &- lower) <= width } }
         }
         return rows.keep {
             ColumnView.isPresent($0, presence) ? test.holds(values[Int($0)]) : whenAbsent
