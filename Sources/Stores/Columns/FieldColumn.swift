@@ -88,7 +88,8 @@ final class FieldColumn {
     /// Sets a row's value, or removes it with an absent cell.
     func set(_ row: UInt32, _ cell: Cell) {
         if cell.isAbsent { return clear(row) }
-        if !takes(cell) { convert(for: cell) }
+        // Twice where a column that is not sparse any more holds another kind.
+        while !takes(cell) { convert(for: cell) }
         if encoding == .sparse {
             if entries.updateValue(cell, forKey: row) == nil { held += 1 }
             return

@@ -4,8 +4,8 @@ import PropertyList
 /// The sum and number of a key's numbers.
 struct ItemAggregate {
     private(set) var count = 0
-    private var integers: Int64 = 0
-    /// What is no integer, and integers that no longer fit.
+    /// Wide enough for the sum of any number of 64-bit integers.
+    private var integers: Int128 = 0
     private var reals = 0.0
     private var hasReals = false
 
@@ -90,16 +90,7 @@ struct ItemAggregate {
         }
     }
 
-    private mutating func add(_ integer: Int64) {
-        let (sum, overflow) = integers.addingReportingOverflow(integer)
-        if overflow {
-            reals += Double(integers) + Double(integer)
-            integers = 0
-            hasReals = true
-        } else {
-            integers = sum
-        }
-    }
+    private mutating func add(_ integer: Int64) { integers += Int128(integer) }
 
     private mutating func add(_ cell: Cell, _ row: UInt32, _ name: String, _ store: ItemStore) throws(StoreError) {
         switch cell.kind {
@@ -117,7 +108,10 @@ struct ItemAggregate {
         count += 1
     }
 
-    var sum: PropertyListValue { hasReals ? .real(reals + Double(integers)) : .integer(integers) }
+    var sum: PropertyListValue {
+        if !hasReals, let sum = Int64(exactly: integers) { return .integer(sum) }
+        return .real(reals + Double(integers))
+    }
 
     var average: Double? { count == 0 ? nil : (reals + Double(integers)) / Double(count) }
 
@@ -130,19 +124,17 @@ struct ItemAggregate {
         var bestValue: PropertyListValue?
         try forEachLiveBatch(rows, store) { batch in
             var scratch = CellHeap()
+            var found: Cell?
             try key.withCells(batch, store, &scratch) { cells in
                 for cell in cells where !cell.isAbsent {
-                    if let current = best, CellOrder.compare(cell, current).signum() != wanted { continue }
-                    best = cell
+                    if let current = found ?? best, CellOrder.compare(cell, current).signum() != wanted { continue }
+                    found = cell
                 }
             }
-            // What the batch computed goes with it.
-            guard let found = best else { return }
+            guard let found else { return }
+            // What the batch computed goes with it; of a box that stays only the kind is compared.
             let isStores = if case .view(.cells, _) = key { found.kind == .box } else { false }
-            bestValue =
-                isStores
-                ? store.heap.value(found)
-                : scratch.boxes.isEmpty || found.kind != .box ? heap.value(found) : scratch.value(found)
+            bestValue = isStores ? store.heap.value(found) : scratch.value(found)
             best = found.isText ? found.withText { heap.text($0) } : found
         }
         return bestValue

@@ -21,10 +21,13 @@ extension ItemQuery {
     public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
 
     private func aggregate(_ name: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
-        let function = try ItemAggregateFunction(name, key, store)
+        let key = try store.key(key)
         var query = self
         if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
-        return try query.rows().withUnsafeBufferPointer { try function.value(of: $0) }
+        let rows = try query.rows()
+        // Made last: a condition that is a function may change the columns that the key reads.
+        let function = ItemAggregateFunction(name, key, store)
+        return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
     }
 
     /// The items in groups of equal values of a key, in order of appearance; those without it are one group. A key is a

@@ -5,8 +5,8 @@ import PropertyList
 /// A key of a query as an operator reads it: a cell for each row of a batch.
 enum VectorKey {
     case view(ColumnView, ItemField)
-    /// What stands before the first space of a text.
-    case firstWord(ColumnView, ItemField)
+    /// What stands before the first space of a text; of a collection what the general evaluation gives.
+    case firstWord(ColumnView, ItemField, otherwise: (UInt32) -> PropertyListValue?)
     case numbers(VectorExpression, otherwise: (UInt32) -> PropertyListValue?)
     case values((UInt32) throws -> PropertyListValue?)
 
@@ -15,13 +15,13 @@ enum VectorKey {
         switch key {
         case .field(let field): self = .view(store.view(field), field)
         case .expression(let expression, _):
+            let value = PredicateCompiler<UInt32>(accessors: query.accessor).value(expression)
             if case .keyPath(let path) = expression, path.rest == ["firstWord"],
                 let field = store.fields.existing(path.field), field != .itemKey
             {
-                self = .firstWord(store.view(field), field)
+                self = .firstWord(store.view(field), field, otherwise: value)
                 return
             }
-            let value = PredicateCompiler<UInt32>(accessors: query.accessor).value(expression)
             if let numbers = VectorExpression(expression, store) {
                 self = .numbers(numbers, otherwise: value)
             } else {
@@ -53,20 +53,27 @@ enum VectorKey {
     ) throws {
         switch self {
         case .view(let view, let field): Self.read(view, field, rows, store, &heap, cells)
-        case .firstWord(let view, let field):
+        case .firstWord(let view, let field, let otherwise):
             if case .cells(let column) = view {
                 for place in rows.indices {
                     if place + Self.lookahead < rows.count {
                         cubby_prefetch(column + Int(rows[place + Self.lookahead]))
                         column[Int(rows[place + Self.lookahead / 2])].prefetchText()
                     }
-                    cells[place] = Self.firstWord(column + Int(rows[place]))
+                    let cell = column + Int(rows[place])
+                    cells[place] =
+                        cell.pointee.kind == .box
+                        ? otherwise(rows[place]).map { heap.cell($0) } ?? .absent : Self.firstWord(cell)
                 }
                 return
             }
             Self.read(view, field, rows, store, &heap, cells)
             guard let base = cells.baseAddress else { return }
-            for place in cells.indices { cells[place] = Self.firstWord(base + place) }
+            for place in rows.indices where !cells[place].isAbsent {
+                cells[place] =
+                    cells[place].kind == .box
+                    ? otherwise(rows[place]).map { heap.cell($0) } ?? .absent : Self.firstWord(base + place)
+            }
         case .numbers(let expression, let otherwise):
             let batch = UnsafeMutableBufferPointer(mutating: rows)
             expression.withNumbers(batch) { numbers, states in
