@@ -31,7 +31,7 @@ import Testing
     static let files: [Any.Type] = [
         AtomicFile.self, AtomicFileWriter.self, BeneathFileLayer.self, DisplayPath.self, FileAccess.self,
         FileError.self,
-        (any FileLayer).self, FileLayerCode.self, FileNameKey.self, FileStatus.self, FileTarget.self, FolderLock.self,
+        (any FileLayer).self, FileLayerCode.self, FileStatus.self, FileTarget.self, FolderLock.self,
         FolderLockError.self, FolderRemover.self, HomeFolder.self, LockHolder.self, MappedFile.self, OpenFile.self,
         OwnStream.self, (any PathLayer).self, PathText.self, PosixFileLayer.self, ProcessName.self,
         ProgramArguments.self, TemporaryName.self,
