@@ -216,12 +216,7 @@ public struct ValuePrinter {
             return
                 "\"\(shown.joined())\"\(string.bytes.count > limit ? "… (\(string.bytes.count.counted("byte")))" : "")"
         }
-        var result = ""
-        for scalar in text.unicodeScalars.prefix(stringLimit) {
-            if scalar == "\"" || scalar == "\\" { result += "\\" }
-            result.unicodeScalars.append(scalar)
-        }
-        result = "\"" + VisibleText.line(result)
-        return result + (text.unicodeScalars.count > stringLimit ? "\"… (\(text.utf8.count.counted("byte")))" : "\"")
+        let shown = VisibleText.escaped(String(text.unicodeScalars.prefix(stringLimit)).quoted())
+        return text.unicodeScalars.count > stringLimit ? "\(shown)… (\(text.utf8.count.counted("byte")))" : shown
     }
 }
