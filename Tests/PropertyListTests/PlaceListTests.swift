@@ -14,9 +14,9 @@ import Testing
         for start in stride(from: 0, to: count, by: 1000) {
             var bytes: [UInt8] = []
             for index in start..<min(start + 1000, count) {
-                bytes += [UInt8](unsafeUninitializedCapacity: PlaceList.gapSize) { buffer, size in
+                bytes += [UInt8](unsafeUninitializedCapacity: Varint.maximumSize) { buffer, size in
                     if let target = buffer.baseAddress {
-                        size = PlaceList.store(Self.gaps[index % Self.gaps.count], at: target)
+                        size = Varint.store(UInt64(Self.gaps[index % Self.gaps.count]), at: target)
                     }
                 }
             }

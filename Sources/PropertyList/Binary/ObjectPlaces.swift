@@ -41,8 +41,9 @@ struct ObjectPlaces: ~Copyable {
 
     @inline(__always)
     private mutating func record(_ start: Int) {
-        records.ensure(PlaceList.gapSize)
-        records.advance(PlaceList.store(start &- lastRecorded, at: records.base + records.count))
+        records.ensure(Varint.maximumSize)
+        let gap = UInt64(truncatingIfNeeded: start &- lastRecorded)
+        records.advance(Varint.store(gap, at: records.base + records.count))
         lastRecorded = start
     }
 
