@@ -119,10 +119,4 @@ public struct ItemLoader {
         }
         store.restore(draft.row, at: store.order.count)
     }
-
-    /// Whether the store has an item with this key.
-    func hasItem(forKey key: String) -> Bool {
-        var key = key
-        return key.withUTF8 { store.row(forKey: $0) } != nil
-    }
 }
