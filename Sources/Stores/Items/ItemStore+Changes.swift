@@ -38,7 +38,7 @@ extension ItemStore {
     /// A new item that is filled field by field and then inserted; for callers that have bytes and not strings.
     ///
     /// - Throws: `readOnly`, `full`.
-    public func beginItem() throws(StoreError) -> ItemDraft {
+    package func beginItem() throws(StoreError) -> ItemDraft {
         try checkRoom()
         // A key and a date are made for those that are given none.
         let (row, isNew) = table.makeRow(date: Self.noDate, key: PackedKey(text: .absent), isTextKey: true)
