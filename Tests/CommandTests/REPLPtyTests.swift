@@ -408,13 +408,12 @@ struct REPLPtyTests {
         try second.expect("\nx1\nx2")
     }
 
-    @Test("25 a pipe has no prompt, no banner and no colour", arguments: [[], ["-i"]])
-    func pipe(options: [String]) throws {
+    @Test("25 a pipe has no prompt, no banner and no colour", arguments: [[], ["-"], ["-i", "-e", "x = 1"]])
+    func pipe(arguments: [String]) throws {
         let program = try Program()
-        let output = try program(
-            options.first ?? "-", "-e", options.isEmpty ? "" : "x = 1", input: "print('plain')\nx = = 1\n")
-        guard !options.isEmpty else { return }
+        let output = try program(arguments, input: "print('plain')\nerror('refused')\n")
         #expect(output.stdout.contains("plain\n"))
+        #expect(output.stderr.contains("refused"))
         #expect(!output.stdout.contains("> ") && !output.stdout.contains("Cubby") && !output.stdout.contains("\u{1B}"))
         #expect(!output.stderr.contains("\u{1B}"))
     }

@@ -31,7 +31,7 @@ import Testing
     static let files: [Any.Type] = [
         AtomicFile.self, AtomicFileWriter.self, BeneathFileLayer.self, DisplayPath.self, FileAccess.self,
         FileError.self,
-        (any FileLayer).self, FileLayerCode.self, FileNameKey.self, FileStatus.self, FileTarget.self, FolderLock.self,
+        (any FileLayer).self, FileLayerCode.self, FileStatus.self, FileTarget.self, FolderLock.self,
         FolderLockError.self, FolderRemover.self, HomeFolder.self, LockHolder.self, MappedFile.self, OpenFile.self,
         OwnStream.self, (any PathLayer).self, PathText.self, PosixFileLayer.self, ProcessName.self,
         ProgramArguments.self, TemporaryName.self,
@@ -104,20 +104,16 @@ import Testing
 
     // Stores
     static let stores: [Any.Type] = [
-        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, Checksum.self, Durability.self,
-        ForeignFields.self, HistoryLimits.self, Item.self, ItemChange.self, (any ItemCommitObserver).self,
-        (any DocumentPersistence).self, (any FilePersistence).self, ItemCommit.Entry.self,
-        ItemAggregateFunction.self, ItemCursor.self, ItemDraft.self, ItemField.self, ItemFields.self,
-        ItemFileFormat.self, ItemFileOptions.self,
-        ItemGroup.self, ItemGroups.self, ItemKey.self, ItemLoadReport.self, ItemLoader.self, (any ItemPersistence).self,
-        ItemPredicate.self,
-        ItemPredicateError.self, ItemPredicateExpression.self, ItemQuery.self, ItemQueryPlan.self, ItemRecord.self,
-        ItemReference.self, (any ItemReplacement).self, ItemRevision.self,
-        ItemSnapshot.self, ItemStore.self, ItemStoreChanges.self,
-        ItemStoreDiff.self, (any ItemStoreObserver).self, ItemStoreCommit.self, ItemStoreReference.self,
-        ItemStoreSave.self,
-        JournalHeader.self, JournalRecord.self, JournalScan.self, MemoryPersistence.self, OriginalArchive.self,
-        StoreCheck.self, StoreError.self, StoreFinding.self,
+        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, Checksum.self,
+        (any DocumentPersistence).self, Durability.self, (any FilePersistence).self, ForeignFields.self,
+        HistoryLimits.self, Item.self, ItemAggregateFunction.self, ItemChange.self, ItemCommit.Entry.self,
+        (any ItemCommitObserver).self, ItemCursor.self, ItemField.self, ItemFields.self, ItemFileFormat.self,
+        ItemFileOptions.self, ItemGroup.self, ItemGroups.self, ItemKey.self, ItemLoader.self, ItemLoadReport.self,
+        (any ItemPersistence).self, ItemPredicate.self, ItemPredicateError.self, ItemPredicateExpression.self,
+        ItemQuery.self, ItemQueryPlan.self, (any ItemReplacement).self, ItemRevision.self, ItemSnapshot.self,
+        ItemStore.self, ItemStoreChanges.self, ItemStoreCommit.self, ItemStoreDiff.self, (any ItemStoreObserver).self,
+        ItemStoreReference.self, ItemStoreSave.self, JournalHeader.self, JournalRecord.self, JournalScan.self,
+        MemoryPersistence.self, OriginalArchive.self, StoreCheck.self, StoreError.self, StoreFinding.self,
         (any TransactionParticipant).self,
     ]
 

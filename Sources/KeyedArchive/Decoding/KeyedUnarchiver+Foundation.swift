@@ -185,7 +185,7 @@ extension KeyedUnarchiver {
     }
 
     private func varints(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> [Int64] {
-        guard let numbers = Varint.decode(try bytes(key, of: record)) else {
+        guard let numbers = Varint.numbers(in: try bytes(key, of: record)) else {
             throw invalid(record, "a number runs past the end of its data")
         }
         return numbers.map { Int64(bitPattern: $0) }

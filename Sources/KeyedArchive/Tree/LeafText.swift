@@ -44,24 +44,14 @@ public struct LeafText: Sendable {
 
     /// The text in quotes, with escapes for what a terminal would act on.
     static func quoted(_ text: String) -> String {
-        var out = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": out += "\\\""
-            case "\\": out += "\\\\"
-            case "\n": out += "\\n"
-            case "\r": out += "\\r"
-            case "\t": out += "\\t"
-            default:
-                // Control and format characters: escape sequences, and what turns text around.
-                switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-                    out += scalar == "\u{200D}" ? "\u{200D}" : "\\u{\(String(scalar.value, radix: 16))}"
-                default: out.unicodeScalars.append(scalar)
-                }
+        text.quoted { scalar in
+            // Control and format characters: escape sequences, and what turns text around.
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                scalar == "\u{200D}" ? nil : "\\u{\(String(scalar.value, radix: 16))}"
+            default: nil
             }
         }
-        return out + "\""
     }
 
     func data(_ bytes: [UInt8]) -> String {

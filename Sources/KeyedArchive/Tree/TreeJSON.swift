@@ -31,10 +31,9 @@ public struct TreeJSON {
         // `$objects` is ours, and of two values of one key the first counts.
         var met: Set<String> = ["$objects"]
         for (index, root) in tree.roots.enumerated() {
-            text.line(1, isFirst: index == 0)
+            text.next(1, isFirst: index == 0)
             let key = root.label.map(Self.key) ?? ""
-            text.string(met.insert(key).inserted ? key : "$entry\(index)")
-            text.append(": ")
+            text.key(met.insert(key).inserted ? key : "$entry\(index)")
             try value(root.node, 1, emit)
         }
         try writeDeferred(emit)
@@ -51,18 +50,18 @@ public struct TreeJSON {
 
     private mutating func writeDeferred(_ emit: ([UInt8]) throws -> Void) throws {
         guard !deferred.isEmpty else { return }
-        text.line(1, isFirst: false)
-        text.append("\"$objects\": {")
+        text.next(1, isFirst: false)
+        text.key("$objects")
+        text.append("{")
         var isFirst = true
         while let next = deferred.popLast() {
             guard !written.contains(next.identity) else { continue }
-            text.line(2, isFirst: isFirst)
+            text.next(2, isFirst: isFirst)
             isFirst = false
-            text.append("\"\(next.identity)\": ")
+            text.key("\(next.identity)")
             try value(next.node, 2, emit)
         }
-        text.line(1, isFirst: true)
-        text.append("}")
+        text.end("}", 1)
     }
 
     // MARK: - Values
@@ -98,14 +97,15 @@ public struct TreeJSON {
         case .leaf(let leaf): text.leaf(leaf)
         case .value(let small):
             header(value, level, isOnly: false)
-            text.append("\"$value\": ")
+            text.key("$value")
             text.string(LeafText(limit: nil).text(small).unquoted)
-            close(level)
+            text.end("}", level)
         case .list: try list(node, value, level, emit)
         case .bag: try list(node, value, level, emit)
         case .dictionary, .object: try entries(node, value, level, emit)
         case .broken(let error):
-            text.append("{\"$error\": ")
+            text.append("{")
+            text.key("$error")
             text.string(error.description)
             text.append("}")
         }
@@ -116,22 +116,18 @@ public struct TreeJSON {
         text.append("{")
         var isFirst = true
         if let name = value.className, !value.isPlainDictionary {
-            text.line(level + 1, isFirst: true)
-            text.append("\"$class\": ")
+            text.next(level + 1, isFirst: true)
+            text.key("$class")
             text.string(name)
             isFirst = false
         }
         if let identity = value.identity, tree.isShared(identity) || level >= Self.maximumDepth {
-            text.line(level + 1, isFirst: isFirst)
-            text.append("\"$id\": \(identity)")
+            text.next(level + 1, isFirst: isFirst)
+            text.key("$id")
+            text.append("\(identity)")
             isFirst = false
         }
-        if isOnly { close(level) } else { text.line(level + 1, isFirst: isFirst) }
-    }
-
-    private mutating func close(_ level: Int) {
-        text.line(level, isFirst: true)
-        text.append("}")
+        if isOnly { text.end("}", level) } else { text.next(level + 1, isFirst: isFirst) }
     }
 
     private mutating func list(
@@ -143,23 +139,21 @@ public struct TreeJSON {
         if let identity = value.identity, tree.isShared(identity) { isPlain = false }
         if isPlain { return try elements(node, level, emit) }
         header(value, level, isOnly: false)
-        text.append(value.className == nil && !isArray ? "\"$set\": " : "\"$elements\": ")
+        text.key(value.className == nil && !isArray ? "$set" : "$elements")
         try elements(node, level + 1, emit)
-        close(level)
+        text.end("}", level)
     }
 
     private mutating func elements(
         _ node: ArchiveTree.Node, _ level: Int, _ emit: ([UInt8]) throws -> Void
     ) throws {
         let children = tree.children(node)
-        guard !children.isEmpty else { return text.append("[]") }
         text.append("[")
         for (index, child) in children.enumerated() {
-            text.line(level + 1, isFirst: index == 0)
+            text.next(level + 1, isFirst: index == 0)
             try value(child.node, level + 1, emit)
         }
-        text.line(level, isFirst: true)
-        text.append("]")
+        text.end("]", level, isEmpty: children.isEmpty)
     }
 
     private mutating func entries(
@@ -172,30 +166,28 @@ public struct TreeJSON {
         header(value, level, isOnly: false)
         var entry = 0
         for (index, child) in children.enumerated() {
-            if index > 0, child.label != .entryValue(entry) { text.line(level + 1, isFirst: false) }
+            if index > 0, child.label != .entryValue(entry) { text.next(level + 1, isFirst: false) }
             switch child.label {
             case .key(let key):
-                text.string(Self.escaped(key))
-                text.append(": ")
+                text.key(Self.escaped(key))
                 try self.value(child.node, level + 1, emit)
             case .index(let index):
-                text.string("\(index)")
-                text.append(": ")
+                text.key("\(index)")
                 try self.value(child.node, level + 1, emit)
             case .entryKey(let number):
                 // An entry whose key is no string: a pair under its number.
                 entry = number
-                text.append("\"$entry\(number)\": [")
-                text.line(level + 2, isFirst: true)
+                text.key("$entry\(number)")
+                text.append("[")
+                text.next(level + 2, isFirst: true)
                 try self.value(child.node, level + 2, emit)
             case .entryValue:
-                text.line(level + 2, isFirst: false)
+                text.next(level + 2, isFirst: false)
                 try self.value(child.node, level + 2, emit)
-                text.line(level + 1, isFirst: true)
-                text.append("]")
+                text.end("]", level + 1)
             }
         }
-        close(level)
+        text.end("}", level)
     }
 
     private static func key(_ label: ArchiveTree.Label) -> String {

@@ -14,14 +14,8 @@ extension EditBuffer {
         return index
     }
 
-    /// Whether the cursor is on the first line.
-    public var isOnFirstLine: Bool { lineStart(of: cursor) == 0 }
-
     /// Whether the cursor is on the last line.
     public var isOnLastLine: Bool { lineEnd(of: cursor) == characters.count }
-
-    /// Whether there is more than one line.
-    public var isMultiline: Bool { characters.contains("\n") }
 
     /// The text of the line that a position is in, without its line break.
     public func line(at position: Int) -> String { String(characters[lineStart(of: position)..<lineEnd(of: position)]) }

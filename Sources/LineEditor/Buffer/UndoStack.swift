@@ -52,19 +52,6 @@ struct UndoStack: Sendable {
         return group
     }
 
-    /// Joins all groups after a mark to one, for commands made of several changes.
-    mutating func joinGroups(since mark: Int) {
-        guard mark >= 0, mark + 1 < done.count else { return }
-        let tail = done[mark...]
-        guard let first = tail.first, let last = tail.last else { return }
-        let joined = Group(
-            edits: tail.flatMap(\.edits), cursorBefore: first.cursorBefore, cursorAfter: last.cursorAfter)
-        done.replaceSubrange(mark..., with: [joined])
-    }
-
-    /// A mark for ``joinGroups(since:)``.
-    var mark: Int { done.count }
-
     private static func continues(_ group: Group, with edit: Edit) -> Bool {
         guard let last = group.edits.last else { return false }
         switch (last.isTyping, edit.isTyping, last.isErasing, edit.isErasing) {

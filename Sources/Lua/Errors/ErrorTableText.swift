@@ -1,3 +1,5 @@
+import Wording
+
 /// A table that was raised as an error, in words: its fields as a constructor writes them.
 ///
 /// Fields are read past metamethods. What is shown is limited in depth, fields and bytes.
@@ -66,7 +68,7 @@ struct ErrorTableText {
             } else {
                 write(table, depth: depth)
             }
-        case .string(let string): text += Self.quoted(string.description.prefix(200))
+        case .string(let string): text += Self.quoted(string.description)
         default: text += state.describe(value).description
         }
     }
@@ -76,20 +78,8 @@ struct ErrorTableText {
         let isName =
             !name.isEmpty && !(name.utf8.first.map { (0x30...0x39).contains($0) } ?? true)
             && name.utf8.allSatisfy { $0 == 0x5F || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
-        return isName ? name : "[\(Self.quoted(name.prefix(200)))]"
+        return isName ? name : "[\(Self.quoted(name))]"
     }
 
-    private static func quoted(_ text: Substring) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F: quoted += "\\\(scalar.value)"
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
-    }
+    private static func quoted(_ text: String) -> String { VisibleText.escaped(text.prefix(200).quoted()) }
 }

@@ -1,4 +1,5 @@
 import PropertyList
+import Wording
 
 /// Writes a tree as canonical format text: keywords in capitals, text in double quotes, parentheses where they are needed.
 struct PredicatePrinter {
@@ -143,7 +144,7 @@ struct PredicatePrinter {
 
     private mutating func printKeys(_ keys: [String]) {
         for key in keys {
-            text += "." + (key.hasPrefix("@") || Self.isWord(key) ? key : "#" + Self.quoted(key))
+            text += "." + (key.hasPrefix("@") || Self.isWord(key) ? key : "#" + key.quoted())
         }
     }
 
@@ -158,11 +159,11 @@ struct PredicatePrinter {
         case .uid(let number): text += String(number)
         case .real(let number): print(number)
         case .single(let number): print(Double(number))
-        case .string(let string): text += Self.quoted(string)
+        case .string(let string): text += string.quoted()
         case .date(let date):
             text += "CAST("
             if let iso = date.wholeSecondText {
-                text += Self.quoted(iso)
+                text += iso.quoted()
             } else {
                 print(date.secondsSinceReferenceDate)
             }
@@ -177,7 +178,7 @@ struct PredicatePrinter {
             text += "{"
             for (index, key) in fields.keys.sorted().enumerated() {
                 if index > 0 { text += ", " }
-                text += Self.quoted(key) + ": "
+                text += key.quoted() + ": "
                 print(fields[key] ?? .null)
             }
             text += "}"
@@ -194,23 +195,8 @@ struct PredicatePrinter {
         text += number.isFinite ? String(number) : "CAST(\"\(number)\", \"NSNumber\")"
     }
 
-    private static func quoted(_ string: String) -> String {
-        var result = "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\\": result += "\\\\"
-            case "\"": result += "\\\""
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
-    }
-
     private static func name(_ field: String) -> String {
-        if !isWord(field) { return "#" + quoted(field) }
+        if !isWord(field) { return "#" + field.quoted() }
         return PredicateKeyword(field) == nil ? field : "#" + field
     }
 

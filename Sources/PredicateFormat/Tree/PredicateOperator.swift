@@ -48,14 +48,6 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether both sides must be text for the comparison ever to hold.
-    var takesText: Bool {
-        switch self {
-        case .beginsWith, .endsWith, .like, .matches: true
-        default: false
-        }
-    }
-
     /// Whether an order of left to right satisfies an ordering, `==` or `!=`. Values without an order satisfy `!=` alone.
     @inlinable
     package func accepts(_ order: Int?) -> Bool {

@@ -108,18 +108,6 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         return Int(offset)
     }
 
-    /// Has the processor fetch what ``prefetchObject(_:)`` reads; nothing is done for a number without an object.
-    @inline(__always)
-    package func prefetchOffset(of number: Int) {
-        if number >= 0, number < objectCount { cubby_prefetch(base + tableOffset + number * offsetSize) }
-    }
-
-    /// Has the processor fetch an object's beginning.
-    @inline(__always)
-    package func prefetchObject(_ number: Int) {
-        if number >= 0, let offset = try? offset(of: number) { cubby_prefetch(base + offset) }
-    }
-
     /// An unsigned number of 1 to 8 bytes, none of them among the first eight of the file. The caller has checked the bounds.
     @inline(__always)
     func bigEndian(at offset: Int, size: Int) -> UInt64 {

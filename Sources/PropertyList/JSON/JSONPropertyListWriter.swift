@@ -49,18 +49,15 @@ struct JSONPropertyListWriter {
     }
 
     private mutating func list(_ container: BinaryPropertyListContainer, level: Int) throws(PropertyListError) {
-        guard container.count > 0 else { return out.append("[]") }
         out.append("[")
         for index in 0..<container.count {
-            out.line(level + 1, isFirst: index == 0)
+            out.next(level + 1, isFirst: index == 0)
             try write(reader.reference(index, in: container), level: level + 1)
         }
-        out.line(level, isFirst: true)
-        out.append("]")
+        out.end("]", level, isEmpty: container.count == 0)
     }
 
     private mutating func dictionary(_ container: BinaryPropertyListContainer, level: Int) throws(PropertyListError) {
-        guard container.count > 0 else { return out.append("{}") }
         var seen: Set<String> = []
         out.append("{")
         for index in 0..<container.count {
@@ -68,13 +65,11 @@ struct JSONPropertyListWriter {
                 throw .unwritable("a key of a dictionary is not a string")
             }
             guard seen.insert(key).inserted else { continue }
-            out.line(level + 1, isFirst: seen.count == 1)
-            out.string(container.count == 1 ? JSONTag.escaped(key) : key)
-            out.append(": ")
+            out.next(level + 1, isFirst: seen.count == 1)
+            out.key(container.count == 1 ? JSONTag.escaped(key) : key)
             try write(reader.valueReference(index, in: container), level: level + 1)
         }
-        out.line(level, isFirst: true)
-        out.append("}")
+        out.end("}", level, isEmpty: seen.isEmpty)
     }
 }
 

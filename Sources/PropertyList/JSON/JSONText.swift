@@ -1,8 +1,19 @@
-/// JSON text as it grows: two spaces a level, one value a line.
+/// JSON text as it grows: its values and the layout of its containers.
 package struct JSONText {
-    package private(set) var bytes: [UInt8] = []
+    /// How the values of a container are set apart.
+    package enum Layout: Sendable {
+        /// One value a line, two spaces a level; an empty container is `[]`.
+        case lines
+        /// As Foundation's pretty printing: a space in front of a colon too, and an empty line in an empty container.
+        case foundation
+        /// Without white space.
+        case compact
+    }
 
-    package init() {}
+    package private(set) var bytes: [UInt8] = []
+    private let layout: Layout
+
+    package init(_ layout: Layout = .lines) { self.layout = layout }
 
     package mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
@@ -26,9 +37,36 @@ package struct JSONText {
         return bytes
     }
 
-    /// Begins the next line, after a comma unless it is the first of its container (or closes it).
-    package mutating func line(_ level: Int, isFirst: Bool) {
-        append(isFirst ? "\n" : ",\n")
+    /// Begins the next value of a container, after a comma unless it is the first.
+    ///
+    /// - Parameters:
+    ///   - level: the value's: one more than its container's.
+    ///   - isFirst: whether no value of the container was begun.
+    package mutating func next(_ level: Int, isFirst: Bool) {
+        if !isFirst { append(",") }
+        line(level)
+    }
+
+    /// The key of an object's next value.
+    package mutating func key(_ key: String) {
+        string(key)
+        switch layout {
+        case .lines: append(": ")
+        case .foundation: append(" : ")
+        case .compact: append(":")
+        }
+    }
+
+    /// Ends a container with its bracket, on the container's level.
+    package mutating func end(_ bracket: String, _ level: Int, isEmpty: Bool = false) {
+        if isEmpty, layout == .foundation { append("\n") }
+        if !isEmpty || layout == .foundation { line(level) }
+        append(bracket)
+    }
+
+    private mutating func line(_ level: Int) {
+        if layout == .compact { return }
+        append("\n")
         for _ in 0..<min(level, 64) { append("  ") }
     }
 

@@ -2,8 +2,7 @@ internal import CPlatform
 
 /// Writes a value as JSON for other programs: dates in ISO 8601, data in Base64, keys sorted.
 struct JSONWriter {
-    private let isPretty: Bool
-    private var out = JSONText()
+    private var out: JSONText
     private var budget = ConversionBudget()
     private var counted = 0
 
@@ -13,7 +12,7 @@ struct JSONWriter {
         return writer.out.bytes
     }
 
-    private init(isPretty: Bool) { self.isPretty = isPretty }
+    private init(isPretty: Bool) { out = JSONText(isPretty ? .foundation : .compact) }
 
     private mutating func write(_ value: PropertyListValue, _ level: Int) throws(JSONError) {
         switch value {
@@ -33,20 +32,19 @@ struct JSONWriter {
             try checkStack()
             out.append("[")
             for (index, element) in elements.enumerated() {
-                separate(level + 1, isFirst: index == 0)
+                out.next(level + 1, isFirst: index == 0)
                 try write(element, level + 1)
             }
-            close("]", level, isEmpty: elements.isEmpty)
+            out.end("]", level, isEmpty: elements.isEmpty)
         case .dictionary(let entries):
             try checkStack()
             out.append("{")
             for (index, entry) in try sorted(entries).enumerated() {
-                separate(level + 1, isFirst: index == 0)
-                out.string(entry.key)
-                out.append(isPretty ? " : " : ":")
+                out.next(level + 1, isFirst: index == 0)
+                out.key(entry.key)
                 try write(entry.value, level + 1)
             }
-            close("}", level, isEmpty: entries.isEmpty)
+            out.end("}", level, isEmpty: entries.isEmpty)
         }
         try spend()
     }
@@ -86,18 +84,5 @@ struct JSONWriter {
         guard value.isFinite else { throw JSONError(message: "JSON has no \(value)") }
         let text = String(value)
         out.append(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
-    }
-
-    private mutating func separate(_ level: Int, isFirst: Bool) {
-        if isPretty { out.line(level, isFirst: isFirst) } else if !isFirst { out.append(",") }
-    }
-
-    private mutating func close(_ bracket: String, _ level: Int, isEmpty: Bool) {
-        if isPretty {
-            // An empty container has an empty line, as Foundation writes it.
-            if isEmpty { out.append("\n") }
-            out.line(level, isFirst: true)
-        }
-        out.append(bracket)
     }
 }

@@ -1,24 +1,38 @@
 import PropertyList
 
 /// Plain values as JSON: dates as ISO 8601 text, bytes that are no text escaped as U+FFFD, what JSON lacks as null.
-enum PlainValueJSON {
-    static func text(_ value: PlainValue, indent: String = "") -> String {
-        let inner = indent + "  "
+struct PlainValueJSON {
+    private var out = JSONText()
+
+    static func text(_ value: PlainValue) -> String {
+        var writer = PlainValueJSON()
+        writer.write(value, 0)
+        return String(decoding: writer.out.bytes, as: UTF8.self)
+    }
+
+    private mutating func write(_ value: PlainValue, _ level: Int) {
         switch value {
-        case .null, .other: return "null"
-        case .boolean(let flag): return flag ? "true" : "false"
-        case .integer(let number): return String(number)
-        case .number(let number): return number.isFinite ? "\(number)" : "null"
-        case .string(let bytes): return JSONText.quoted(String(decoding: bytes, as: UTF8.self))
-        case .date(let date): return JSONText.quoted(date.iso8601Text ?? date.text)
+        case .null, .other: out.append("null")
+        case .boolean(let flag): out.append(flag ? "true" : "false")
+        case .integer(let number): out.append(String(number))
+        case .number(let number): out.append(number.isFinite ? "\(number)" : "null")
+        case .string(let bytes): out.string(String(decoding: bytes, as: UTF8.self))
+        case .date(let date): out.string(date.iso8601Text ?? date.text)
         case .array(let elements):
-            if elements.isEmpty { return "[]" }
-            let parts = elements.map { inner + text($0, indent: inner) }
-            return "[\n" + parts.joined(separator: ",\n") + "\n\(indent)]"
+            out.append("[")
+            for (index, element) in elements.enumerated() {
+                out.next(level + 1, isFirst: index == 0)
+                write(element, level + 1)
+            }
+            out.end("]", level, isEmpty: elements.isEmpty)
         case .object(let entries):
-            if entries.isEmpty { return "{}" }
-            let parts = entries.map { inner + JSONText.quoted($0.key) + ": " + text($0.value, indent: inner) }
-            return "{\n" + parts.joined(separator: ",\n") + "\n\(indent)}"
+            out.append("{")
+            for (index, entry) in entries.enumerated() {
+                out.next(level + 1, isFirst: index == 0)
+                out.key(entry.key)
+                write(entry.value, level + 1)
+            }
+            out.end("}", level, isEmpty: entries.isEmpty)
         }
     }
 }

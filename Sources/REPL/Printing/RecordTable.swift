@@ -32,7 +32,7 @@ struct RecordTable {
         guard added > 0 else { return nil }
         var lines = result.lines
         if shown < count { lines.append(" …") }
-        lines.append("\(count.counted("row")) · \(ItemTable.duration(seconds))")
+        lines.append("\(count.counted("row")) · \(ItemListing.duration(seconds))")
         return lines.joined(separator: "\n")
     }
 

@@ -88,13 +88,13 @@ public struct ValuePrinter {
         isForTerminal ? VisibleText.escaped(text, as: notation) : text
     }
 
-    private func table(_ items: [Item], fields: [String]) -> ItemTable {
-        ItemTable(items, fields: fields, columns: columns, rows: rowLimit) { item in
+    private func table(_ items: [Item], fields: [String]) -> ItemListing {
+        ItemListing(items, fields: fields, columns: columns, rows: rowLimit) { item in
             guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
                 host.images.hasImage(forKey: key),
                 let picture = try? host.images.thumbnail(forKey: key, size: 40, cornerRadius: 0)
             else { return nil }
-            return pictures.inlineText(picture, columns: ItemTable.thumbnailColumns)
+            return pictures.inlineText(picture, columns: ItemListing.thumbnailColumns)
         }
     }
 
@@ -216,12 +216,7 @@ public struct ValuePrinter {
             return
                 "\"\(shown.joined())\"\(string.bytes.count > limit ? "… (\(string.bytes.count.counted("byte")))" : "")"
         }
-        var result = ""
-        for scalar in text.unicodeScalars.prefix(stringLimit) {
-            if scalar == "\"" || scalar == "\\" { result += "\\" }
-            result.unicodeScalars.append(scalar)
-        }
-        result = "\"" + VisibleText.line(result)
-        return result + (text.unicodeScalars.count > stringLimit ? "\"… (\(text.utf8.count.counted("byte")))" : "\"")
+        let shown = VisibleText.escaped(String(text.unicodeScalars.prefix(stringLimit)).quoted())
+        return text.unicodeScalars.count > stringLimit ? "\(shown)… (\(text.utf8.count.counted("byte")))" : shown
     }
 }

@@ -128,15 +128,20 @@ extension REPL {
             .first { !$0.isEmpty } ?? "vi"
         mode.leave()
         defer { waitWithKeys() }
-        guard let child = ChildProcess.start(program, path) else { return complain("\(program) could not be started") }
-        var status: Int32?
-        while status == nil {
+        guard let child = try? ChildProcess(["/bin/sh", "-c", program + " \"$1\"", "sh", path]) else {
+            return complain("\(program) could not be started")
+        }
+        var end: ChildProcess.End?
+        while end == nil {
             // Signals and timers are served meanwhile.
             host.loop.runOnce(timeout: 0.03)
-            status = ChildProcess.status(of: child)
+            end = child.end(waits: false)
         }
-        guard status == 0 else {
-            return complain("\(program) ended with status \(status ?? -1): the entry is as it was")
+        switch end {
+        case .exited(0): break
+        case .signaled(let signal): return complain("\(program) was ended by signal \(signal): the entry is as it was")
+        case .exited(let status): return complain("\(program) ended with status \(status): the entry is as it was")
+        case nil: return
         }
         guard let bytes = try? layer.contents(of: path, limit: 16 << 20) else { return }
         var text = String(decoding: bytes, as: UTF8.self)

@@ -34,7 +34,7 @@ extension REPL {
                 let change = host.items.count - before
                 if abs(change) > 1 {
                     let verb = change > 0 ? "created" : "removed"
-                    shown = "\(abs(change).counted("item")) \(verb) · \(ItemTable.duration(seconds))\n"
+                    shown = "\(abs(change).counted("item")) \(verb) · \(ItemListing.duration(seconds))\n"
                     tellsTime = true
                 }
             } else {
@@ -42,7 +42,7 @@ extension REPL {
             }
             page(drawn: shown)
             remember(text, true, values.isEmpty ? "" : shown)
-            if timed, !tellsTime { print(StyledText(ItemTable.duration(seconds) + "\n", .dimmed)) }
+            if timed, !tellsTime { print(StyledText(ItemListing.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
             remember(text, false, "")
             report(error, in: text)

@@ -1,14 +1,14 @@
-public import PropertyList
+package import PropertyList
 
 /// An item in the making: fields are set without events, then ``insert()`` appends it to its store.
 ///
 /// End each draft with `insert()` or ``discard()``.
-public struct ItemDraft {
+package struct ItemDraft {
     let store: ItemStore
     let row: UInt32
 
     /// Sets a field by number; `itemKey` too, with a string that no item has.
-    public func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
+    package func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
         if field == .itemKey {
             guard case .string(let key)? = value else { throw FieldValidation.refusal("itemKey", "a string", value) }
             return try setKey(key)
@@ -17,12 +17,12 @@ public struct ItemDraft {
     }
 
     /// Sets a field by name; `itemKey` too. A new custom field is checked and numbered.
-    public func set(_ value: PropertyListValue, forField name: String) throws(StoreError) {
+    package func set(_ value: PropertyListValue, forField name: String) throws(StoreError) {
         try set(value, for: try store.fieldForAssignment(name, value))
     }
 
     /// Sets a text field from UTF-8 bytes; `itemKey` too.
-    public func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
+    package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
         guard field == .itemKey else { return try store.setUTF8(row, field, bytes) }
         if let key = PackedKey(uuid: bytes) {
             store.table.keys[row] = key
@@ -36,18 +36,18 @@ public struct ItemDraft {
     }
 
     /// Sets the value in dollars.
-    public func setValueInDollars(_ value: Int64) {
+    package func setValueInDollars(_ value: Int64) {
         store.table.values[row] = value
     }
 
     /// Sets the date.
-    public func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
+    package func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
         guard date.secondsSinceReferenceDate.isFinite else { return try set(.date(date), for: .dateCreated) }
         store.table.dates[row] = date.secondsSinceReferenceDate
     }
 
     /// Sets a whole record.
-    public func set(_ fields: ItemFields) throws(StoreError) {
+    package func set(_ fields: ItemFields) throws(StoreError) {
         try setText(fields.name, .name)
         if let serial = fields.serialNumber { try setText(serial, .serialNumber) }
         store.table.values[row] = fields.valueInDollars
@@ -61,13 +61,13 @@ public struct ItemDraft {
     /// Appends the item to its store.
     ///
     /// - Throws: `duplicateKey`, `vetoed`. The draft is still to be discarded then.
-    public func insert() throws(StoreError) -> Item {
+    package func insert() throws(StoreError) -> Item {
         try store.insertDraft(row)
         return store.item(row: row)
     }
 
     /// Gives the draft up; an `Item` that an observer kept of it reads as removed.
-    public func discard() {
+    package func discard() {
         store.rowDied(row)
     }
 

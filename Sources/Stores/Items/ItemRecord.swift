@@ -1,23 +1,23 @@
-public import PropertyList
+package import PropertyList
 
 /// The fields of an item to be made, texts as UTF-8 bytes where they lie: for callers that make many.
-public struct ItemRecord {
-    public var name: UnsafeBufferPointer<UInt8>?
-    public var serialNumber: UnsafeBufferPointer<UInt8>?
-    public var valueInDollars: Int64 = 0
+package struct ItemRecord {
+    package var name: UnsafeBufferPointer<UInt8>?
+    package var serialNumber: UnsafeBufferPointer<UInt8>?
+    package var valueInDollars: Int64 = 0
     /// Now, when there is none.
-    public var dateCreated: PropertyListDate?
+    package var dateCreated: PropertyListDate?
     /// A new one, when there is none.
-    public var itemKey: UnsafeBufferPointer<UInt8>?
+    package var itemKey: UnsafeBufferPointer<UInt8>?
 
-    public init() {}
+    package init() {}
 }
 
 extension ItemStore {
     /// Appends an item with the fields of a record.
     ///
     /// - Throws: as ``createItem(_:)``.
-    public func createItem(_ record: ItemRecord) throws(StoreError) -> ItemReference {
+    package func createItem(_ record: ItemRecord) throws(StoreError) -> ItemReference {
         try checkRoom()
         if !isWatched, let row = appendPlainly(record) { return reference(row) }
         let draft = try beginItem()
@@ -35,7 +35,7 @@ extension ItemStore {
     }
 
     /// Has the processor fetch what tells whether an item has a key, for callers who are going to make one that has it.
-    public func prefetch(itemKey: UnsafeBufferPointer<UInt8>) {
+    package func prefetch(itemKey: UnsafeBufferPointer<UInt8>) {
         if let key = PackedKey(uuid: itemKey) { index.prefetch(keyHasher.hash(key)) }
     }
 

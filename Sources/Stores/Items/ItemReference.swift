@@ -3,13 +3,13 @@
 /// For callers that hold many items, or hold them where objects cost too much: it is eight bytes, keeps nothing alive, and
 /// never names another item, even when the item is gone for good and its row given to a new one. The store answers
 /// for references as an ``Item`` answers for itself.
-public struct ItemReference: Hashable, Sendable {
+package struct ItemReference: Hashable, Sendable {
     /// The reference in a word of which 48 bits are in use, as whoever keeps it has it.
-    public let bits: UInt64
+    package let bits: UInt64
 
     /// The reference that was kept as a word.
     @inline(__always)
-    public init(bits: UInt64) {
+    package init(bits: UInt64) {
         self.bits = bits
     }
 

@@ -38,7 +38,7 @@ extension ItemStore {
     /// A new item that is filled field by field and then inserted; for callers that have bytes and not strings.
     ///
     /// - Throws: `readOnly`, `full`.
-    public func beginItem() throws(StoreError) -> ItemDraft {
+    package func beginItem() throws(StoreError) -> ItemDraft {
         try checkRoom()
         // A key and a date are made for those that are given none.
         let (row, isNew) = table.makeRow(date: Self.noDate, key: PackedKey(text: .absent), isTextKey: true)
@@ -321,7 +321,7 @@ extension ItemStore {
         index.remove(row, hash: keyHash(row)) { keyHash($0) }
         table.states[row] = ItemTable.State.removed.rawValue
         version &+= 1
-        departureCount.pointee &+= 1
+        epochCounter.pointee &+= 1
         return position
     }
 

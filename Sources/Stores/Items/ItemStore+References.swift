@@ -1,13 +1,13 @@
-public import PropertyList
+package import PropertyList
 
 extension ItemStore {
     // MARK: Items to references and back
 
     /// The item's reference.
-    public func reference(to item: Item) -> ItemReference { reference(item.row) }
+    package func reference(to item: Item) -> ItemReference { reference(item.row) }
 
     /// The item of a reference; one that is removed when it is gone for good.
-    public func item(_ reference: ItemReference) -> Item {
+    package func item(_ reference: ItemReference) -> Item {
         if isCurrent(reference) { return item(row: reference.row) }
         // A row that is dead from the beginning: free again when nobody holds the object.
         let (row, isNew) = table.makeRow()
@@ -18,19 +18,19 @@ extension ItemStore {
     }
 
     /// The item at a position from 0; nil outside the store. As ``subscript(_:)``.
-    public func reference(at position: Int) -> ItemReference? {
+    package func reference(at position: Int) -> ItemReference? {
         guard position >= 0, position < order.count else { return nil }
         return reference(order.row(at: position))
     }
 
     /// The item whose key has these bytes. O(1).
-    public func reference(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> ItemReference? {
+    package func reference(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> ItemReference? {
         guard let row = row(forKey: key) else { return nil }
         return reference(row)
     }
 
     /// All items in order, as they are now.
-    public var allReferences: [ItemReference] {
+    package var allReferences: [ItemReference] {
         let slots = order.slots
         return [ItemReference](unsafeUninitializedCapacity: slots.count) { buffer, count in
             for row in slots where row != ItemOrder.hole {
@@ -41,10 +41,10 @@ extension ItemStore {
     }
 
     /// A word that is another one whenever an item has left the store; it is there as long as the store.
-    public var departures: UnsafePointer<UInt64> { UnsafePointer(departureCount) }
+    package var epoch: UnsafePointer<UInt64> { UnsafePointer(epochCounter) }
 
     /// Whether the item is out of its store.
-    public func isRemoved(_ reference: ItemReference) -> Bool {
+    package func isRemoved(_ reference: ItemReference) -> Bool {
         !isCurrent(reference) || !isAccessible(reference.row)
     }
 
@@ -67,17 +67,17 @@ extension ItemStore {
     // MARK: Fields
 
     /// The value in dollars. Throws `itemRemoved`, as all of these do.
-    public func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64 {
+    package func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64 {
         table.values[try row(reference)]
     }
 
     /// When the item was recorded.
-    public func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate {
+    package func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate {
         PropertyListDate(secondsSinceReferenceDate: table.dates[try row(reference)])
     }
 
     /// A text field's bytes; see ``Item/withUTF8(of:_:)``.
-    public func withUTF8(
+    package func withUTF8(
         of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Void
     ) throws(StoreError) {
         let row = try row(reference)
@@ -89,7 +89,7 @@ extension ItemStore {
     /// Sets the value in dollars.
     ///
     /// - Throws: as ``Item/setValueInDollars(_:)``.
-    public func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
+    package func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
         let row = try row(reference)
         guard table.states[row] == ItemTable.State.live.rawValue, !isWatched, !isReadOnly else {
             return try setCell(row, .valueInDollars, .integer(value))
@@ -98,14 +98,14 @@ extension ItemStore {
     }
 
     /// Sets a text field from bytes; see ``Item/setUTF8(_:for:)``.
-    public func setUTF8(
+    package func setUTF8(
         _ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField, of reference: ItemReference
     ) throws(StoreError) {
         try setUTF8(try row(reference), field, bytes)
     }
 
     /// Sets any field; see ``Item/setValue(_:for:)``.
-    public func setValue(
+    package func setValue(
         _ value: PropertyListValue?, for field: ItemField, of reference: ItemReference
     ) throws(StoreError) {
         try set(try row(reference), field, value)
@@ -116,7 +116,7 @@ extension ItemQuery {
     /// The items, in order, as references.
     ///
     /// - Throws: as ``all()``.
-    public func references() throws -> [ItemReference] {
+    package func references() throws -> [ItemReference] {
         try rows().map(store.reference)
     }
 
@@ -125,7 +125,7 @@ extension ItemQuery {
     /// - Parameter room: the place for so many; nil when there is none. It may change the store: items that it removes are
     ///   among the references, or in their place such as name no item.
     /// - Throws: as ``all()``.
-    public func copyReferences(to room: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
+    package func copyReferences(to room: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
         if let (index, ranks, isDescending) = partOfIndex() {
             guard let target = room(ranks.count) else { return }
             let (first, second) = (order.first?.field, order.second?.field)
@@ -152,7 +152,7 @@ extension ItemQuery {
     private static let lookahead = 16
 
     /// The first item, nil when there is none. As ``first()``.
-    public func firstReference() throws -> ItemReference? {
+    package func firstReference() throws -> ItemReference? {
         var query = self
         query.limitCount = Swift.min(1, limitCount ?? 1)
         return try query.rows().first.map(store.reference)
@@ -161,14 +161,14 @@ extension ItemQuery {
 
 extension ItemGroup {
     /// As ``items``.
-    public var references: [ItemReference] {
+    package var references: [ItemReference] {
         rows.filter { store.table.state($0) == .live }.map(store.reference)
     }
 }
 
 extension ItemDraft {
     /// As ``insert()``, for callers that need no object.
-    public func insertReference() throws(StoreError) -> ItemReference {
+    package func insertReference() throws(StoreError) -> ItemReference {
         try store.insertDraft(row)
         return store.reference(row)
     }
@@ -176,5 +176,5 @@ extension ItemDraft {
 
 extension ItemCursor {
     /// As ``next()``.
-    public func nextReference() -> ItemReference? { nextRow().map(store.reference) }
+    package func nextReference() -> ItemReference? { nextRow().map(store.reference) }
 }

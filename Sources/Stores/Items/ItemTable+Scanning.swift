@@ -5,10 +5,10 @@ extension ItemTable {
     var allValues: UnsafePointer<Int64> { UnsafePointer(values.base) }
 
     /// Has a field of numbers or dates here for all items, for who is going to look at nearly all of them.
-    func bringIn(_ field: ItemField) {
+    func materialiseNumbers(of field: ItemField) {
         switch field {
-        case .valueInDollars: values.bringIn()
-        case .dateCreated: dates.bringIn()
+        case .valueInDollars: values.materialise()
+        case .dateCreated: dates.materialise()
         default: break
         }
     }
@@ -67,19 +67,19 @@ extension ItemTable {
     }
 
     /// The names or serial numbers of some rows, which stay in the archive when they are there.
-    func look(at rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField, _ cells: UnsafeMutablePointer<Cell>) {
+    func peek(at rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField, _ cells: UnsafeMutablePointer<Cell>) {
         switch field {
-        case .name: names.look(at: rows, cells)
-        case .serialNumber: serials.look(at: rows, cells)
+        case .name: names.peek(at: rows, cells)
+        case .serialNumber: serials.peek(at: rows, cells)
         default: preconditionFailure("a field of texts")
         }
     }
 
     /// Reads the names or serial numbers of some rows, as far as they are still in the archive, together.
-    func bringInTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField) {
+    func materialiseTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField) {
         switch field {
-        case .name: names.bringInTexts(rows)
-        case .serialNumber: serials.bringInTexts(rows)
+        case .name: names.materialiseTexts(rows)
+        case .serialNumber: serials.materialiseTexts(rows)
         default: break
         }
     }

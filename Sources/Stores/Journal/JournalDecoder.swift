@@ -241,14 +241,14 @@ struct JournalDecoder {
     }
 
     private mutating func varint() throws(StoreError) -> UInt64 {
-        var result: UInt64 = 0
-        for shift in stride(from: UInt64(0), to: 70, by: 7) {
-            let next = try byte()
-            guard shift < 63 || next <= 1 else { break }
-            result |= UInt64(next & 0x7F) << shift
-            if next < 0x80 { return result }
+        var decoder = Varint()
+        while true {
+            switch decoder.take(try byte()) {
+            case .more: continue
+            case .number(let number): return number
+            case .overflow: throw corrupt("a number is too long")
+            }
         }
-        throw corrupt("a number is too long")
     }
 
     private mutating func count() throws(StoreError) -> Int {
@@ -258,8 +258,7 @@ struct JournalDecoder {
     }
 
     private mutating func signed() throws(StoreError) -> Int64 {
-        let number = try varint()
-        return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+        Varint.signed(try varint())
     }
 
     private mutating func fixed<Number: FixedWidthInteger>(_ type: Number.Type) throws(StoreError) -> Number {

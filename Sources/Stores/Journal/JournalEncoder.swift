@@ -124,13 +124,7 @@ struct JournalEncoder {
             word(key.low.bigEndian)
             text(name)
             if serial.isAbsent { byte(JournalCode.Value.absent.rawValue) } else { text(serial) }
-            let value = rows.cell(row, .valueInDollars).integerValue
-            var number = UInt64(bitPattern: value << 1 ^ value >> 63)
-            while number >= 0x80 {
-                byte(UInt8(truncatingIfNeeded: number) | 0x80)
-                number >>= 7
-            }
-            byte(UInt8(number))
+            end += Varint.store(Varint.zigzag(rows.cell(row, .valueInDollars).integerValue), at: end)
             word(rows.cell(row, .dateCreated).tail.littleEndian)
             byte(0)
             bytes.append(
@@ -275,16 +269,11 @@ struct JournalEncoder {
     }
 
     private mutating func varint(_ number: UInt64) {
-        var number = number
-        while number >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: number) | 0x80)
-            number >>= 7
-        }
-        bytes.append(UInt8(number))
+        Varint.append(number, to: &bytes)
     }
 
     private mutating func signed(_ number: Int64) {
-        varint(UInt64(bitPattern: number << 1 ^ number >> 63))
+        varint(Varint.zigzag(number))
     }
 
     private mutating func fixed<Number: FixedWidthInteger>(_ number: Number) {

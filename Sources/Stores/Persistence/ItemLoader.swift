@@ -97,7 +97,7 @@ public struct ItemLoader {
         store.forget(ChangeGroup(changes: store.log))
         store.log = []
         store.hasRemovals = false
-        if store.heap.needsCompaction, !store.table.isLeased { store.compactHeap() }
+        if store.heap.needsCompaction, !store.table.hasSnapshot { store.compactHeap() }
     }
 
     /// The items that were loaded so far, for another thread.
@@ -118,11 +118,5 @@ public struct ItemLoader {
             throw StoreError(.duplicateKey(text), "two items have the itemKey \(text)")
         }
         store.restore(draft.row, at: store.order.count)
-    }
-
-    /// Whether the store has an item with this key.
-    func hasItem(forKey key: String) -> Bool {
-        var key = key
-        return key.withUTF8 { store.row(forKey: $0) } != nil
     }
 }

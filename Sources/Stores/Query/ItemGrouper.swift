@@ -62,10 +62,32 @@ struct ItemGrouper {
                     if place & 0xFFFF == 0, Interruption.isDue { throw WorkStopped() }
                     result[place] = group(ofCode: codes[Int(rows[place])], dictionary)
                 }
+            } else if key.readsColumnsAlone {
+                try numberHalves(rows, result)
             } else {
                 try numberCells(rows, result)
             }
             count = rows.count
+        }
+    }
+
+    /// Each half is numbered by itself; the groups of the second are found among those of the first then.
+    private mutating func numberHalves(
+        _ rows: UnsafeBufferPointer<UInt32>, _ result: UnsafeMutableBufferPointer<UInt32>
+    ) throws {
+        let fresh = self
+        let parts = TwoThreads.map(rows.indices) { range in
+            var part = fresh
+            // Who has to stop is asked on the caller's thread, and again below.
+            try? part.numberCells(
+                UnsafeBufferPointer(rebasing: rows[range]), UnsafeMutableBufferPointer(rebasing: result[range]))
+            return (range, part)
+        }
+        if Interruption.isDue { throw WorkStopped() }
+        self = parts[0].1
+        for (range, part) in parts.dropFirst() {
+            let groups = part.cells.map { group(of: $0) }
+            for place in range { result[place] = groups[Int(result[place])] }
         }
     }
 

@@ -23,11 +23,6 @@ extension ItemQuery {
         try changeEach { row in try store.remove(row: row) }
     }
 
-    /// The keys of the items, in order.
-    public func keys() throws -> [String] {
-        try rows().map { store.table.keyString($0) }
-    }
-
     private func changeEach(_ change: (UInt32) throws -> Void) throws -> Int {
         try store.pinningRows {
             let rows = try rows()

@@ -152,12 +152,11 @@ struct LifeCycleMachineTests {
         #expect(Self.rows.count { $0.expected != nil } == Self.legal.values.reduce(0) { $0 + $1.count })
     }
 
-    @Test("Callbacks come only while code runs, and in legal order", arguments: rows)
+    @Test("Callbacks come only while code runs, and in legal order", arguments: rows.filter { $0.expected != nil })
     func callbacks(row: Row) throws {
         var machine = try machine(in: row.situation)
         var state = machine.state
-        guard let steps = try? machine.handle(row.event) else { return }
-        for step in steps {
+        for step in try machine.handle(row.event) {
             switch step {
             case .enter(let next):
                 #expect(!(state == .active && next == .background), "through inactive only")

@@ -14,7 +14,7 @@ import Testing
         let host = embedding.host
         host.launch()
         let isLeased = host.state.makeFunction(LuaFunctionDeclaration("isLeased", [])) { [items = host.items] call in
-            call.returns(items.table.isLeased)
+            call.returns(items.table.hasSnapshot)
         }
         host.state.globals.rawSet("isLeased", .function(isLeased))
         let script = """

@@ -1,5 +1,6 @@
 import PredicateFormat
 import PropertyList
+import TestSupport
 import Testing
 
 @testable import Stores
@@ -72,7 +73,7 @@ struct OperatorRun {
         case 2, 3:
             try driver.transaction()
             if driver.store.undoStack.count > depth { driver.model.commit() }
-        case 4 where snapshot == nil && save == nil && !driver.store.table.isLeased: driver.store.compactHeap()
+        case 4 where snapshot == nil && save == nil && !driver.store.table.hasSnapshot: driver.store.compactHeap()
         case 5:
             if let begun = save {
                 try driver.store.finish(begun, begun.write())
@@ -125,7 +126,7 @@ struct OperatorRun {
     }
 
     private static func keys(_ query: ItemQuery) throws -> [PropertyListValue?] {
-        try query.keys().map { .string($0) }
+        try query.all().map { .string(try $0.itemKey) }
     }
 
     private func checkSorted(

@@ -1,3 +1,4 @@
+import TestSupport
 import PropertyList
 
 @testable import Stores

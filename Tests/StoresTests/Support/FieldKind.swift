@@ -1,3 +1,4 @@
+import TestSupport
 import PropertyList
 
 /// What a field holds for a while: values of one kind, or of several.

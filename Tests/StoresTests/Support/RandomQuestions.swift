@@ -1,3 +1,4 @@
+import TestSupport
 import PredicateFormat
 import PropertyList
 

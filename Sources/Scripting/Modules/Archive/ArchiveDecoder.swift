@@ -6,7 +6,7 @@ import PropertyList
 final class ArchiveDecoder {
     let bridge: ArchiveBridge
     let unarchiver: KeyedUnarchiver
-    private let input: ArchiveInput
+    private let input: LuaValueBuilder
     private let cls: LuaClass<ArchiveDecoder>
     /// The error of a script's `init`, on its way through the unarchiver.
     private var pending: LuaError?
@@ -26,7 +26,7 @@ final class ArchiveDecoder {
         unarchiver = KeyedUnarchiver(
             reader: reader, requiresSecureCoding: requiresSecureCoding, failurePolicy: failurePolicy)
         unarchiver.allowsNamedUnknownClasses = true
-        input = ArchiveInput(bridge)
+        input = LuaValueBuilder(bridge)
         for (name, scriptClass, table) in bridge.classes.all { setClass(scriptClass, table, forClassName: name) }
     }
 

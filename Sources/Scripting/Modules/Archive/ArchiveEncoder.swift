@@ -5,7 +5,7 @@ import PropertyList
 /// An archive that a script writes: what `encode` is given, and what `archiver.writer()` gives.
 final class ArchiveEncoder {
     let bridge: ArchiveBridge
-    let output: ArchiveOutput
+    let output: ArchiveValueBuilder
     let requiresSecureCoding: Bool
     private let cls: LuaClass<ArchiveEncoder>
     private var writer: KeyedArchiver?
@@ -25,7 +25,7 @@ final class ArchiveEncoder {
         writer.outputFormat = format
         for (className, name) in bridge.classes.archivedNames { writer.setClassName(name, forClass: className) }
         self.writer = writer
-        output = ArchiveOutput(bridge)
+        output = ArchiveValueBuilder(bridge)
         output.encoder = self
     }
 

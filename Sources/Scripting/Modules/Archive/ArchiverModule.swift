@@ -63,8 +63,8 @@ final class ArchiverModule {
         defer { encoder.close() }
         let root: ArchiveValue?
         do {
-            root = try encoder.output.value(call.value(0), ArchiveOutput.Path("root"))
-        } catch let error as ArchiveOutput.Refusal {
+            root = try encoder.output.value(call.value(0), ArchiveValueBuilder.Path("root"))
+        } catch let error as ArchiveValueBuilder.Refusal {
             throw call.refuse(0, error.message)
         }
         try encoder.perform { try $0.encode(root, forKey: KeyedArchiver.rootKey) }

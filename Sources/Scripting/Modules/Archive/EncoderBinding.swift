@@ -95,8 +95,8 @@ enum EncoderBinding {
         let name = try call.optional(1, call.text) ?? "root"
         let object: ArchiveValue?
         do {
-            object = try encoder.output.value(value, ArchiveOutput.Path(.text(name)))
-        } catch let error as ArchiveOutput.Refusal {
+            object = try encoder.output.value(value, ArchiveValueBuilder.Path(.text(name)))
+        } catch let error as ArchiveValueBuilder.Refusal {
             throw call.refuse(0, error.message)
         }
         return try perform(encoder, call) { try body($0, object) }
@@ -243,8 +243,8 @@ enum EncoderBinding {
     ) throws -> ArchiveScalar {
         if letter == "@" || letter == "*" {
             do {
-                return .object(try encoder.output.value(value, ArchiveOutput.Path("root")))
-            } catch let error as ArchiveOutput.Refusal {
+                return .object(try encoder.output.value(value, ArchiveValueBuilder.Path("root")))
+            } catch let error as ArchiveValueBuilder.Refusal {
                 throw call.refuse(position, error.message)
             }
         }

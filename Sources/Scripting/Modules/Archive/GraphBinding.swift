@@ -159,7 +159,7 @@ enum GraphBinding {
     private static func refusing(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
         do {
             return try body()
-        } catch let error as ArchiveOutput.Refusal {
+        } catch let error as ArchiveValueBuilder.Refusal {
             throw LuaError(.argument, error.message)
         } catch let error as ArchiveError {
             return call.returns(failure: error)

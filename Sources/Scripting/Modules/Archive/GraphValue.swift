@@ -24,7 +24,7 @@ final class GraphValue {
 
     private func opened() -> (top: LuaTable, others: LuaTable) {
         if let tables { return tables }
-        let input = ArchiveInput(bridge)
+        let input = LuaValueBuilder(bridge)
         let opened = (input.table(of: graph?.top ?? []), input.table(of: graph?.unreferenced ?? []))
         input.finish()
         graph = nil
@@ -52,19 +52,19 @@ final class GraphValue {
 
     /// Calls back with each value, objects once, outermost first, until it gives false for one: then not with what that
     /// holds.
-    func walk(_ body: (LuaValue, ArchiveOutput.Path?) throws -> Bool) throws {
+    func walk(_ body: (LuaValue, ArchiveValueBuilder.Path?) throws -> Bool) throws {
         let (top, others) = opened()
         var seen: Set<UnsafeRawPointer> = []
         var retained: [LuaTable] = []
-        var waiting: [(table: LuaTable, path: ArchiveOutput.Path?)] = [(top, nil)]
-        waiting += others.isEmpty ? [] : [(others, ArchiveOutput.Path("unreferenced"))]
+        var waiting: [(table: LuaTable, path: ArchiveValueBuilder.Path?)] = [(top, nil)]
+        waiting += others.isEmpty ? [] : [(others, ArchiveValueBuilder.Path("unreferenced"))]
         var next = 0
         while next < waiting.count {
             let (table, path) = waiting[next]
             next += 1
             for child in TableChildren(table, bridge).all {
                 let (key, value) = (child.key, child.value)
-                let below = ArchiveOutput.Path(key, below: path)
+                let below = ArchiveValueBuilder.Path(key, below: path)
                 if case .table(let keyTable) = key, let identity = keyTable.identity, seen.insert(identity).inserted {
                     retained.append(keyTable)
                     if try body(key, below) { waiting.append((keyTable, below)) }
@@ -88,16 +88,16 @@ final class GraphValue {
     func withGraph<Result>(_ body: (ArchiveGraph) throws -> Result) throws -> Result {
         if let graph { return try body(graph) }
         let (top, others) = opened()
-        let output = ArchiveOutput(bridge)
+        let output = ArchiveValueBuilder(bridge)
         defer { output.finish() }
-        var fields = try output.fields(of: top, ArchiveOutput.Path("top"))
+        var fields = try output.fields(of: top, ArchiveValueBuilder.Path("top"))
         for (index, field) in fields.enumerated() {
             // Outside of objects nothing holds a list of references itself.
             if case .objects(let elements) = field.value {
                 fields[index].value = .object(.collection(ArchivedCollection(elements: elements)))
             }
         }
-        let unreferenced = try output.value(.table(others), ArchiveOutput.Path("unreferenced"))?.elements ?? []
+        let unreferenced = try output.value(.table(others), ArchiveValueBuilder.Path("unreferenced"))?.elements ?? []
         return try body(
             ArchiveGraph(
                 top: fields, unreferenced: unreferenced.compactMap { $0 }, format: format, archiverName: archiverName))

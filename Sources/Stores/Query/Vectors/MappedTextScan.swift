@@ -18,7 +18,7 @@ struct MappedTextScan {
         if isFirst {
             return withUnsafeTemporaryAllocation(of: Cell.self, capacity: rows.count) { cells in
                 guard let cells = cells.baseAddress else { return 0 }
-                store.table.look(at: rows, field, cells)
+                store.table.peek(at: rows, field, cells)
                 var kept = 0
                 for place in rows.indices {
                     rows[kept] = rows[place]
@@ -28,7 +28,7 @@ struct MappedTextScan {
                 return kept
             }
         }
-        store.table.bringInTexts(rows, field)
+        store.table.materialiseTexts(rows, field)
         if case .contains(let needle) = test { return keep(rows, whenAbsent) { needle.isContained(in: $0) } }
         return keep(rows, whenAbsent) { test.holds($0) }
     }

@@ -35,6 +35,14 @@ enum VectorKey {
         }
     }
 
+    /// Whether reading it touches columns alone, which any thread may do while nothing changes the store.
+    var readsColumnsAlone: Bool {
+        switch self {
+        case .view(.rows, _), .firstWord(.rows, _, _), .numbers, .values: false
+        case .view, .firstWord: true
+        }
+    }
+
     /// Calls a body with the cell of each of some rows. Texts are good until the store is changed, or as long as the heap.
     func withCells<Result>(
         _ rows: UnsafeBufferPointer<UInt32>, _ store: ItemStore, _ heap: inout CellHeap,
@@ -125,7 +133,7 @@ enum VectorKey {
             for place in rows.indices { cells[place] = column[Int(rows[place])] }
         case .rows:
             if field == .name || field == .serialNumber {
-                store.table.bringInTexts(UnsafeMutableBufferPointer(mutating: rows), field)
+                store.table.materialiseTexts(UnsafeMutableBufferPointer(mutating: rows), field)
             }
             for place in rows.indices {
                 if field == .itemKey {
@@ -151,7 +159,9 @@ enum VectorKey {
             // The lowest byte that is a space has the lowest of these bits.
             let other = start ^ 0x2020_2020_2020_2020
             let spaces = (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
-            if spaces != 0 { return .shortText(start, count: UInt64(truncatingIfNeeded: spaces.trailingZeroBitCount >> 3)) }
+            if spaces != 0 {
+                return .shortText(start, count: UInt64(truncatingIfNeeded: spaces.trailingZeroBitCount >> 3))
+            }
         }
         var count = 0
         while count < text.count, text[count] != 0x20 { count += 1 }

@@ -4,7 +4,7 @@ import PropertyList
 import Wording
 
 /// Lua values as objects of an archive: a table becomes one object, however often it is met.
-final class ArchiveOutput {
+final class ArchiveValueBuilder {
     /// Why a value cannot be archived, and where it is.
     struct Refusal: Error {
         let path: String
@@ -70,7 +70,7 @@ final class ArchiveOutput {
         return result
     }
 
-    /// The fields of a table that was made by `ArchiveInput.table(of:)`.
+    /// The fields of a table that was made by `LuaValueBuilder.table(of:)`.
     func fields(of table: LuaTable, _ path: Path) throws -> [ArchivedObject.Field] {
         let object = ArchivedObject(ArchivedClass(""))
         try fillObject(object, from: table, table, path)

@@ -3,7 +3,7 @@ import Stores
 import Wording
 
 /// Items as a table with aligned columns, as many as fit.
-struct ItemTable {
+struct ItemListing {
     private let items: [Item]
     private let fields: [String]
     private let columns: Int

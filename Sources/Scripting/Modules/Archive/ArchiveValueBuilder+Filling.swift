@@ -3,7 +3,7 @@ import Lua
 import PropertyList
 
 // What the tables hold, once the objects for them are made.
-extension ArchiveOutput {
+extension ArchiveValueBuilder {
     func fill(_ next: Unfilled) throws {
         switch next.value {
         case .collection(let set) where set.kind == .countedSet: try fillCounted(set, next)

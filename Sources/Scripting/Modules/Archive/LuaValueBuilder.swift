@@ -3,7 +3,7 @@ import Lua
 import PropertyList
 
 /// Objects of an archive as Lua values: each object with an identity becomes one table, the same for all who refer to it.
-final class ArchiveInput {
+final class LuaValueBuilder {
     private let bridge: ArchiveBridge
     /// Whether the objects are complete when they are asked for; else what is short is filled up by `completeShort`.
     var isComplete = true

@@ -1,5 +1,5 @@
-/// Which of a column's rows are here, and how the others come.
-final class RowFaults {
+/// The presence bitmap of a mapped column: which rows are in memory; the others are read from the archive through it.
+final class PresenceBitmap {
     private let column: MappedColumn
     private let source: RowSource
     private let count: Int
@@ -68,9 +68,9 @@ final class RowFaults {
         return !wasScanned && missing > 0
     }
 
-    /// The texts of some rows; those that are not here are looked at in the archive and not kept, where they can be read
-    /// together.
-    func look(
+    /// The texts of some rows; those that are not present are peeked at in the archive, in batches, and not
+    /// kept.
+    func peek(
         at rows: UnsafeMutableBufferPointer<UInt32>, in elements: UnsafeMutablePointer<Cell>,
         _ cells: UnsafeMutablePointer<Cell>
     ) {

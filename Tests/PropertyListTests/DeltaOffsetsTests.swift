@@ -3,20 +3,20 @@ import Testing
 
 @testable import PropertyList
 
-@Suite("Places of objects") struct PlaceListTests {
+@Suite("Places of objects") struct DeltaOffsetsTests {
     /// Gaps that take from one byte to five, so that pieces end within them.
     static let gaps = [1, 127, 128, 300, 16_383, 16_384, 70_000, 1 << 33]
 
     @Test("what was added comes back, few and so many that they go to a scratch file", arguments: [0, 1, 9, 2_000_000])
     func places(count: Int) throws {
         let folder = try TemporaryDirectory()
-        let list = PlaceList(try PropertyListFile(replacing: "\(folder.path)/places"))
+        let list = DeltaOffsets(try PropertyListFile(replacing: "\(folder.path)/places"))
         for start in stride(from: 0, to: count, by: 1000) {
             var bytes: [UInt8] = []
             for index in start..<min(start + 1000, count) {
-                bytes += [UInt8](unsafeUninitializedCapacity: PlaceList.gapSize) { buffer, size in
+                bytes += [UInt8](unsafeUninitializedCapacity: Varint.maximumSize) { buffer, size in
                     if let target = buffer.baseAddress {
-                        size = PlaceList.store(Self.gaps[index % Self.gaps.count], at: target)
+                        size = Varint.store(UInt64(Self.gaps[index % Self.gaps.count]), at: target)
                     }
                 }
             }

@@ -1,0 +1,89 @@
+/// Variable-length integers: seven bits a byte, the lowest first, with the high bit set in all bytes but the last.
+///
+/// A value of this type decodes one number from bytes that it is given one at a time, which may lie in several pieces.
+package struct Varint {
+    /// What a byte brings.
+    @frozen package enum Step {
+        /// It is not the number's last byte.
+        case more
+        /// It is the last; the next byte begins another number.
+        case number(UInt64)
+        /// The number does not fit into 64 bits.
+        case overflow
+    }
+
+    /// The most bytes that a number takes.
+    package static let maximumSize = 10
+
+    @usableFromInline var value: UInt64 = 0
+    @usableFromInline var shift: UInt64 = 0
+
+    @inlinable package init() {}
+
+    /// Whether some bytes of a number have been taken, and not its last.
+    @inlinable package var isWithinNumber: Bool { shift > 0 }
+
+    /// Takes the next byte.
+    @inlinable @inline(__always)
+    package mutating func take(_ byte: UInt8) -> Step {
+        guard shift < 63 || byte <= 1 else { return .overflow }
+        value |= UInt64(byte & 0x7F) &<< shift
+        if byte >= 0x80 {
+            shift &+= 7
+            return .more
+        }
+        defer { (value, shift) = (0, 0) }
+        return .number(value)
+    }
+
+    /// Writes a number to memory that has room for `maximumSize` bytes.
+    ///
+    /// - Returns: the number of bytes written.
+    @inlinable @inline(__always)
+    package static func store(_ number: UInt64, at target: UnsafeMutableRawPointer) -> Int {
+        var rest = number
+        var size = 0
+        while rest >= 0x80 {
+            target.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: size, as: UInt8.self)
+            rest >>= 7
+            size &+= 1
+        }
+        target.storeBytes(of: UInt8(truncatingIfNeeded: rest), toByteOffset: size, as: UInt8.self)
+        return size &+ 1
+    }
+
+    /// Appends a number to bytes.
+    @inlinable
+    package static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// All numbers of the bytes; nil when one runs past the end or past 64 bits. Complexity: O(bytes).
+    package static func numbers(in bytes: [UInt8]) -> [UInt64]? {
+        var decoder = Varint()
+        var numbers: [UInt64] = []
+        for byte in bytes {
+            switch decoder.take(byte) {
+            case .more: continue
+            case .number(let number): numbers.append(number)
+            case .overflow: return nil
+            }
+        }
+        return decoder.isWithinNumber ? nil : numbers
+    }
+
+    /// A signed number in zigzag encoding, in which numbers near 0 of either sign are small.
+    @inlinable @inline(__always)
+    package static func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
+
+    /// The signed number of a zigzag encoding.
+    @inlinable @inline(__always)
+    package static func signed(_ zigzag: UInt64) -> Int64 {
+        Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
+    }
+}

@@ -1,0 +1,23 @@
+extension StringProtocol {
+    /// The text in double quotes, with escapes for quotes, backslashes, line breaks and tabs: a literal of Lua, of the
+    /// predicate language and of an archive's drawing alike.
+    ///
+    /// - Parameter escape: gives the escape of a further character; nil for one that stays as it is.
+    /// - Returns: the text with its quotes.
+    /// - Complexity: O(length).
+    package func quoted(escaping escape: (Unicode.Scalar) -> String? = { _ in nil }) -> String {
+        var quoted = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            default:
+                if let escaped = escape(scalar) { quoted += escaped } else { quoted.unicodeScalars.append(scalar) }
+            }
+        }
+        return quoted + "\""
+    }
+}
