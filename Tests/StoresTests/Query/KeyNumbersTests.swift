@@ -11,7 +11,8 @@ struct KeyNumbersTests {
         let groups: [[Cell]] = [
             [.integer(1), .real(1), .single(1)], [.boolean(true)], [.boolean(false)],
             [.integer(0), .real(-0.0), .real(0)],
-            [.absent, .absent], [.real(.nan), .real(.nan), .single(.nan)], [.real(0.5), .single(0.5)], [.date(1)],
+            [.absent, .absent], [.real(.nan), .real(-.nan), .single(.nan)], [.real(0.5), .single(0.5)], [.date(1)],
+            [.date(0), .date(-0.0)],
             [.integer(1 << 53), .real(0x1p53)], [.integer(1 << 53 + 1)], [.integer(.min), .real(-0x1p63)],
             [.integer(.max)], [.real(0x1p63)], [.real(.infinity)], [heap.text("a"), heap.text("a")], [heap.text("")],
             [heap.text("a text that is in the heap"), heap.text("a text that is in the heap")],
