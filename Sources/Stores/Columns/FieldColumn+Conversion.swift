@@ -92,17 +92,21 @@ extension FieldColumn {
         self.dictionary = dictionary
     }
 
-    /// Replaces each cell of rows that are in use by an equal one whose text lies elsewhere; the others lose theirs.
+    /// Replaces each cell of rows that are in use by an equal one whose text lies elsewhere; the others lose theirs. No
+    /// snapshot shares the column then.
     func replaceCells(isUsed: (UInt32) -> Bool, _ replacement: (Cell) -> Cell) {
         switch encoding {
         case .integers, .reals, .dates: return
         case .codes: dictionary.replaceCells(replacement)
         case .cells:
             for row in 0..<UInt32(count) where !cells[row].isAbsent {
-                cells[row] = isUsed(row) ? replacement(cells[row]) : .absent
+                let isKept = isUsed(row)
+                cells[row] = isKept ? replacement(cells[row]) : .absent
+                if !isKept { held -= 1 }
             }
         case .sparse:
             for (row, cell) in entries { entries[row] = isUsed(row) ? replacement(cell) : nil }
+            held = entries.count
         }
     }
 }

@@ -82,6 +82,11 @@ struct OperatorRun {
                 save = try driver.store.beginSave()
             }
         case 6 where save == nil: try reopen()
+        case 9:
+            let field = FieldDriver.fields[driver.random.number(FieldDriver.fields.count)]
+            if try !driver.store.createIndex(field, lazily: driver.random.number(2) == 0) {
+                driver.store.dropIndex(field)
+            }
         case 7, 8:
             if let (snapshot, items) = snapshot {
                 let found = (0..<snapshot.count).map { snapshot.fields(at: $0) }

@@ -14,10 +14,13 @@ struct KeyNumbers {
     @inline(__always)
     mutating func number(of cell: Cell, _ boxed: (Cell) -> PropertyListValue) -> UInt32 {
         switch cell.kind {
-        case .integer, .date, .shortText, .longText, .no, .yes: return number(ofEntry: cell)
+        case .integer, .shortText, .longText, .no, .yes: return number(ofEntry: cell)
+        // Without the sign of a zero.
+        case .date: return number(ofEntry: .date(cell.realValue + 0))
         case .real, .single:
             let number = CellOrder.number(cell)
-            return self.number(ofEntry: Int64(exactly: number).map(Cell.integer) ?? .real(number))
+            let real = Cell.real(number.isNaN ? .nan : number)
+            return self.number(ofEntry: Int64(exactly: number).map(Cell.integer) ?? real)
         case .absent:
             if absent == nil { absent = next() }
             return absent ?? 0
