@@ -221,8 +221,8 @@ extension Column where Element == Cell {
 
     /// Gives the cells of some rows, which are good as long as the column's are. What is still in the archive stays there:
     /// a scan that comes once would leave a page of memory behind for every few rows that it looks at.
-    func look(at rows: UnsafeMutableBufferPointer<UInt32>, _ cells: UnsafeMutablePointer<Cell>) {
-        if let faults { return faults.look(at: rows, in: memory, cells) }
+    func peek(at rows: UnsafeMutableBufferPointer<UInt32>, _ cells: UnsafeMutablePointer<Cell>) {
+        if let faults { return faults.peek(at: rows, in: memory, cells) }
         for (place, row) in rows.enumerated() { cells[place] = memory[Int(row)] }
     }
 

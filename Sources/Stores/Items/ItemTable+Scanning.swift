@@ -67,10 +67,10 @@ extension ItemTable {
     }
 
     /// The names or serial numbers of some rows, which stay in the archive when they are there.
-    func look(at rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField, _ cells: UnsafeMutablePointer<Cell>) {
+    func peek(at rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField, _ cells: UnsafeMutablePointer<Cell>) {
         switch field {
-        case .name: names.look(at: rows, cells)
-        case .serialNumber: serials.look(at: rows, cells)
+        case .name: names.peek(at: rows, cells)
+        case .serialNumber: serials.peek(at: rows, cells)
         default: preconditionFailure("a field of texts")
         }
     }

@@ -68,9 +68,9 @@ final class RowFaults {
         return !wasScanned && missing > 0
     }
 
-    /// The texts of some rows; those that are not here are looked at in the archive and not kept, where they can be read
-    /// together.
-    func look(
+    /// The texts of some rows; those that are not present are peeked at in the archive, in batches, and not
+    /// kept.
+    func peek(
         at rows: UnsafeMutableBufferPointer<UInt32>, in elements: UnsafeMutablePointer<Cell>,
         _ cells: UnsafeMutablePointer<Cell>
     ) {

@@ -18,7 +18,7 @@ struct MappedTextScan {
         if isFirst {
             return withUnsafeTemporaryAllocation(of: Cell.self, capacity: rows.count) { cells in
                 guard let cells = cells.baseAddress else { return 0 }
-                store.table.look(at: rows, field, cells)
+                store.table.peek(at: rows, field, cells)
                 var kept = 0
                 for place in rows.indices {
                     rows[kept] = rows[place]
