@@ -106,7 +106,7 @@ final class OrderedIndex {
 
     private func build() {
         isBuilt = true
-        store.table.bringIn(field)
+        store.table.materialiseNumbers(of: field)
         let store = store
         LargeMemory.withBuffer(of: IndexEntry.self, capacity: store.count) { entries in
             var count = 0

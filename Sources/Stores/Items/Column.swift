@@ -43,7 +43,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// The elements' address, with every row here.
     @inline(__always)
     var base: UnsafeMutablePointer<Element> {
-        bringIn()
+        materialise()
         return memory
     }
 
@@ -157,7 +157,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     }
 
     /// Has every row here.
-    func bringIn() {
+    func materialise() {
         if mappedCount > 0 { faultAll() }
     }
 
@@ -227,7 +227,7 @@ extension Column where Element == Cell {
     }
 
     /// Reads what of some rows is still in the archive, and is going to be asked for, together.
-    func bringInTexts(_ rows: UnsafeMutableBufferPointer<UInt32>) {
+    func materialiseTexts(_ rows: UnsafeMutableBufferPointer<UInt32>) {
         if mappedCount > 0, let faults, faults.missing > 0 { faults.loadTexts(rows, to: memory) }
     }
 }

@@ -5,10 +5,10 @@ extension ItemTable {
     var allValues: UnsafePointer<Int64> { UnsafePointer(values.base) }
 
     /// Has a field of numbers or dates here for all items, for who is going to look at nearly all of them.
-    func bringIn(_ field: ItemField) {
+    func materialiseNumbers(of field: ItemField) {
         switch field {
-        case .valueInDollars: values.bringIn()
-        case .dateCreated: dates.bringIn()
+        case .valueInDollars: values.materialise()
+        case .dateCreated: dates.materialise()
         default: break
         }
     }
@@ -76,10 +76,10 @@ extension ItemTable {
     }
 
     /// Reads the names or serial numbers of some rows, as far as they are still in the archive, together.
-    func bringInTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField) {
+    func materialiseTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField) {
         switch field {
-        case .name: names.bringInTexts(rows)
-        case .serialNumber: serials.bringInTexts(rows)
+        case .name: names.materialiseTexts(rows)
+        case .serialNumber: serials.materialiseTexts(rows)
         default: break
         }
     }

@@ -28,7 +28,7 @@ struct MappedTextScan {
                 return kept
             }
         }
-        store.table.bringInTexts(rows, field)
+        store.table.materialiseTexts(rows, field)
         if case .contains(let needle) = test { return keep(rows, whenAbsent) { needle.isContained(in: $0) } }
         return keep(rows, whenAbsent) { test.holds($0) }
     }

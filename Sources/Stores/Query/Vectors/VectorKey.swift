@@ -106,7 +106,7 @@ enum VectorKey {
             for place in rows.indices { cells[place] = column[Int(rows[place])] }
         case .rows:
             if field == .name || field == .serialNumber {
-                store.table.bringInTexts(UnsafeMutableBufferPointer(mutating: rows), field)
+                store.table.materialiseTexts(UnsafeMutableBufferPointer(mutating: rows), field)
             }
             for place in rows.indices {
                 if field == .itemKey {
