@@ -16,7 +16,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     private var buffer: ColumnBuffer
     private var isShared = false
     /// Which rows are here, of those that the archive had; nil when all are.
-    private var faults: RowFaults?
+    private var presence: PresenceBitmap?
     /// The rows below may be missing; 0 when the column was never mapped.
     private var mappedCount: UInt32 = 0
 
@@ -35,7 +35,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         }
         nonmutating set {
             assert(Int(row) < count)
-            if row < mappedCount { faults?.markPresent(row) }
+            if row < mappedCount { presence?.markPresent(row) }
             memory[Int(row)] = newValue
         }
     }
@@ -69,15 +69,15 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// Whether the row's element is here and not only in the archive.
     @inline(__always)
     func isPresent(_ row: UInt32) -> Bool {
-        row >= mappedCount || faults?.isPresent(row) ?? true
+        row >= mappedCount || presence?.isPresent(row) ?? true
     }
 
     /// Whether every row's element is here.
-    var isWhole: Bool { faults.map { $0.missing == 0 } ?? true }
+    var isWhole: Bool { presence.map { $0.missing == 0 } ?? true }
 
     /// Forgets a row's element, which the archive has.
     func forget(_ row: UInt32) {
-        if row < mappedCount { faults?.markMissing(row) }
+        if row < mappedCount { presence?.markMissing(row) }
     }
 
     @inline(__always)
@@ -133,7 +133,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     ///   - isDense: whether rows here and there are going to be touched soon, as by the journal: large pages then.
     mutating func map(_ number: Int, _ column: MappedColumn, _ source: RowSource, isDense: Bool = false) {
         replaceEmpty(number, isDense: isDense)
-        faults = RowFaults(number, column, source)
+        presence = PresenceBitmap(number, column, source)
         mappedCount = UInt32(number)
     }
 
@@ -153,7 +153,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 
     @inline(__always)
     private func fault(_ row: UInt32) {
-        if let faults, !faults.isPresent(row) { faults.load(row, to: memory + Int(row)) }
+        if let presence, !presence.isPresent(row) { presence.load(row, to: memory + Int(row)) }
     }
 
     /// Has every row here.
@@ -163,7 +163,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 
     @inline(never)
     private func faultAll() {
-        faults?.loadAll(to: memory, stride: MemoryLayout<Element>.stride)
+        presence?.loadAll(to: memory, stride: MemoryLayout<Element>.stride)
     }
 
     // MARK: Snapshots
@@ -171,7 +171,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// The elements as they are now; they stay for as long as somebody holds what is returned.
     mutating func share() -> SharedColumn<Element> {
         isShared = true
-        return SharedColumn(buffer, memory, presentRows: faults?.presentRows ?? [], mappedCount: mappedCount)
+        return SharedColumn(buffer, memory, presentRows: presence?.presentRows ?? [], mappedCount: mappedCount)
     }
 
     /// Leaves the memory to the snapshot that shares it, if there still is one: rows that it has may be changed then.
@@ -191,7 +191,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         let old = buffer
         let source = memory
         let byteCount = wanted * MemoryLayout<Element>.stride
-        let fresh = faults == nil ? ColumnBuffer(toBeFilled: byteCount) : ColumnBuffer(zeros: byteCount)
+        let fresh = presence == nil ? ColumnBuffer(toBeFilled: byteCount) : ColumnBuffer(zeros: byteCount)
         let target = fresh.base.assumingMemoryBound(to: Element.self)
         buffer = fresh
         memory = target
@@ -199,8 +199,8 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         isShared = false
         var start = 0
         // Rows that are still in the archive are left out: copying would bring their pages in.
-        if let faults {
-            for (word, bits) in faults.presentRows.enumerated() where bits != 0 {
+        if let presence {
+            for (word, bits) in presence.presentRows.enumerated() where bits != 0 {
                 let first = word * 64
                 (target + first).update(from: source + first, count: min(64, count - first))
             }
@@ -216,18 +216,18 @@ extension Column where Element == Cell {
     ///
     /// - Returns: whether it is for the first time, and some are in the archive.
     func beginScan() -> Bool {
-        mappedCount > 0 && faults?.beginScan() ?? false
+        mappedCount > 0 && presence?.beginScan() ?? false
     }
 
     /// Gives the cells of some rows, which are good as long as the column's are. What is still in the archive stays there:
     /// a scan that comes once would leave a page of memory behind for every few rows that it looks at.
     func peek(at rows: UnsafeMutableBufferPointer<UInt32>, _ cells: UnsafeMutablePointer<Cell>) {
-        if let faults { return faults.peek(at: rows, in: memory, cells) }
+        if let presence { return presence.peek(at: rows, in: memory, cells) }
         for (place, row) in rows.enumerated() { cells[place] = memory[Int(row)] }
     }
 
     /// Reads what of some rows is still in the archive, and is going to be asked for, together.
     func materialiseTexts(_ rows: UnsafeMutableBufferPointer<UInt32>) {
-        if mappedCount > 0, let faults, faults.missing > 0 { faults.loadTexts(rows, to: memory) }
+        if mappedCount > 0, let presence, presence.missing > 0 { presence.loadTexts(rows, to: memory) }
     }
 }

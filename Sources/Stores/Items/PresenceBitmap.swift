@@ -1,5 +1,5 @@
-/// Which of a column's rows are here, and how the others come.
-final class RowFaults {
+/// The presence bitmap of a mapped column: which rows are in memory; the others are read from the archive through it.
+final class PresenceBitmap {
     private let column: MappedColumn
     private let source: RowSource
     private let count: Int
