@@ -15,7 +15,7 @@ struct ObjectPlaces: ~Copyable {
     private var pinned: [[UInt8]] = []
     /// Whether the place of each object is recorded, because the body is not kept.
     private let isRecorded: Bool
-    /// The gaps between the places since the last `takeRecords`, as a `PlaceList` has them.
+    /// The gaps between the places since the last `takeRecords`, as `DeltaOffsets` has them.
     private var records = GrowableBuffer<UInt8>()
     private var lastRecorded = 0
 
@@ -48,7 +48,7 @@ struct ObjectPlaces: ~Copyable {
     }
 
     /// Moves what was recorded to the end of a list.
-    mutating func takeRecords(to list: PlaceList) {
+    mutating func takeRecords(to list: DeltaOffsets) {
         list.append(gaps: UnsafeBufferPointer(start: records.base, count: records.count))
         records.truncate(to: 0)
     }

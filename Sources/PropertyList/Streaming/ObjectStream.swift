@@ -12,14 +12,14 @@ final class ObjectStream {
 
     let output: any PropertyListOutput
     /// The place of each object.
-    let places: PlaceList
+    let places: DeltaOffsets
     /// How many bytes of the body are in the file.
     private(set) var written = 0
     private var failure: PropertyListError?
 
     init(_ output: any PropertyListOutput) {
         self.output = output
-        places = PlaceList(output)
+        places = DeltaOffsets(output)
     }
 
     /// Writes the body's bytes from where it was left up to `end`.

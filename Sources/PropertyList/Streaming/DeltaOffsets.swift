@@ -1,5 +1,5 @@
-/// Where the objects of a file begin, in order: for each how far it lies behind the one before, which is mostly a byte.
-final class PlaceList {
+/// The offsets of a file's objects in ascending order, delta-encoded: the distance from one to the next is mostly a byte.
+final class DeltaOffsets {
     /// How many bytes of gaps are read at a time.
     private static let pieceLength = 1 << 13
 
