@@ -18,8 +18,8 @@ extension FieldColumn {
     }
 
     private func convertToReals() {
-        words.unshare()
-        integral.unshare()
+        words.copyIfShared()
+        integral.copyIfShared()
         Self.pad(&integral, presence.count)
         for row in 0..<UInt32(count) where isPresent(row) {
             words[row] = Double(Int64(bitPattern: words[row])).bitPattern

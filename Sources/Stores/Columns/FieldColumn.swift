@@ -97,21 +97,21 @@ final class FieldColumn {
         switch encoding {
         case .integers, .dates:
             note(row)
-            words.unshare()
+            words.copyIfShared()
             words[row] = cell.tail
         case .reals:
             note(row)
-            words.unshare()
+            words.copyIfShared()
             setBit(&integral, row, cell.kind == .integer)
             words[row] = cell.kind == .integer ? Double(cell.integerValue).bitPattern : cell.tail
         case .codes:
             let code = dictionary.code(for: cell)
-            codes.unshare()
+            codes.copyIfShared()
             if codes[row] == 0 { held += 1 }
             codes[row] = code
             if dictionary.count > Self.smallDictionary, dictionary.count > held / 2 { convertToCells() }
         case .cells, .sparse:
-            cells.unshare()
+            cells.copyIfShared()
             if cells[row].isAbsent { held += 1 }
             cells[row] = cell
         }
@@ -130,12 +130,12 @@ final class FieldColumn {
         case .codes:
             if codes[row] == 0 { return }
             held -= 1
-            codes.unshare()
+            codes.copyIfShared()
             codes[row] = 0
         case .cells:
             if cells[row].isAbsent { return }
             held -= 1
-            cells.unshare()
+            cells.copyIfShared()
             cells[row] = .absent
         }
         if encoding != .sparse, count > 1024, held * Self.sparseShare < count { convertToSparse() }
@@ -164,7 +164,7 @@ final class FieldColumn {
     }
 
     private func setBit(_ bits: inout Column<UInt64>, _ row: UInt32, _ value: Bool) {
-        bits.unshare()
+        bits.copyIfShared()
         let bit: UInt64 = 1 << UInt64(row & 63)
         if value { bits[row >> 6] |= bit } else { bits[row >> 6] &= ~bit }
     }

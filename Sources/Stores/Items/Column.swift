@@ -8,7 +8,7 @@ import Glibc
 ///
 /// Two things may stand between a row and its element. The row may still be in the mapped archive: then it is read when
 /// it is first asked for (`RowSource`), and a bit remembers that it is here. And a snapshot may share the memory: who
-/// changes a row that the snapshot has calls `unshare()` before.
+/// changes a row that the snapshot has calls `copyIfShared()` before.
 struct Column<Element: BitwiseCopyable>: ~Copyable {
     private var memory: UnsafeMutablePointer<Element>
     private(set) var count = 0
@@ -174,9 +174,9 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         return SharedColumn(buffer, memory, presentRows: presence?.presentRows ?? [], mappedCount: mappedCount)
     }
 
-    /// Leaves the memory to the snapshot that shares it, if there still is one: rows that it has may be changed then.
+    /// Copy on write: leaves the memory to the snapshot that shares it, if there still is one, so that its rows may be changed.
     @inline(__always)
-    mutating func unshare() {
+    mutating func copyIfShared() {
         if isShared { separate() }
     }
 

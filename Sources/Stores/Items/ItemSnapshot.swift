@@ -6,7 +6,7 @@ import PropertyList
 /// reads rows that nobody has touched from the mapped archive itself. Complexity of taking one: a bit for each mapped
 /// item; of the first change of a column afterwards: a copy of that column.
 public final class ItemSnapshot: @unchecked Sendable {
-    // Guard: what is shared does not change (`Column`, `SnapshotLease`); `source` and `rows` are for the one thread that
+    // Guard: what is shared does not change (`Column`, `CopiedBlocks`); `source` and `rows` are for the one thread that
     // reads the snapshot; another has a copy.
     public let count: Int
     let fieldNames: [String]
@@ -21,7 +21,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     private let custom: SharedColumn<CustomFields>
     private let columns: [UInt32: SharedFieldColumn]
     private let columnNumbers: [UInt32]
-    private let lease: SnapshotLease
+    private let copiedBlocks: CopiedBlocks
     private let heap: CellHeap
     private let source: RowSource?
     /// By the key of a copy, the key of the item that it was made from.
@@ -47,7 +47,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         var columns: [UInt32: SharedFieldColumn] = [:]
         for number in columnNumbers { columns[number] = store.table.column(number).map { SharedFieldColumn($0) } }
         self.columns = columns
-        lease = store.table.makeLease()
+        copiedBlocks = store.table.shareBlocks()
         slots = store.order.snapshot
         copies = store.copies
         var heap = store.heap
@@ -70,7 +70,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         custom = other.custom
         columns = other.columns
         columnNumbers = other.columnNumbers
-        lease = other.lease
+        copiedBlocks = other.copiedBlocks
         slots = other.slots
         copies = other.copies
         var heap = other.heap

@@ -190,7 +190,7 @@ extension ItemStore {
     /// Gives back memory that the changes of a commit left unused.
     func tidy() {
         settleIndexes()
-        if heap.needsCompaction, cursorCount == 0, !table.isLeased { compactHeap() }
+        if heap.needsCompaction, cursorCount == 0, !table.hasSnapshot { compactHeap() }
     }
 
     private func settle(_ group: inout ChangeGroup, _ participant: any TransactionParticipant, _ hasRemovals: Bool) {

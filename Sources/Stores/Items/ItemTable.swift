@@ -44,7 +44,7 @@ struct ItemTable: ~Copyable {
     private(set) var isMapped = false
 
     /// What the snapshots that are still in use need; nil when there is none.
-    private var lease: SnapshotLease?
+    private var copiedBlocks: CopiedBlocks?
     /// Whether some item has or had a custom field: else there is nothing to free.
     private var hasCustomFields = false
 
@@ -94,8 +94,8 @@ struct ItemTable: ~Copyable {
         key: PackedKey = PackedKey(high: 0, low: 0), isTextKey: Bool = false
     ) -> (row: UInt32, isNew: Bool) {
         // A snapshot may still read the free rows.
-        if !freeRows.isEmpty, !isLeased, let row = freeRows.popLast() {
-            unshare()
+        if !freeRows.isEmpty, !hasSnapshot, let row = freeRows.popLast() {
+            copyIfShared()
             for number in columnNumbers { column(number)?.clear(row) }
             names[row] = name
             serials[row] = serial
@@ -123,8 +123,8 @@ struct ItemTable: ~Copyable {
     mutating func freeRow(_ row: UInt32) {
         states[row] = State.free.rawValue
         var block = custom.isPresent(row) ? custom[row] : .none
-        if !(isLeased && lease?.takesOver(row, block) == true) { block.release() }
-        custom.unshare()
+        if !(hasSnapshot && copiedBlocks?.keeps(row, block) == true) { block.release() }
+        custom.copyIfShared()
         custom[row] = .none
         if generations.count <= Int(row) {
             generations.append(contentsOf: repeatElement(0, count: max(Int(row) + 1 - generations.count, 64)))
@@ -143,35 +143,35 @@ struct ItemTable: ~Copyable {
     // MARK: Snapshots
 
     /// Whether a snapshot is in use.
-    var isLeased: Bool {
+    var hasSnapshot: Bool {
         mutating get {
-            if lease == nil { return false }
-            if !isKnownUniquelyReferenced(&lease) { return true }
-            lease = nil
+            if copiedBlocks == nil { return false }
+            if !isKnownUniquelyReferenced(&copiedBlocks) { return true }
+            copiedBlocks = nil
             return false
         }
     }
 
     /// The right of a snapshot to read the custom fields that are there now.
-    mutating func makeLease() -> SnapshotLease {
-        if isLeased, let lease {
-            lease.renew()
-            return lease
+    mutating func shareBlocks() -> CopiedBlocks {
+        if hasSnapshot, let copiedBlocks {
+            copiedBlocks.renew()
+            return copiedBlocks
         }
-        let fresh = SnapshotLease()
-        lease = fresh
+        let fresh = CopiedBlocks()
+        copiedBlocks = fresh
         return fresh
     }
 
-    /// Leaves what a snapshot reads alone, before rows that it has are changed.
-    private mutating func unshare() {
-        names.unshare()
-        serials.unshare()
-        values.unshare()
-        dates.unshare()
-        keys.unshare()
-        textKeys.unshare()
-        custom.unshare()
+    /// Copy on write: copies the columns that a snapshot shares, before rows that it has are changed.
+    private mutating func copyIfShared() {
+        names.copyIfShared()
+        serials.copyIfShared()
+        values.copyIfShared()
+        dates.copyIfShared()
+        keys.copyIfShared()
+        textKeys.copyIfShared()
+        custom.copyIfShared()
     }
 
     // MARK: The archive
@@ -236,16 +236,16 @@ struct ItemTable: ~Copyable {
     mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
         switch field {
         case .name:
-            names.unshare()
+            names.copyIfShared()
             names[row] = cell
         case .serialNumber:
-            serials.unshare()
+            serials.copyIfShared()
             serials[row] = cell
         case .valueInDollars:
-            values.unshare()
+            values.copyIfShared()
             values[row] = cell.integerValue
         case .dateCreated:
-            dates.unshare()
+            dates.copyIfShared()
             dates[row] = cell.realValue
         case .itemKey: break
         default: setCustomCell(row, field.rawValue, cell)
@@ -256,10 +256,10 @@ struct ItemTable: ~Copyable {
     ///
     /// - Returns: whether the block did not have it.
     mutating func setInBlock(_ row: UInt32, _ field: UInt32, _ cell: Cell) -> Bool {
-        custom.unshare()
+        custom.copyIfShared()
         hasCustomFields = true
         var block = custom[row]
-        if isLeased, lease?.takesOver(row, block) == true { block = block.copy() }
+        if hasSnapshot, copiedBlocks?.keeps(row, block) == true { block = block.copy() }
         let count = block.count
         block.set(field, cell)
         custom[row] = block

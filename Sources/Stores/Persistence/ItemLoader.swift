@@ -97,7 +97,7 @@ public struct ItemLoader {
         store.forget(ChangeGroup(changes: store.log))
         store.log = []
         store.hasRemovals = false
-        if store.heap.needsCompaction, !store.table.isLeased { store.compactHeap() }
+        if store.heap.needsCompaction, !store.table.hasSnapshot { store.compactHeap() }
     }
 
     /// The items that were loaded so far, for another thread.
