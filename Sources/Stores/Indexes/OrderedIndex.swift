@@ -14,8 +14,8 @@ final class OrderedIndex {
 
     @exclusivity(unchecked) private var tree = SortedTree<IndexEntry>()
     @exclusivity(unchecked) private(set) var isBuilt = false
-    private var wishes = 0
-    private static let wishesThatBuild = 64
+    private var uses = 0
+    private static let usesThatBuild = 64
     /// Rows that are to be put in, some of them more than once; those count whose bit is set.
     @exclusivity(unchecked) private var pending: [UInt32] = []
     @exclusivity(unchecked) private var isPending = RowSet()
@@ -93,12 +93,12 @@ final class OrderedIndex {
 
     /// Whether a query may use the index, which is ready then.
     ///
-    /// One that is remembered from an earlier run is built when the 64th query wishes for it: building takes as long as
+    /// One that is remembered from an earlier run is built when its use count reaches 64: building takes as long as
     /// a hundred scans, because it reads all keys, and who asks a few questions is not to wait for it.
     func isReady(builds: Bool) -> Bool {
         if !isBuilt, !builds {
-            wishes += 1
-            if wishes < Self.wishesThatBuild { return false }
+            uses += 1
+            if uses < Self.usesThatBuild { return false }
         }
         settle()
         return true
