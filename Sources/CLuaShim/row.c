@@ -63,20 +63,20 @@ void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count) {
     }
 }
 
-void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *departures) {
+void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *epoch) {
     cls->presence = accessor;
-    cls->departures = departures;
+    cls->epoch = epoch;
 }
 
 /* The rows that an iterator is to give. */
 typedef struct {
     size_t count, next;
-    uint64_t departures; /* when they were found */
+    uint64_t epoch; /* when they were found */
     uint64_t rows[];
 } row_list;
 
 static int is_present(lua_State *L, const clua_class *cls, const row_list *list, uint64_t row) {
-    if (!cls->presence || *cls->departures == list->departures) return 1;
+    if (!cls->presence || *cls->epoch == list->epoch) return 1;
     return call(L, host_of(L)->callbacks.get, cls->presence, &row) != 0;
 }
 
@@ -94,11 +94,11 @@ static int next_row(lua_State *L) {
     return 1;
 }
 
-uint64_t *clua_pushrowiterator(lua_State *L, size_t count, uint64_t departures) {
+uint64_t *clua_pushrowiterator(lua_State *L, size_t count, uint64_t epoch) {
     row_list *list = lua_newuserdatauv(L, sizeof *list + count * sizeof *list->rows, 0);
     list->count = count;
     list->next = 0;
-    list->departures = departures;
+    list->epoch = epoch;
     lua_pushcclosure(L, next_row, 1);
     return list->rows;
 }

@@ -49,19 +49,19 @@ import Testing
             call.returns(Meters(try call.number(0)), meters)
         }
         // Rows go by being let go; each look at whether one has gone is counted.
-        rows.declarePresence(departures: UnsafePointer(departures)) { [looks] row in
+        rows.declarePresence(epoch: UnsafePointer(epoch)) { [looks] row in
             looks.pointee += 1
             return row % 2 == 0
         }
-        let walk = state.makeFunction(LuaFunctionDeclaration("walk", [integer, integer])) { [departures] call in
+        let walk = state.makeFunction(LuaFunctionDeclaration("walk", [integer, integer])) { [epoch] call in
             let (first, last) = (try call.integer(0), try call.integer(1))
             let count = Int(last - first) + 1
-            guard let places = call.pushIterator(over: count, since: departures.pointee, rows) else { return 0 }
+            guard let places = call.pushIterator(over: count, since: epoch.pointee, rows) else { return 0 }
             for place in 0..<count { places[place] = UInt64(first) + UInt64(place) }
             return 1
         }
-        let depart = state.makeFunction(LuaFunctionDeclaration("depart", [])) { [departures] call in
-            departures.pointee += 1
+        let depart = state.makeFunction(LuaFunctionDeclaration("depart", [])) { [epoch] call in
+            epoch.pointee += 1
             return call.returnsNothing()
         }
         let looked = state.makeFunction(LuaFunctionDeclaration("looked", [])) { [looks] call in
@@ -76,7 +76,7 @@ import Testing
         self.rows = rows
     }
 
-    private let departures: UnsafeMutablePointer<UInt64> = {
+    private let epoch: UnsafeMutablePointer<UInt64> = {
         let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
         word.initialize(to: 7)
         return word
@@ -89,7 +89,7 @@ import Testing
 
     deinit {
         state.close()
-        departures.deallocate()
+        epoch.deallocate()
         looks.deallocate()
     }
 

@@ -48,13 +48,13 @@ extension LuaClass where T: AnyObject {
     /// their turn.
     ///
     /// - Parameters:
-    ///   - departures: a word that is another one whenever a row has gone; it stays for as long as `isGone` does.
+    ///   - epoch: a word that is another one whenever a row has gone; it stays for as long as `isGone` does.
     ///   - isGone: whether a row has gone.
-    public func declarePresence(departures: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
+    public func declarePresence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
         precondition(!holdsObjects, "\(name) is no class of rows")
         let accessor = LuaRowAccessor(
             name: name, type: .any, getter: { row, _ in isGone(row) ? 0 : 1 }, setter: nil)
-        clua_setrowpresence(pointer, state.retain(accessor), departures)
+        clua_setrowpresence(pointer, state.retain(accessor), epoch)
     }
 }
 
@@ -64,15 +64,15 @@ extension LuaCall {
     ///
     /// - Parameters:
     ///   - count: how many rows there are.
-    ///   - departures: the class's word of departures as it was before the rows were looked for.
+    ///   - epoch: the class's word of epoch as it was before the rows were looked for.
     ///   - cls: the class of rows.
     /// - Returns: where the rows are to be put.
     public func pushIterator<T: AnyObject>(
-        over count: Int, since departures: UInt64, _ cls: LuaClass<T>
+        over count: Int, since epoch: UInt64, _ cls: LuaClass<T>
     ) -> UnsafeMutablePointer<UInt64>? {
         cls.check(L)
         precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
-        return clua_pushrowiterator(L, count, departures)
+        return clua_pushrowiterator(L, count, epoch)
     }
 
     /// Gives back a row; nil when there is none.

@@ -321,7 +321,7 @@ extension ItemStore {
         index.remove(row, hash: keyHash(row)) { keyHash($0) }
         table.states[row] = ItemTable.State.removed.rawValue
         version &+= 1
-        departureCount.pointee &+= 1
+        epochCounter.pointee &+= 1
         return position
     }
 

@@ -41,7 +41,7 @@ extension ItemStore {
     }
 
     /// A word that is another one whenever an item has left the store; it is there as long as the store.
-    package var departures: UnsafePointer<UInt64> { UnsafePointer(departureCount) }
+    package var epoch: UnsafePointer<UInt64> { UnsafePointer(epochCounter) }
 
     /// Whether the item is out of its store.
     package func isRemoved(_ reference: ItemReference) -> Bool {

@@ -97,7 +97,7 @@ public final class ItemStore {
     /// The store for those who may outlive it.
     public let zeroingReference = ItemStoreReference()
     /// How many items have left the store, at an address of its own for readers that look at it often.
-    let departureCount: UnsafeMutablePointer<UInt64>
+    let epochCounter: UnsafeMutablePointer<UInt64>
 
     /// An empty store in memory.
     public convenience init() {
@@ -109,14 +109,14 @@ public final class ItemStore {
         document = persistence as? any DocumentPersistence
         self.durability = durability
         isReadOnly = persistence.isReadOnly
-        departureCount = .allocate(capacity: 1)
-        departureCount.initialize(to: 0)
+        epochCounter = .allocate(capacity: 1)
+        epochCounter.initialize(to: 0)
         zeroingReference.store = self
     }
 
     deinit {
         zeroingReference.store = nil
-        departureCount.deallocate()
+        epochCounter.deallocate()
     }
 
     /// Opens the store that a persistence keeps.

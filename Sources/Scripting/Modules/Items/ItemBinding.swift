@@ -38,7 +38,7 @@ final class ItemBinding {
                 try item.setValue(try value(call.value(1), field: name), forField: name)
             })
         // The closure keeps the store, and the store the word.
-        cls.declarePresence(departures: store.departures) { [store] in store.isRemoved(ItemReference(bits: $0)) }
+        cls.declarePresence(epoch: store.epoch) { [store] in store.isRemoved(ItemReference(bits: $0)) }
         text(cls, "name", .text, "What it is.", .name)
         text(cls, "serialNumber", .optional(.text), "Its serial number, or nil.", .serialNumber)
         cls.field(

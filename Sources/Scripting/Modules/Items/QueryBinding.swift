@@ -124,8 +124,8 @@ enum QueryBinding {
             example: "for number, item in items:query():each() do print(number, item.name) end"
         ) { value, call in
             // Read before the query runs: its own functions may remove what it has found.
-            let departures = value.query.store.departures.pointee
-            try value.query.copyReferences { count in call.pushIterator(over: count, since: departures, item) }
+            let epoch = value.query.store.epoch.pointee
+            try value.query.copyReferences { count in call.pushIterator(over: count, since: epoch, item) }
             return 1
         }
         cls.method(
