@@ -20,7 +20,7 @@ final class OrderedIndex {
     @exclusivity(unchecked) private var pending: [UInt32] = []
     @exclusivity(unchecked) private var isPending = RowSet()
     /// What is in the tree and is to be taken out: old values of items that are in the store, one an item at the most.
-    @exclusivity(unchecked) private var stale: [IndexEntry] = []
+    @exclusivity(unchecked) private var tombstones: [IndexEntry] = []
     /// Whether the prefix says all there is to say about a value.
     private let isExact: Bool
 
@@ -38,7 +38,7 @@ final class OrderedIndex {
         guard isBuilt, hasValue(row), isPending.insert(row) else { return }
         pending.append(row)
         // A transaction that changes the same items again and again.
-        if pending.count > 4096 + 2 * store.count { settle() }
+        if pending.count > 4096 + 2 * store.count { mergePending() }
     }
 
     /// A row's value is about to change.
@@ -46,7 +46,7 @@ final class OrderedIndex {
     func valueGoes(_ row: UInt32) {
         guard isBuilt, hasValue(row), !isPending.remove(row) else { return }
         if isExact {
-            stale.append(entry(row))
+            tombstones.append(entry(row))
         } else {
             tree.remove(entry(row)) { isBefore($0, $1) }
         }
@@ -56,14 +56,14 @@ final class OrderedIndex {
     @inline(__always)
     func rowGoes(_ row: UInt32) {
         guard isBuilt, hasValue(row) else { return }
-        removeStale()
+        removeTombstones()
         if !isPending.remove(row) { tree.remove(entry(row)) { isBefore($0, $1) } }
     }
 
-    private func removeStale() {
-        if stale.isEmpty { return }
-        for entry in stale { tree.remove(entry) { isBefore($0, $1) } }
-        stale.removeAll(keepingCapacity: stale.count < 4096)
+    private func removeTombstones() {
+        if tombstones.isEmpty { return }
+        for entry in tombstones { tree.remove(entry) { isBefore($0, $1) } }
+        tombstones.removeAll(keepingCapacity: tombstones.count < 4096)
     }
 
     private func hasValue(_ row: UInt32) -> Bool {
@@ -73,11 +73,11 @@ final class OrderedIndex {
     // MARK: Keeping it ready
 
     /// Puts in what is to be put in; builds the index when it is not there yet.
-    func settle() {
+    func mergePending() {
         guard isBuilt else { return build() }
-        guard !pending.isEmpty || !stale.isEmpty else { return }
+        guard !pending.isEmpty || !tombstones.isEmpty else { return }
         if pending.count < 32 || pending.count < tree.count / 16 {
-            removeStale()
+            removeTombstones()
             for row in pending where isPending.remove(row) { tree.insert(entry(row)) { isBefore($0, $1) } }
         } else {
             merge()
@@ -86,9 +86,9 @@ final class OrderedIndex {
     }
 
     /// Puts in what was noted when that is much: little waits for the next query.
-    func settleIfMuch() {
+    func mergePendingIfMany() {
         guard isBuilt, pending.count >= 64, pending.count >= tree.count / 16 else { return }
-        settle()
+        mergePending()
     }
 
     /// Whether a query may use the index, which is ready then.
@@ -100,7 +100,7 @@ final class OrderedIndex {
             uses += 1
             if uses < Self.usesThatBuild { return false }
         }
-        settle()
+        mergePending()
         return true
     }
 
@@ -130,12 +130,12 @@ final class OrderedIndex {
         }
     }
 
-    /// Puts sorted entries in, and takes the stale ones out.
+    /// Puts sorted entries in, and removes what has a tombstone.
     private func merge(_ new: UnsafeBufferPointer<IndexEntry>) {
-        defer { stale = [] }
+        defer { tombstones = [] }
         if tree.count == 0 { return tree = SortedTree(sorted: new) }
         var left = RowSet()
-        for entry in stale { _ = left.insert(entry.row) }
+        for entry in tombstones { _ = left.insert(entry.row) }
         LargeMemory.withBuffer(of: IndexEntry.self, capacity: tree.count + new.count) { all in
             var (count, next) = (0, 0)
             func append(_ entry: IndexEntry) {
@@ -241,7 +241,7 @@ final class OrderedIndex {
     /// The number of items that have the field.
     var count: Int { tree.count }
 
-    var byteCount: Int { tree.byteCount + pending.capacity * 4 + stale.capacity * 16 }
+    var byteCount: Int { tree.byteCount + pending.capacity * 4 + tombstones.capacity * 16 }
 
     /// The ranks, from 0, of the entries in a range.
     func ranks(_ range: IndexRange) -> Range<Int> {

@@ -18,7 +18,7 @@ extension ItemStore {
         let field = try field(named: name)
         if indexes.contains(where: { $0.field == field }) { return false }
         let index = OrderedIndex(self, field)
-        if !lazily { index.settle() }
+        if !lazily { index.mergePending() }
         indexes.append(index)
         return true
     }
@@ -41,7 +41,7 @@ extension ItemStore {
     /// The ordered index on a field, ready to be asked.
     func index(on field: ItemField) -> OrderedIndex? {
         guard let index = indexes.first(where: { $0.field == field }) else { return nil }
-        index.settle()
+        index.mergePending()
         return index
     }
 
@@ -74,6 +74,6 @@ extension ItemStore {
 
     /// Puts what is committed into the indexes where it is much.
     func settleIndexes() {
-        for index in indexes { index.settleIfMuch() }
+        for index in indexes { index.mergePendingIfMany() }
     }
 }
