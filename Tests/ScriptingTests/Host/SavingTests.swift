@@ -13,7 +13,8 @@ import Testing
         let embedding = try Embedding(scratch.file("c"))
         let host = embedding.host
         host.launch()
-        let hasSnapshot = host.state.makeFunction(LuaFunctionDeclaration("hasSnapshot", [])) { [items = host.items] call in
+        let declaration = LuaFunctionDeclaration("hasSnapshot", [])
+        let hasSnapshot = host.state.makeFunction(declaration) { [items = host.items] call in
             call.returns(items.table.hasSnapshot)
         }
         host.state.globals.rawSet("hasSnapshot", .function(hasSnapshot))
