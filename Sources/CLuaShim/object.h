@@ -25,7 +25,7 @@ struct clua_class {
     const uint64_t *version; /* when this word changes, the kept texts are old */
     int caches;              /* user values of a handle */
     void *presence;          /* of rows: what tells whether one is there; NULL: nobody asks */
-    const uint64_t *epoch; /* as long as this word stays, none has gone */
+    const uint64_t *epoch; /* while this counter stays the same, no row has gone */
     int metatable, methods; /* references */
 };
 

@@ -109,7 +109,7 @@ refused(function() items:query():limit(-1) end)
 refused(function() items:query():sorted("name", "up") end)
 -- expect: bad argument #2 'order' to 'Query:sorted' ("ascending" or "descending" expected, got "up")
 refused(function() items:query():sorted() end)
--- expect: bad argument #1 'field' to 'Query:sorted' (string expected, got no value)
+-- expect: bad argument #1 'key' to 'Query:sorted' (string or function expected, got no value)
 refused(function() items:query(function() error("in the predicate") end):count() end)
 -- expect: in the predicate
 refused(function() items:query():update{ valueInDollars = "no" } end)

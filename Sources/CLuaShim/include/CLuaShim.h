@@ -236,10 +236,10 @@ void clua_pushrow(lua_State *L, uint64_t payload);
 /* Pushes an array of rows. */
 void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count);
 /* Rows may be gone when Lua comes to them: `accessor`'s get tells, 0 results for a row that is gone. It is asked only when
- * `epoch` is another number than before. The accessor keeps that word. */
+ * `epoch` has changed. The accessor keeps the counter alive. */
 void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *epoch);
 /* Pushes an iterator, for `for`, over so many rows that the caller puts where the result points to: it gives their places
- * from 1 and those that are not gone. `epoch` is the word of before they were looked for. */
+ * from 1 and those that are not gone. `epoch` is the counter's value from before they were found. */
 uint64_t *clua_pushrowiterator(lua_State *L, size_t count, uint64_t epoch);
 /* Whether the state has its class of rows. */
 int clua_hasrows(lua_State *L);

@@ -48,7 +48,7 @@ extension LuaClass where T: AnyObject {
     /// their turn.
     ///
     /// - Parameters:
-    ///   - epoch: a word that is another one whenever a row has gone; it stays for as long as `isGone` does.
+    ///   - epoch: a counter that changes whenever a row goes; its address is valid as long as `isGone` is held.
     ///   - isGone: whether a row has gone.
     public func declarePresence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
         precondition(!holdsObjects, "\(name) is no class of rows")
@@ -64,7 +64,7 @@ extension LuaCall {
     ///
     /// - Parameters:
     ///   - count: how many rows there are.
-    ///   - epoch: the class's word of epoch as it was before the rows were looked for.
+    ///   - epoch: the value of the class's epoch from before the rows were found.
     ///   - cls: the class of rows.
     /// - Returns: where the rows are to be put.
     public func pushIterator<T: AnyObject>(

@@ -10,7 +10,7 @@ final class DeltaOffsets {
         gaps = ScratchList(output)
     }
 
-    /// Adds gaps as ``Varint`` encodes them; the first place lies behind 0.
+    /// Adds gaps as ``Varint`` encodes them; the first offset is from 0.
     func append(gaps bytes: UnsafeBufferPointer<UInt8>) {
         gaps.append(contentsOf: bytes)
     }

@@ -2,10 +2,10 @@ import PropertyList
 
 /// The items that have a field, in the order of its values and then of their keys.
 ///
-/// It is built when it is first needed. From then on every change of the store reaches it: what comes is noted, and put in
-/// when someone asks or when many are noted at a commit; so many new items at a time are sorted and merged, and creating
-/// a million costs one sort. What leaves is taken out of the tree at once, unless the tree knows the old value without
-/// the item: then that is noted, too, and changing a value costs two notes.
+/// It is built at its first use. From then on every change of the store reaches it. New rows are pending until a query needs
+/// them or a commit leaves many; they are sorted and merged together, so that creating a million items costs one sort.
+/// Entries that leave are removed from the tree at once, unless the entry itself says all about its order: then it gets a
+/// tombstone, and changing a value costs two appends.
 final class OrderedIndex {
     let field: ItemField
     /// Unchecked: the store owns its indexes, and a query that uses one holds the store.
@@ -16,10 +16,10 @@ final class OrderedIndex {
     @exclusivity(unchecked) private(set) var isBuilt = false
     private var uses = 0
     private static let usesThatBuild = 64
-    /// Rows that are to be put in, some of them more than once; those count whose bit is set.
+    /// Rows to be inserted, some of them more than once; those count whose bit is set.
     @exclusivity(unchecked) private var pending: [UInt32] = []
     @exclusivity(unchecked) private var isPending = RowSet()
-    /// What is in the tree and is to be taken out: old values of items that are in the store, one an item at the most.
+    /// Tombstones: entries of the tree to be removed, old values of items in the store, one an item at the most.
     @exclusivity(unchecked) private var tombstones: [IndexEntry] = []
     /// Whether the prefix says all there is to say about a value.
     private let isExact: Bool
@@ -72,7 +72,7 @@ final class OrderedIndex {
 
     // MARK: Keeping it ready
 
-    /// Puts in what is to be put in; builds the index when it is not there yet.
+    /// Merges the pending rows and tombstones; builds the index when it is not built.
     func mergePending() {
         guard isBuilt else { return build() }
         guard !pending.isEmpty || !tombstones.isEmpty else { return }
@@ -85,7 +85,7 @@ final class OrderedIndex {
         pending.removeAll(keepingCapacity: pending.count < 4096)
     }
 
-    /// Puts in what was noted when that is much: little waits for the next query.
+    /// Merges the pending rows when they are many; few wait for the next query.
     func mergePendingIfMany() {
         guard isBuilt, pending.count >= 64, pending.count >= tree.count / 16 else { return }
         mergePending()
@@ -93,8 +93,8 @@ final class OrderedIndex {
 
     /// Whether a query may use the index, which is ready then.
     ///
-    /// One that is remembered from an earlier run is built when its use count reaches 64: building takes as long as
-    /// a hundred scans, because it reads all keys, and who asks a few questions is not to wait for it.
+    /// An index that is remembered from an earlier run is built when its use count reaches 64: building reads all keys and
+    /// takes as long as a hundred scans, for which a few queries must not wait.
     func isReady(builds: Bool) -> Bool {
         if !isBuilt, !builds {
             uses += 1
@@ -130,7 +130,7 @@ final class OrderedIndex {
         }
     }
 
-    /// Puts sorted entries in, and removes what has a tombstone.
+    /// Merges sorted entries into the tree, without those that have a tombstone.
     private func merge(_ new: UnsafeBufferPointer<IndexEntry>) {
         defer { tombstones = [] }
         if tree.count == 0 { return tree = SortedTree(sorted: new) }

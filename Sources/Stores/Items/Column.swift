@@ -6,16 +6,15 @@ import Glibc
 /// Unlike `Array` it never checks for exclusive access, so that a scan is a pointer walk and an item's end can clear its
 /// slot while a method of the store runs. Large columns have addresses in reserve to grow into.
 ///
-/// Two things may stand between a row and its element. The row may still be in the mapped archive: then it is read when
-/// it is first asked for (`RowSource`), and a bit remembers that it is here. And a snapshot may share the memory: who
-/// changes a row that the snapshot has calls `copyIfShared()` before.
+/// A row of a mapped archive is read when it is first accessed (`RowSource`); the presence bitmap says which rows are in
+/// memory. Snapshots share the memory, which is copied on write: call `copyIfShared()` before a row of theirs is changed.
 struct Column<Element: BitwiseCopyable>: ~Copyable {
     private var memory: UnsafeMutablePointer<Element>
     private(set) var count = 0
     private(set) var capacity: Int
     private var buffer: ColumnBuffer
     private var isShared = false
-    /// Which rows are here, of those that the archive had; nil when all are.
+    /// The rows of the archive that are in memory; nil when the column is not mapped.
     private var presence: PresenceBitmap?
     /// The rows below may be missing; 0 when the column was never mapped.
     private var mappedCount: UInt32 = 0
@@ -40,7 +39,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         }
     }
 
-    /// The elements' address, with every row here.
+    /// The elements' address, with every row materialised.
     @inline(__always)
     var base: UnsafeMutablePointer<Element> {
         materialise()
@@ -60,19 +59,19 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         cubby_prefetch(memory + Int(row))
     }
 
-    /// What the column's memory has for a row, which is nothing while the row is still in the archive.
+    /// The element in memory, without materialising: undefined for a row that is not present.
     @inline(__always)
     func peek(_ row: UInt32) -> Element {
         memory[Int(row)]
     }
 
-    /// Whether the row's element is here and not only in the archive.
+    /// Whether the row's element is in memory, and not only in the archive.
     @inline(__always)
     func isPresent(_ row: UInt32) -> Bool {
         row >= mappedCount || presence?.isPresent(row) ?? true
     }
 
-    /// Whether every row's element is here.
+    /// Whether every row's element is in memory.
     var isWhole: Bool { presence.map { $0.missing == 0 } ?? true }
 
     /// Forgets a row's element, which the archive has.
@@ -156,7 +155,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         if let presence, !presence.isPresent(row) { presence.load(row, to: memory + Int(row)) }
     }
 
-    /// Has every row here.
+    /// Materialises every row.
     func materialise() {
         if mappedCount > 0 { faultAll() }
     }
@@ -174,7 +173,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         return SharedColumn(buffer, memory, presentRows: presence?.presentRows ?? [], mappedCount: mappedCount)
     }
 
-    /// Copy on write: leaves the memory to the snapshot that shares it, if there still is one, so that its rows may be changed.
+    /// Copy on write: leaves the memory to the snapshots that share it, if any is left.
     @inline(__always)
     mutating func copyIfShared() {
         if isShared { separate() }
@@ -212,21 +211,21 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 }
 
 extension Column where Element == Cell {
-    /// Notes that somebody goes through the texts.
+    /// Notes a scan of the texts.
     ///
-    /// - Returns: whether it is for the first time, and some are in the archive.
+    /// - Returns: whether it is the first, and some texts are in the archive alone.
     func beginScan() -> Bool {
         mappedCount > 0 && presence?.beginScan() ?? false
     }
 
-    /// Gives the cells of some rows, which are good as long as the column's are. What is still in the archive stays there:
-    /// a scan that comes once would leave a page of memory behind for every few rows that it looks at.
+    /// Peeks at the cells of some rows, which are valid as long as the column's. Rows in the archive are not materialised:
+    /// a single scan would occupy a page of memory for every few rows that it reads.
     func peek(at rows: UnsafeMutableBufferPointer<UInt32>, _ cells: UnsafeMutablePointer<Cell>) {
         if let presence { return presence.peek(at: rows, in: memory, cells) }
         for (place, row) in rows.enumerated() { cells[place] = memory[Int(row)] }
     }
 
-    /// Reads what of some rows is still in the archive, and is going to be asked for, together.
+    /// Materialises some rows together, before each is accessed.
     func materialiseTexts(_ rows: UnsafeMutableBufferPointer<UInt32>) {
         if mappedCount > 0, let presence, presence.missing > 0 { presence.loadTexts(rows, to: memory) }
     }

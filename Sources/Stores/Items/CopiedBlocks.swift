@@ -1,8 +1,9 @@
-/// What a snapshot needs of the items' custom fields, whose blocks are changed where they lie.
+/// Copy on write for the items' custom fields, whose blocks are changed in place.
 ///
-/// While one lives, the table clones a row's block before its first change, and leaves the old one here.
+/// While a snapshot lives, the table copies a row's block before its first change and retires the old one to this object,
+/// which the snapshot keeps alive.
 final class CopiedBlocks: @unchecked Sendable {
-    // Guard: `retired` and `cloned` belong to the store's thread; the snapshot only holds the copiedBlocks.
+    // Guard: `retired` and `cloned` belong to the store's thread; a snapshot only keeps the object alive.
     private var retired: [CustomFields] = []
     private var cloned: Set<UInt32> = []
 
@@ -10,14 +11,16 @@ final class CopiedBlocks: @unchecked Sendable {
         for var block in retired { block.release() }
     }
 
-    /// Whether the row's block is one that a snapshot may be reading; from then on it is not.
-    func keeps(_ row: UInt32, _ block: CustomFields) -> Bool {
+    /// Retires the row's block if a snapshot may be reading it.
+    ///
+    /// - Returns: whether the block was retired; the caller must neither change nor release it then.
+    func retire(_ row: UInt32, _ block: CustomFields) -> Bool {
         guard cloned.insert(row).inserted else { return false }
         retired.append(block)
         return true
     }
 
-    /// Another snapshot is taken: it may read the blocks that are there now.
+    /// Notes another snapshot, which may read the blocks of this moment.
     func renew() {
         cloned = []
     }

@@ -49,7 +49,7 @@ extension ItemStore {
 
     @inline(__always)
     func rowCame(_ row: UInt32) {
-        // Nothing is retained on the way: that would take longer than what is done.
+        // Unretained: reference counting would cost more than the call.
         for place in 0..<indexes.count {
             Unmanaged.passUnretained(indexes[place])._withUnsafeGuaranteedRef { $0.rowCame(row) }
         }

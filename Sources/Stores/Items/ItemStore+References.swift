@@ -40,7 +40,7 @@ extension ItemStore {
         }
     }
 
-    /// A word that is another one whenever an item has left the store; it is there as long as the store.
+    /// The epoch, a counter that changes whenever an item leaves the store. The address is valid as long as the store.
     package var epoch: UnsafePointer<UInt64> { UnsafePointer(epochCounter) }
 
     /// Whether the item is out of its store.
@@ -147,8 +147,8 @@ extension ItemQuery {
         for place in rows.indices { target[place] = store.reference(rows[place]).bits }
     }
 
-    /// How many items of an index are fetched from memory together. They lie apart, a short answer is looked at next, and
-    /// mostly at what it is sorted by.
+    /// How many items of an index are prefetched: their rows lie apart, and callers of a short answer read first the fields
+    /// that it is sorted by.
     private static let lookahead = 16
 
     /// The first item, nil when there is none. As ``first()``.

@@ -96,7 +96,7 @@ public final class ItemStore {
     @exclusivity(unchecked) public internal(set) var version: UInt64 = 0
     /// The store for those who may outlive it.
     public let zeroingReference = ItemStoreReference()
-    /// How many items have left the store, at an address of its own for readers that look at it often.
+    /// The epoch: how many items have left the store. At a stable address, for readers that poll it.
     let epochCounter: UnsafeMutablePointer<UInt64>
 
     /// An empty store in memory.

@@ -1,10 +1,9 @@
-/// What a scan asks for before it looks: many items' elements at once, in memory or in the archive.
+/// Batched access for scans: elements of many items are prefetched, peeked at or materialised together.
 extension ItemTable {
-    /// Where the numbers of all items are, row by row, until the table is changed: who is going to look at nearly all of
-    /// them has those of a mapped archive brought in at once.
+    /// The address of the values of all rows, materialised; valid until the table is changed. For a full scan.
     var allValues: UnsafePointer<Int64> { UnsafePointer(values.base) }
 
-    /// Has a field of numbers or dates here for all items, for who is going to look at nearly all of them.
+    /// Materialises a column of numbers or dates for a full scan.
     func materialiseNumbers(of field: ItemField) {
         switch field {
         case .valueInDollars: values.materialise()
@@ -13,7 +12,7 @@ extension ItemTable {
         }
     }
 
-    /// Asks for a field of an item that is looked at soon.
+    /// Prefetches the element of an item's field.
     @inline(__always)
     func prefetch(_ row: UInt32, _ field: ItemField) {
         switch field {
@@ -26,7 +25,7 @@ extension ItemTable {
         }
     }
 
-    /// Asks for what is looked at when a script asks for a field of an item.
+    /// Prefetches the elements that a script's access to an item's field reads.
     @inline(__always)
     func prefetchRead(_ row: UInt32, _ field: ItemField) {
         states.prefetch(row)
@@ -34,8 +33,8 @@ extension ItemTable {
         prefetch(row, field)
     }
 
-    /// Asks for the bytes of a name or serial number whose cell has come, when it does not hold them itself. Of a row that
-    /// may still be in the archive, only after asking `hasText`.
+    /// Prefetches the bytes of a name or serial number that lie outside its cell, which must be in the processor's cache. A row
+    /// of a mapped archive must be present: see `hasText`.
     @inline(__always)
     func prefetchText(_ row: UInt32, _ field: ItemField) {
         switch field {
@@ -45,7 +44,7 @@ extension ItemTable {
         }
     }
 
-    /// Whether a name or serial number is here and not only in the archive.
+    /// Whether a name or serial number is present, and not only in the archive.
     @inline(__always)
     func hasText(_ row: UInt32, _ field: ItemField) -> Bool {
         switch field {
@@ -55,9 +54,9 @@ extension ItemTable {
         }
     }
 
-    /// Notes that somebody goes through the names or serial numbers.
+    /// Notes a scan of the names or serial numbers.
     ///
-    /// - Returns: whether it is for the first time since they were mapped.
+    /// - Returns: whether it is the first since they were mapped.
     func beginScan(of field: ItemField) -> Bool {
         switch field {
         case .name: names.beginScan()
@@ -66,7 +65,7 @@ extension ItemTable {
         }
     }
 
-    /// The names or serial numbers of some rows, which stay in the archive when they are there.
+    /// Peeks at the names or serial numbers of some rows: those in the archive are not kept.
     func peek(at rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField, _ cells: UnsafeMutablePointer<Cell>) {
         switch field {
         case .name: names.peek(at: rows, cells)
@@ -75,7 +74,7 @@ extension ItemTable {
         }
     }
 
-    /// Reads the names or serial numbers of some rows, as far as they are still in the archive, together.
+    /// Materialises the names or serial numbers of some rows together.
     func materialiseTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, _ field: ItemField) {
         switch field {
         case .name: names.materialiseTexts(rows)

@@ -72,14 +72,14 @@ struct ItemTable: ~Copyable {
         handles.reserve(wanted)
     }
 
-    /// Asks for what the journal says of an item whose value has changed.
+    /// Prefetches the elements that the journal's record of a changed value reads.
     @inline(__always)
     func prefetchChanged(_ row: UInt32) {
         keys.prefetch(row)
         prefetch(row)
     }
 
-    /// Asks for what is looked at next of an item that is being found: it comes while the key is compared.
+    /// Prefetches the item's value and state while its key is compared.
     @inline(__always)
     func prefetch(_ row: UInt32) {
         values.prefetch(row)
@@ -123,7 +123,7 @@ struct ItemTable: ~Copyable {
     mutating func freeRow(_ row: UInt32) {
         states[row] = State.free.rawValue
         var block = custom.isPresent(row) ? custom[row] : .none
-        if !(hasSnapshot && copiedBlocks?.keeps(row, block) == true) { block.release() }
+        if !(hasSnapshot && copiedBlocks?.retire(row, block) == true) { block.release() }
         custom.copyIfShared()
         custom[row] = .none
         if generations.count <= Int(row) {
@@ -152,7 +152,7 @@ struct ItemTable: ~Copyable {
         }
     }
 
-    /// The right of a snapshot to read the custom fields that are there now.
+    /// Lets a snapshot share the blocks of custom fields.
     mutating func shareBlocks() -> CopiedBlocks {
         if hasSnapshot, let copiedBlocks {
             copiedBlocks.renew()
@@ -259,7 +259,7 @@ struct ItemTable: ~Copyable {
         custom.copyIfShared()
         hasCustomFields = true
         var block = custom[row]
-        if hasSnapshot, copiedBlocks?.keeps(row, block) == true { block = block.copy() }
+        if hasSnapshot, copiedBlocks?.retire(row, block) == true { block = block.copy() }
         let count = block.count
         block.set(field, cell)
         custom[row] = block

@@ -3,8 +3,8 @@ import Glibc
 
 /// From a key's hash to the rows that may have it: open addressing, linear probing, four bytes a slot.
 ///
-/// The bits that no row's number needs hold some of its hash: another row's key, which lies far away in memory, is looked
-/// at once in some thousand times.
+/// The unused high bits of a row's number hold a fragment of its hash: the key of another row, a cache miss, is compared
+/// once in some thousand lookups.
 struct KeyIndex: ~Copyable {
     private var slots: UnsafeMutablePointer<UInt32>
     /// Where they lie, when they are many.

@@ -43,7 +43,7 @@ final class PresenceBitmap {
     /// A bit a row, for a snapshot to keep.
     var presentRows: [UInt64] { Array(UnsafeBufferPointer(start: words, count: wordCount)) }
 
-    /// Reads all elements of a column of numbers that are not here yet.
+    /// Materialises all elements of a column of numbers.
     func loadAll(to elements: UnsafeMutableRawPointer, stride: Int) {
         for word in 0..<wordCount where missing > 0 {
             let rows = word * 64..<min(word * 64 + 64, count)
@@ -60,16 +60,15 @@ final class PresenceBitmap {
 
     // MARK: Texts
 
-    /// Notes that somebody goes through the texts.
+    /// Notes a scan of the texts.
     ///
-    /// - Returns: whether it is for the first time, and some are in the archive.
+    /// - Returns: whether it is the first, and some texts are in the archive alone.
     func beginScan() -> Bool {
         defer { wasScanned = true }
         return !wasScanned && missing > 0
     }
 
-    /// The texts of some rows; those that are not present are peeked at in the archive, in batches, and not
-    /// kept.
+    /// The texts of some rows; those that are not present are read from the archive in a batch, where they can be, and not kept.
     func peek(
         at rows: UnsafeMutableBufferPointer<UInt32>, in elements: UnsafeMutablePointer<Cell>,
         _ cells: UnsafeMutablePointer<Cell>
@@ -93,7 +92,7 @@ final class PresenceBitmap {
         }
     }
 
-    /// Reads what of some rows is not here yet; a text may be left, to be read by itself.
+    /// Materialises the texts of some rows in a batch; one that cannot be read so is left for `load`.
     func loadTexts(_ rows: UnsafeMutableBufferPointer<UInt32>, to elements: UnsafeMutablePointer<Cell>) {
         withAbsent(rows) { absent in
             if absent.count < 2 { return }

@@ -13,16 +13,17 @@ import Testing
         let embedding = try Embedding(scratch.file("c"))
         let host = embedding.host
         host.launch()
-        let isLeased = host.state.makeFunction(LuaFunctionDeclaration("isLeased", [])) { [items = host.items] call in
+        let declaration = LuaFunctionDeclaration("hasSnapshot", [])
+        let hasSnapshot = host.state.makeFunction(declaration) { [items = host.items] call in
             call.returns(items.table.hasSnapshot)
         }
-        host.state.globals.rawSet("isLeased", .function(isLeased))
+        host.state.globals.rawSet("hasSnapshot", .function(hasSnapshot))
         let script = """
             local seen = {}
             for round = 1, 20 do
               items:createItem{ name = "Lamp" }
               assert(items:saveChanges())
-              seen[tostring(isLeased())] = true
+              seen[tostring(hasSnapshot())] = true
             end
             return tostring(next(seen)), next(seen, (next(seen)))
             """

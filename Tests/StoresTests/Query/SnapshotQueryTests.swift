@@ -55,7 +55,7 @@ struct SnapshotQueryTests {
             let query = try store.query(predicate)
             let found = try query.count()
             #expect(found > 0 && found < Self.count, "\(predicate)")
-            #expect(try query.sorted("codes").sorted("reals", descending: true).limit(50).keys().count <= 50)
+            #expect(try query.sorted("codes").sorted("reals", descending: true).limit(50).all().count <= 50)
             #expect(try store.query().groupBy("codes").count >= 7)
             #expect(try store.query().sum("integers * 2") != .integer(0))
             for place in stride(from: turn, to: Self.count, by: 40) {

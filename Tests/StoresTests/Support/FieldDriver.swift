@@ -1,5 +1,5 @@
-import TestSupport
 import PropertyList
+import TestSupport
 
 @testable import Stores
 

@@ -1,5 +1,5 @@
-import TestSupport
 import PropertyList
+import TestSupport
 
 /// What a field holds for a while: values of one kind, or of several.
 enum FieldKind: CaseIterable {

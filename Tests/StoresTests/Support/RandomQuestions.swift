@@ -1,6 +1,6 @@
-import TestSupport
 import PredicateFormat
 import PropertyList
+import TestSupport
 
 /// Random keys and predicates over some fields.
 struct RandomQuestions {
