@@ -18,6 +18,11 @@ public struct LuaCall {
 
     public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
 
+    /// Whether an argument is a function.
+    public func isFunction(_ position: Int) -> Bool {
+        clua_type(L, index(position)) == LuaBasicType.function.rawValue
+    }
+
     public func isNumber(_ position: Int) -> Bool { clua_type(L, index(position)) == LuaBasicType.number.rawValue }
 
     public func value(_ position: Int) -> LuaValue {

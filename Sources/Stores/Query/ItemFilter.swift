@@ -36,6 +36,38 @@ struct ItemFilter {
         }
     }
 
+    /// Those of some rows that satisfy the predicates, when two threads may look for them; nil when one should.
+    func rowsOfHalves(of rows: Range<UInt32>) throws -> [UInt32]? {
+        try halves(rows) { range in
+            var found: [UInt32] = []
+            _ = try forEachBatch(of: range) {
+                found += $0
+                return true
+            }
+            return found
+        }.map { Array($0.joined()) }
+    }
+
+    /// How many they are.
+    func countOfHalves(of rows: Range<UInt32>) throws -> Int? {
+        try halves(rows) { range in
+            var count = 0
+            _ = try forEachBatch(of: range) {
+                count += $0.count
+                return true
+            }
+            return count
+        }.map { $0.reduce(0, +) }
+    }
+
+    private func halves<Result>(_ rows: Range<UInt32>, _ body: (Range<UInt32>) throws -> Result) throws -> [Result]? {
+        guard rows.count >= TwoThreads.least, test.readsColumnsAlone else { return nil }
+        let results = TwoThreads.map(Int(rows.lowerBound)..<Int(rows.upperBound)) { range in
+            Swift.Result { try body(UInt32(range.lowerBound)..<UInt32(range.upperBound)) }
+        }
+        return try results.map { try $0.get() }
+    }
+
     /// The same for rows that follow each other.
     func forEachBatch(of rows: Range<UInt32>, _ body: (SelectionVector) throws -> Bool) throws -> Int {
         try forEachBatch(rows.count, body) { range, batch in

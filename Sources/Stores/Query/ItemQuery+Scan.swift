@@ -12,6 +12,10 @@ extension ItemQuery {
         if let rows = rowsOfIndex(&statistics) { return rows }
         let access = access(builds: statistics.isExplained)
         guard !order.isEmpty else {
+            if let (filter, range) = wholeScan(access), let rows = try filter.rowsOfHalves(of: range) {
+                statistics.examined = range.count
+                return rows
+            }
             var rows: [UInt32] = []
             try visitBatches(access, &statistics) { rows += $0 }
             return rows
@@ -67,6 +71,14 @@ extension ItemQuery {
             }
             if count > 0 { try body(batch.first(count)) }
         }
+    }
+
+    /// The conditions as passes, and the rows, when all items are looked at in the order of their rows.
+    func wholeScan(_ access: ItemAccess) -> (filter: ItemFilter, rows: Range<UInt32>)? {
+        guard case .scan = access, limitCount == nil, offsetCount == 0, hasConditions,
+            let range = store.order.rowRange, range.count >= TwoThreads.least, let filter = ItemFilter(self)
+        else { return nil }
+        return (filter, range)
     }
 
     /// Whether the conditions are passes over batches, whose rows the body was given then.

@@ -59,7 +59,7 @@ enum QueryBinding {
         ) { [unowned classes] value, call in
             // The shim has seen that it is one of the two.
             let descending = call.isNil(1) ? false : try call.borrowedBytes(1).first == UInt8(ascii: "d")
-            if case .function = call.value(0) {
+            if call.isFunction(0) {
                 let key = try Self.key(call, classes, of: value.query)
                 return call.returns(QueryValue(value.query.sorted(key, descending: descending)), cls)
             }

@@ -33,7 +33,9 @@ struct VectorPlanner {
     private func fieldTest(_ name: String, _ test: PredicateConstantTest) -> VectorTest? {
         guard let field = store.fields.existing(name) else { return .constant(test.whenAbsent) }
         let absent = test.whenAbsent
-        switch store.view(field) {
+        let view = store.view(field)
+        if case .null = test.constant, let test = presenceTest(view, test) { return test }
+        switch view {
         case .absent: return .constant(absent)
         case .integers(let values, let presence):
             return test.integer.map { .integers(values, presence: presence, $0, whenAbsent: absent) }
@@ -49,6 +51,24 @@ struct VectorPlanner {
         case .rows:
             guard field == .name || field == .serialNumber, let text = test.text else { return nil }
             return .texts(field, text, whenAbsent: absent, isFirstScan: store.table.beginScan(of: field))
+        }
+    }
+
+    /// A comparison with nil: what there is differs from it, and has no order with it.
+    private func presenceTest(_ view: ColumnView, _ test: PredicateConstantTest) -> VectorTest? {
+        let whenPresent: Bool
+        switch test.operation {
+        case .equal: whenPresent = false
+        case .notEqual: whenPresent = true
+        default: return nil
+        }
+        switch view {
+        case .integers(_, let presence), .dates(_, let presence):
+            return .presence(presence, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .reals(_, let presence, _):
+            return .presence(presence, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .cells(let cells): return .cellPresence(cells, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
+        case .codes, .rows, .absent: return nil
         }
     }
 

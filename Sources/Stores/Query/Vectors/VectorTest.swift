@@ -11,6 +11,9 @@ indirect enum VectorTest {
     case integers(UnsafePointer<Int64>, presence: UnsafePointer<UInt64>?, PredicateIntegerTest, whenAbsent: Bool)
     case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?, RealTest, whenAbsent: Bool)
     case dates(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?, PredicateDateTest, whenAbsent: Bool)
+    /// Whether there is a value: what a comparison with nil asks.
+    case presence(UnsafePointer<UInt64>?, whenPresent: Bool, whenAbsent: Bool)
+    case cellPresence(UnsafePointer<Cell>, whenPresent: Bool, whenAbsent: Bool)
     /// The verdict on each entry of a dictionary.
     case codes(UnsafePointer<UInt32>, [UInt8])
     case cells(
@@ -44,6 +47,13 @@ indirect enum VectorTest {
                 guard ColumnView.isPresent($0, presence) else { return whenAbsent }
                 return test.holds(PropertyListDate(secondsSinceReferenceDate: values[Int($0)]))
             }
+        case .presence(let presence, let whenPresent, let whenAbsent):
+            guard let presence else { return whenPresent ? rows.count : 0 }
+            return rows.keep {
+                presence[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0 ? whenPresent : whenAbsent
+            }
+        case .cellPresence(let cells, let whenPresent, let whenAbsent):
+            return rows.keep { cells[Int($0)].isAbsent ? whenAbsent : whenPresent }
         case .codes(let codes, let verdicts):
             return verdicts.withUnsafeBufferPointer { verdicts in
                 rows.keep { verdicts[Int(codes[Int($0)])] != 0 }
@@ -55,6 +65,20 @@ indirect enum VectorTest {
         case .numbers(let expression, let test, let whenAbsent, let otherwise):
             return expression.keep(rows, test, whenAbsent: whenAbsent, otherwise)
         case .rows(let condition): return rows.keep(condition)
+        }
+    }
+
+    /// Whether it reads columns alone and keeps nothing of its own, so that any thread may run it while nothing changes the
+    /// store.
+    var readsColumnsAlone: Bool {
+        switch self {
+        case .all(let parts), .any(let parts): parts.allSatisfy(\.readsColumnsAlone)
+        case .not(let inner): inner.readsColumnsAlone
+        case .constant, .integers, .reals, .dates, .presence, .cellPresence, .codes, .numbers: true
+        // The automaton of an expression is one scan's.
+        case .cells(_, _, .matches, _): false
+        case .cells: true
+        case .texts, .rows: false
         }
     }
 
