@@ -123,7 +123,8 @@ let package = Package(
         .testTarget(
             name: "StoresTests",
             dependencies: [
-                "Stores", "Application", "PredicateFormat", "KeyedArchive", "PropertyList", "Files", "TestSupport",
+                "Stores", "Application", "CPlatform", "PredicateFormat", "KeyedArchive", "PropertyList", "Files",
+                "TestSupport",
             ]),
         .testTarget(
             name: "ImagesTests",

@@ -36,6 +36,35 @@ struct ItemFilter {
         }
     }
 
+    /// The same for rows that follow each other.
+    func forEachBatch(of rows: Range<UInt32>, _ body: (SelectionVector) throws -> Bool) throws -> Int {
+        try forEachBatch(rows.count, body) { range, batch in
+            let first = rows.lowerBound + UInt32(range.lowerBound)
+            for place in 0..<range.count { batch[place] = first &+ UInt32(truncatingIfNeeded: place) }
+            return range.count
+        }
+    }
+
+    // `fill` writes those of some rows that there are, and says how many they are.
+    @inline(__always)
+    private func forEachBatch(
+        _ rowCount: Int, _ body: (SelectionVector) throws -> Bool, _ fill: (Range<Int>, SelectionVector) -> Int
+    ) throws -> Int {
+        var examined = 0
+        try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.batch) { batch in
+            for start in stride(from: 0, to: rowCount, by: Self.batch) {
+                if Interruption.isDue { throw WorkStopped() }
+                let count = fill(start..<min(start + Self.batch, rowCount), batch)
+                examined += count
+                let kept = test.keep(batch.first(count), store)
+                if kept > 0, try !body(batch.first(kept)) { return }
+            }
+        }
+        return examined
+    }
+
+    // MARK: On two threads
+
     /// Those of some rows that satisfy the predicates, when two threads may look for them; nil when one should.
     func rowsOfHalves(of rows: Range<UInt32>) throws -> [UInt32]? {
         try halves(rows) { range in
@@ -66,32 +95,5 @@ struct ItemFilter {
             Swift.Result { try body(UInt32(range.lowerBound)..<UInt32(range.upperBound)) }
         }
         return try results.map { try $0.get() }
-    }
-
-    /// The same for rows that follow each other.
-    func forEachBatch(of rows: Range<UInt32>, _ body: (SelectionVector) throws -> Bool) throws -> Int {
-        try forEachBatch(rows.count, body) { range, batch in
-            let first = rows.lowerBound + UInt32(range.lowerBound)
-            for place in 0..<range.count { batch[place] = first &+ UInt32(truncatingIfNeeded: place) }
-            return range.count
-        }
-    }
-
-    // `fill` writes those of some rows that there are, and says how many they are.
-    @inline(__always)
-    private func forEachBatch(
-        _ rowCount: Int, _ body: (SelectionVector) throws -> Bool, _ fill: (Range<Int>, SelectionVector) -> Int
-    ) throws -> Int {
-        var examined = 0
-        try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.batch) { batch in
-            for start in stride(from: 0, to: rowCount, by: Self.batch) {
-                if Interruption.isDue { throw WorkStopped() }
-                let count = fill(start..<min(start + Self.batch, rowCount), batch)
-                examined += count
-                let kept = test.keep(batch.first(count), store)
-                if kept > 0, try !body(batch.first(kept)) { return }
-            }
-        }
-        return examined
     }
 }
