@@ -61,6 +61,7 @@ struct DeclarationTests {
         "json.encode(value, [options]) → string", "plist.encode(value", "plist.write(value",
         "archiver.archivedData(object",
         "archiver.archiveRootObject(object", "archiver.copy(object", "archiver.className(value", "KeyedArchiver:encode",
+        "Groups:group(key",
     ]
 
     @Test("an example runs in an empty container", arguments: members)
