@@ -37,7 +37,7 @@ struct FirstSessionTests {
         try shell.expect(matching: #"#  name +serialNumber +dateCreated +department"#)
         try shell.expect("Bridge and House with Boat on Stream")
         try shell.expect(matching: #"74\.42\.12 +1974-10-10 +Photography"#)
-        try shell.expect(matching: #"83 rows · \d+ ms"#)
+        try shell.expect(matching: #"83 rows · \d+ (ms|µs)"#)
         try shell.expect("> ")
 
         try shell.sendLine("item = items[1]; item.image = image.open(\"china.jpg\")")
