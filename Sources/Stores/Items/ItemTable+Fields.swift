@@ -1,3 +1,5 @@
+import PropertyList
+
 /// The fields beyond the domain's: a column each where one item in sixteen has it, else the items' own blocks.
 ///
 /// A block may still hold what a field had when it got its column. The column counts.
@@ -63,13 +65,14 @@ extension ItemTable {
         guard !isMapped, blockCounts[place] >= FieldColumn.denseShare,
             blockCounts[place] * FieldColumn.denseShare >= rowCount
         else { return }
-        install(madeColumn { custom[$0][field] }, field)
+        if let column = madeColumn({ custom[$0][field] }) { install(column, field) }
     }
 
     /// Has the column of a field here, for who is going to look at all items: of a mapped archive it is read now, from
     /// items that nobody has touched directly.
     ///
-    /// - Returns: nil for a field that is rare, or that no item has had.
+    /// - Returns: nil for a field that is rare, or that no item has had, and when the work has to stop: the query that asked
+    ///   finds that out with its first batch.
     mutating func materialise(_ field: UInt32, _ source: RowSource?, _ discard: (Cell) -> Void) -> FieldColumn? {
         if let column = column(field) {
             column.settleEncoding(discard)
@@ -79,13 +82,16 @@ extension ItemTable {
         let column = source.readingColumn(field) {
             madeColumn { row in custom.isPresent(row) ? custom[row][field] : source.cell(row) }
         }
-        install(column, field)
+        if let column { install(column, field) }
         return column
     }
 
-    private func madeColumn(_ cell: (UInt32) -> Cell) -> FieldColumn {
+    /// Nil when the work has to stop before all rows are read.
+    private func madeColumn(_ cell: (UInt32) -> Cell) -> FieldColumn? {
         var column: FieldColumn?
+        var pace = InterruptionPace()
         for row in 0..<UInt32(rowCount) {
+            if pace.isDue() { return nil }
             let cell = cell(row)
             if cell.isAbsent { continue }
             if column == nil { column = FieldColumn(like: cell) }

@@ -38,6 +38,21 @@ struct ItemFilter {
 
     /// The same for rows that follow each other.
     func forEachBatch(of rows: Range<UInt32>, _ body: (SelectionVector) throws -> Bool) throws -> Int {
+        guard let halves = try halves(of: rows) else { return try scan(rows, body) }
+        for var half in halves {
+            let goesOn = try half.withUnsafeMutableBufferPointer { half in
+                for start in stride(from: 0, to: half.count, by: Self.batch) {
+                    let batch = SelectionVector(rebasing: half[start..<min(start + Self.batch, half.count)])
+                    if try !body(batch) { return false }
+                }
+                return true
+            }
+            if !goesOn { break }
+        }
+        return rows.count
+    }
+
+    private func scan(_ rows: Range<UInt32>, _ body: (SelectionVector) throws -> Bool) throws -> Int {
         try forEachBatch(rows.count, body) { range, batch in
             let first = rows.lowerBound + UInt32(range.lowerBound)
             for place in 0..<range.count { batch[place] = first &+ UInt32(truncatingIfNeeded: place) }
@@ -65,35 +80,18 @@ struct ItemFilter {
 
     // MARK: On two threads
 
-    /// Those of some rows that satisfy the predicates, when two threads may look for them; nil when one should.
-    func rowsOfHalves(of rows: Range<UInt32>) throws -> [UInt32]? {
-        try halves(rows) { range in
-            var found: [UInt32] = []
-            _ = try forEachBatch(of: range) {
-                found += $0
-                return true
+    /// The rows that satisfy the predicates, half by half, when two threads look for them; nil when one has to, or is faster.
+    private func halves(of rows: Range<UInt32>) throws -> [[UInt32]]? {
+        guard rows.count >= TwoThreads.least, !test.isTrivial, test.readsColumnsAlone else { return nil }
+        return try TwoThreads.map(Int(rows.lowerBound)..<Int(rows.upperBound)) { range in
+            Result {
+                var found: [UInt32] = []
+                _ = try scan(UInt32(range.lowerBound)..<UInt32(range.upperBound)) {
+                    found += $0
+                    return true
+                }
+                return found
             }
-            return found
-        }.map { Array($0.joined()) }
-    }
-
-    /// How many they are.
-    func countOfHalves(of rows: Range<UInt32>) throws -> Int? {
-        try halves(rows) { range in
-            var count = 0
-            _ = try forEachBatch(of: range) {
-                count += $0.count
-                return true
-            }
-            return count
-        }.map { $0.reduce(0, +) }
-    }
-
-    private func halves<Result>(_ rows: Range<UInt32>, _ body: (Range<UInt32>) throws -> Result) throws -> [Result]? {
-        guard rows.count >= TwoThreads.least, test.readsColumnsAlone else { return nil }
-        let results = TwoThreads.map(Int(rows.lowerBound)..<Int(rows.upperBound)) { range in
-            Swift.Result { try body(UInt32(range.lowerBound)..<UInt32(range.upperBound)) }
-        }
-        return try results.map { try $0.get() }
+        }.map { try $0.get() }
     }
 }

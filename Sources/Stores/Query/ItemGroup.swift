@@ -30,8 +30,7 @@ public struct ItemGroup {
     public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
 
     private func aggregate(_ function: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
-        let function = try ItemAggregateFunction(function, key, store)
-        return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
+        try value(ItemAggregateFunction(function, key, store))
     }
 
     /// What a function makes of the group.

@@ -12,10 +12,6 @@ extension ItemQuery {
         if let rows = rowsOfIndex(&statistics) { return rows }
         let access = access(builds: statistics.isExplained)
         guard !order.isEmpty else {
-            if let (filter, range) = wholeScan(access), let rows = try filter.rowsOfHalves(of: range) {
-                statistics.examined = range.count
-                return rows
-            }
             var rows: [UInt32] = []
             try visitBatches(access, &statistics) { rows += $0 }
             return rows
@@ -50,14 +46,11 @@ extension ItemQuery {
     func visitBatches(
         _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, _ body: (SelectionVector) throws -> Void
     ) throws {
-        if try filterBatches(
-            access, &statistics, changes: false,
-            {
-                try body($0); return true
-            })
-        {
-            return
+        let isDone = try filterBatches(access, &statistics, changes: false) {
+            try body($0)
+            return true
         }
+        if isDone { return }
         try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: ItemFilter.batch) { batch in
             var count = 0
             try visit(access, &statistics, changes: false) { row in
@@ -71,14 +64,6 @@ extension ItemQuery {
             }
             if count > 0 { try body(batch.first(count)) }
         }
-    }
-
-    /// The conditions as passes, and the rows, when all items are looked at in the order of their rows.
-    func wholeScan(_ access: ItemAccess) -> (filter: ItemFilter, rows: Range<UInt32>)? {
-        guard case .scan = access, limitCount == nil, offsetCount == 0, hasConditions,
-            let range = store.order.rowRange, range.count >= TwoThreads.least, let filter = ItemFilter(self)
-        else { return nil }
-        return (filter, range)
     }
 
     /// Whether the conditions are passes over batches, whose rows the body was given then.
@@ -216,14 +201,6 @@ extension ItemQuery {
         case .mixed:
             return .value { row in store.heap.value(store.table.customCell(row, field)) }
         }
-    }
-}
-
-extension ItemStore {
-    /// Has the column of a field here that a query is going to look at.
-    func materialise(_ field: ItemField) -> FieldColumn? {
-        guard field.isCustom else { return nil }
-        return table.materialise(field.rawValue, rowSource) { heap.discard($0) }
     }
 }
 

@@ -129,9 +129,6 @@ public struct ItemQuery {
             return Swift.min(limitCount ?? .max, Swift.max(0, found - offsetCount))
         }
         if !hasConditions { return Swift.min(limitCount ?? .max, Swift.max(0, store.count - offsetCount)) }
-        if let (filter, range) = query.wholeScan(access), let count = try filter.countOfHalves(of: range) {
-            return count
-        }
         var count = 0
         var statistics = ItemQueryStatistics()
         try query.visitBatches(access, &statistics) { count += $0.count }

@@ -164,9 +164,10 @@ struct ItemSorter {
         let inversion = column.isDescending ? ~UInt64(0) : 0
         var (shortest, longest) = (Int.max, -1)
         for index in entries.indices {
-            if index + SortColumn.lookahead < entries.count {
+            if index + SelectionVector.lookahead < entries.count {
                 column.prefetch(
-                    entries[index + SortColumn.lookahead].row, textOf: entries[index + SortColumn.lookahead / 2].row)
+                    entries[index + SelectionVector.lookahead].row,
+                    textOf: entries[index + SelectionVector.lookahead / 2].row)
             }
             let (length, word) = column.withText(entries[index].row, entries[index].place) { text in
                 text.map { ($0.count, Self.word($0, at: offset)) } ?? (-1, 0)

@@ -71,9 +71,9 @@ final class SortColumn {
             }
         case .view(.cells(let cells), _):
             for index in 0..<count {
-                if index + Self.lookahead < count {
-                    cubby_prefetch(cells + Int(row(index + Self.lookahead).row))
-                    cells[Int(row(index + Self.lookahead / 2).row)].prefetchText()
+                if index + SelectionVector.lookahead < count {
+                    cubby_prefetch(cells + Int(row(index + SelectionVector.lookahead).row))
+                    cells[Int(row(index + SelectionVector.lookahead / 2).row)].prefetchText()
                 }
                 let cell = cells + Int(row(index).row)
                 let word = cell.pointee.isText ? CellOrder.prefix(Cell.text(at: cell)) : CellOrder.prefix(cell.pointee)
@@ -81,8 +81,10 @@ final class SortColumn {
             }
         default:
             for index in 0..<count {
-                if index + Self.lookahead < count {
-                    prefetch(row(index + Self.lookahead).row, textOf: row(index + Self.lookahead / 2).row)
+                if index + SelectionVector.lookahead < count {
+                    prefetch(
+                        row(index + SelectionVector.lookahead).row,
+                        textOf: row(index + SelectionVector.lookahead / 2).row)
                 }
                 let (row, place) = row(index)
                 let (word, isExact) = word(row, place)
@@ -90,9 +92,6 @@ final class SortColumn {
             }
         }
     }
-
-    /// How many rows ahead of the one whose value is read it is fetched; a text half as many ahead.
-    static let lookahead = 16
 
     /// The word of a row's value, and whether equal words are equal values.
     @inline(__always)

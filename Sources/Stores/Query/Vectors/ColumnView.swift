@@ -35,6 +35,12 @@ extension ItemStore {
         }
         return column.view(rowCount: table.rowCount)
     }
+
+    /// Has the column of a field beyond the domain's here that a query is going to look at.
+    func materialise(_ field: ItemField) -> FieldColumn? {
+        guard field.isCustom else { return nil }
+        return table.materialise(field.rawValue, rowSource) { heap.discard($0) }
+    }
 }
 
 extension FieldColumn {

@@ -7,9 +7,6 @@ struct MappedTextScan {
     /// Whether it is the first one since the archive was mapped: then the texts are tested where they lie, and not kept.
     private let isFirst: Bool
 
-    /// How many rows ahead a cell is fetched; its text half as many ahead.
-    private static let lookahead = 16
-
     init(_ store: ItemStore, _ field: ItemField, isFirst: Bool) {
         (self.store, self.field, self.isFirst) = (store, field, isFirst)
     }
@@ -39,9 +36,9 @@ struct MappedTextScan {
     ) -> Int {
         var kept = 0
         for place in rows.indices {
-            if place + Self.lookahead < rows.count {
-                store.table.prefetch(rows[place + Self.lookahead], field)
-                let next = rows[place + Self.lookahead / 2]
+            if place + SelectionVector.lookahead < rows.count {
+                store.table.prefetch(rows[place + SelectionVector.lookahead], field)
+                let next = rows[place + SelectionVector.lookahead / 2]
                 if store.table.hasText(next, field) { store.table.prefetchText(next, field) }
             }
             let row = rows[place]

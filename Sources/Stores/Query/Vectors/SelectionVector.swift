@@ -2,6 +2,9 @@
 typealias SelectionVector = UnsafeMutableBufferPointer<UInt32>
 
 extension SelectionVector {
+    /// How many rows ahead of the one whose value is read its cell is fetched, when its texts lie elsewhere; a text half as many.
+    static var lookahead: Int { 16 }
+
     /// The first rows.
     @inline(__always)
     func first(_ count: Int) -> SelectionVector { SelectionVector(rebasing: self[..<count]) }

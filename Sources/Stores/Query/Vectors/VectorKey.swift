@@ -64,9 +64,9 @@ enum VectorKey {
         case .firstWord(let view, let field, let otherwise):
             if case .cells(let column) = view {
                 for place in rows.indices {
-                    if place + Self.lookahead < rows.count {
-                        cubby_prefetch(column + Int(rows[place + Self.lookahead]))
-                        column[Int(rows[place + Self.lookahead / 2])].prefetchText()
+                    if place + SelectionVector.lookahead < rows.count {
+                        cubby_prefetch(column + Int(rows[place + SelectionVector.lookahead]))
+                        column[Int(rows[place + SelectionVector.lookahead / 2])].prefetchText()
                     }
                     let cell = column + Int(rows[place])
                     cells[place] =
@@ -146,9 +146,6 @@ enum VectorKey {
             }
         }
     }
-
-    /// How many rows ahead of the one whose value is read it is fetched; a text half as many ahead.
-    private static let lookahead = 16
 
     @inline(__always)
     private static func firstWord(_ cell: UnsafePointer<Cell>) -> Cell {

@@ -68,6 +68,11 @@ indirect enum VectorTest {
         }
     }
 
+    /// Whether it lets all rows through.
+    var isTrivial: Bool {
+        if case .all(let parts) = self { parts.isEmpty } else { false }
+    }
+
     /// Whether it reads columns alone and keeps nothing of its own, so that any thread may run it while nothing changes the
     /// store.
     var readsColumnsAlone: Bool {
@@ -152,8 +157,6 @@ indirect enum VectorTest {
         }
     }
 
-    private static let lookahead = 16
-
     private static func keepCells(
         _ rows: SelectionVector, _ cells: UnsafePointer<Cell>, _ test: PredicateConstantTest,
         _ text: PredicateTextTest, _ scan: (UnsafeBufferPointer<UInt8>) -> Bool, _ store: ItemStore
@@ -161,9 +164,9 @@ indirect enum VectorTest {
         @inline(__always) func keep(_ holds: (UnsafeBufferPointer<UInt8>) -> Bool) -> Int {
             var kept = 0
             for place in rows.indices {
-                if place + lookahead < rows.count {
-                    cubby_prefetch(cells + Int(rows[place + lookahead]))
-                    cells[Int(rows[place + lookahead / 2])].prefetchText()
+                if place + SelectionVector.lookahead < rows.count {
+                    cubby_prefetch(cells + Int(rows[place + SelectionVector.lookahead]))
+                    cells[Int(rows[place + SelectionVector.lookahead / 2])].prefetchText()
                 }
                 let row = rows[place]
                 rows[kept] = row
