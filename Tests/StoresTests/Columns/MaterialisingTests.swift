@@ -11,7 +11,7 @@ struct MaterialisingTests {
     private static let count = 20_000
 
     private func mappedStore(_ folder: StoreFolder) throws -> ItemStore {
-        let store = try folder.open()
+        let store = try folder.open(mapped: true)
         try store.transaction {
             for number in 0..<Self.count {
                 let item = try store.createItem(ItemFields(name: "n\(number)"))
