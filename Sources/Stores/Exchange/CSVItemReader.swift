@@ -71,7 +71,7 @@ struct CSVItemReader {
                 guard let field = columns[cell], !row.range(of: cell).isEmpty else { continue }
                 try set(draft, field, row, cell)
             }
-            _ = try draft.insert()
+            _ = try store.insertReference(draft)
         } catch {
             draft.discard()
             throw error

@@ -13,16 +13,16 @@ struct ItemExporter {
         case .propertyList: return try records(datesAreText: false).encoded(as: .xml)
         case .keyedArchive:
             if !options.names.isEmpty {
-                return try ItemArchiveWriter(ItemSnapshot(try renamed()), ArchiveSchema()).bytes()
+                return try ItemArchiveWriter(ItemSnapshot(try renamed().columns), ArchiveSchema()).bytes()
             }
-            return try ItemArchiveWriter(ItemSnapshot(store), ArchiveSchema()).bytes()
+            return try ItemArchiveWriter(ItemSnapshot(store.columns), ArchiveSchema()).bytes()
         }
     }
 
     /// The fields that go out, and their names there: those of the domain, then custom ones that an item has, by name.
     private func columns() -> [(field: ItemField, name: String)] {
         var held: Set<UInt32> = []
-        for row in store.order.slots where row != ItemOrder.hole {
+        for row in store.columns.order.slots where row != ItemOrder.hole {
             store.table.forEachCustomCell(row) { number, _ in held.insert(number) }
         }
         let custom = held.map { ($0, store.fields.names[Int($0)]) }.sorted { $0.1 < $1.1 }
@@ -36,7 +36,7 @@ struct ItemExporter {
         for column in columns { writer.append(column.name) }
         writer.endRow()
         var done = 0
-        for row in store.order.slots where row != ItemOrder.hole {
+        for row in store.columns.order.slots where row != ItemOrder.hole {
             try options.report(done, store.count)
             for (field, _) in columns { try append(row, field, to: &writer) }
             writer.endRow()
@@ -68,11 +68,11 @@ struct ItemExporter {
         let columns = columns()
         var records: [PropertyListValue] = []
         records.reserveCapacity(store.count)
-        for row in store.order.slots where row != ItemOrder.hole {
+        for row in store.columns.order.slots where row != ItemOrder.hole {
             try options.report(records.count, store.count)
             var record: [String: PropertyListValue] = [:]
             for (field, name) in columns {
-                guard let value = store.value(row, field) else { continue }
+                guard let value = store.columns.value(row, field) else { continue }
                 if datesAreText, case .date(let date) = value {
                     record[name] = .string(date.exactISO8601)
                 } else {
@@ -87,8 +87,8 @@ struct ItemExporter {
     /// A store whose items have the other names: what an archive calls its own fields is fixed.
     private func renamed() throws -> ItemStore {
         let other = ItemStore()
-        for row in store.order.slots where row != ItemOrder.hole {
-            var fields = store.fields(of: row)
+        for row in store.columns.order.slots where row != ItemOrder.hole {
+            var fields = store.columns.fields(of: row)
             let custom = fields.custom
             fields.custom = [:]
             for field in ItemField.domain where options.name(for: store.name(of: field)) != store.name(of: field) {
@@ -111,7 +111,7 @@ extension ItemStore {
     ///
     /// - Throws: ``StoreError`` for a renamed field that no item has; what the options' functions throw.
     public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
-        for name in options.names.keys.sorted() { _ = try queriedField(name) }
+        for name in options.names.keys.sorted() { _ = try columns.queriedField(name) }
         return try ItemExporter(store: self, options: options).bytes()
     }
 }

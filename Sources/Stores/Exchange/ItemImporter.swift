@@ -72,7 +72,7 @@ struct ItemImporter {
     }
 
     private func archive(_ bytes: [UInt8]) throws -> Int {
-        let other = ItemStore()
+        let other = ColumnStore()
         do throws(PropertyListError) {
             let isBinary = bytes.starts(with: "bplist".utf8)
             let binary = isBinary ? bytes : try PropertyListValue(decoding: bytes).encoded(as: .binary)
@@ -84,19 +84,19 @@ struct ItemImporter {
         } catch {
             throw StoreError(.unreadableFile, "\(path) is no archive of items: \(error)", path: path, cause: error)
         }
-        let items = other.allItems
-        for (index, item) in items.enumerated() {
-            try options.report(index, items.count)
+        let rows = other.order.slots
+        for (index, row) in rows.enumerated() {
+            try options.report(index, rows.count)
             try Self.row(index + 1, path) {
-                let fields = try item.allFields
+                let fields = other.fields(of: row)
                 if options.names.isEmpty, fields.custom.isEmpty {
                     try store.createItem(fields)
                 } else {
-                    try create(other.dictionary(of: item.row))
+                    try create(other.dictionary(of: row))
                 }
             }
         }
-        return items.count
+        return rows.count
     }
 
     // MARK: Errors

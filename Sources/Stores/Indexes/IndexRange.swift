@@ -44,7 +44,7 @@ struct IndexKey {
     }
 
     /// Whether an entry is before this place.
-    func isBefore(_ entry: IndexEntry, _ store: ItemStore, _ field: ItemField, _ isExact: Bool) -> Bool {
+    func isBefore(_ entry: IndexEntry, _ store: ColumnStore, _ field: ItemField, _ isExact: Bool) -> Bool {
         if side == .behindBeginning { return beginsOrIsBefore(entry, store, field) }
         if entry.prefix != prefix { return entry.prefix < prefix }
         let order: Int
@@ -65,7 +65,7 @@ struct IndexKey {
         return side == .before ? order < 0 : order <= 0
     }
 
-    private func beginsOrIsBefore(_ entry: IndexEntry, _ store: ItemStore, _ field: ItemField) -> Bool {
+    private func beginsOrIsBefore(_ entry: IndexEntry, _ store: ColumnStore, _ field: ItemField) -> Bool {
         func judge(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
             text.withUnsafeBufferPointer { text in
                 let beginning = UnsafeBufferPointer(rebasing: value.prefix(text.count))

@@ -9,7 +9,7 @@ import PropertyList
 final class OrderedIndex {
     let field: ItemField
     /// Unchecked: the store owns its indexes, and a query that uses one holds the store.
-    private unowned(unsafe) let store: ItemStore
+    private unowned(unsafe) let store: ColumnStore
     // As with the store's own: exclusive access is not checked at run time, and no method lends one of them to others.
 
     @exclusivity(unchecked) private var tree = SortedTree<IndexEntry>()
@@ -24,7 +24,7 @@ final class OrderedIndex {
     /// Whether the prefix says all there is to say about a value.
     private let isExact: Bool
 
-    init(_ store: ItemStore, _ field: ItemField) {
+    init(_ store: ColumnStore, _ field: ItemField) {
         self.store = store
         self.field = field
         isExact = field == .valueInDollars || field == .dateCreated || field == .itemKey
@@ -38,7 +38,7 @@ final class OrderedIndex {
         guard isBuilt, hasValue(row), isPending.insert(row) else { return }
         pending.append(row)
         // A transaction that changes the same items again and again.
-        if pending.count > 4096 + 2 * store.count { mergePending() }
+        if pending.count > 4096 + 2 * store.order.count { mergePending() }
     }
 
     /// A row's value is about to change.
@@ -108,7 +108,7 @@ final class OrderedIndex {
         isBuilt = true
         store.table.materialiseNumbers(of: field)
         let store = store
-        LargeMemory.withBuffer(of: IndexEntry.self, capacity: store.count) { entries in
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: store.order.count) { entries in
             var count = 0
             for row in store.order.slots where row != ItemOrder.hole && hasValue(row) {
                 entries.initializeElement(at: count, to: entry(row, in: store))
@@ -190,7 +190,7 @@ final class OrderedIndex {
 
     /// The same for loops, which have the store at hand: each look through the index would count a reference.
     @inline(__always)
-    private func entry(_ row: UInt32, in store: ItemStore) -> IndexEntry {
+    private func entry(_ row: UInt32, in store: ColumnStore) -> IndexEntry {
         let code =
             store.table.textKeys[row]
             ? store.table.withKey(row) { IndexEntry.code(of: $0) }
@@ -199,7 +199,7 @@ final class OrderedIndex {
     }
 
     @inline(__always)
-    private func prefix(_ row: UInt32, in store: ItemStore) -> UInt64 {
+    private func prefix(_ row: UInt32, in store: ColumnStore) -> UInt64 {
         switch field {
         case .valueInDollars: IndexKey.prefix(store.table.values[row])
         case .dateCreated: CellOrder.ordered(store.table.dates[row])

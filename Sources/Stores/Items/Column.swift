@@ -130,7 +130,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     ///   - column: what of them it has.
     ///   - source: where they come from.
     ///   - isDense: whether rows here and there are going to be touched soon, as by the journal: large pages then.
-    mutating func map(_ number: Int, _ column: MappedColumn, _ source: RowSource, isDense: Bool = false) {
+    mutating func map(_ number: Int, _ column: MappedColumn, _ source: any RowSource, isDense: Bool = false) {
         replaceEmpty(number, isDense: isDense)
         presence = PresenceBitmap(number, column, source)
         mappedCount = UInt32(number)

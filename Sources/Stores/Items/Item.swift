@@ -17,16 +17,16 @@ public final class Item {
     }
 
     deinit {
-        store.itemWasReleased(row)
+        store.columns.handleWasReleased(row)
     }
 
     /// Whether the item is out of its store.
-    public var isRemoved: Bool { !store.isAccessible(row) }
+    public var isRemoved: Bool { !store.columns.isAccessible(row) }
 
     /// Throws when the item is out of its store.
     @inline(__always)
     func check() throws(StoreError) {
-        if !store.isAccessible(row) { throw .itemWasRemoved }
+        if !store.columns.isAccessible(row) { throw .itemWasRemoved }
     }
 
     // MARK: Fields of the domain
@@ -72,7 +72,7 @@ public final class Item {
     public var position: Int {
         get throws(StoreError) {
             guard store.table.state(row) == .live else { throw .itemWasRemoved }
-            return store.order.position(of: row)
+            return store.columns.order.position(of: row)
         }
     }
 
@@ -99,13 +99,13 @@ public final class Item {
     public func value(forField name: String) throws(StoreError) -> PropertyListValue? {
         try check()
         guard let field = store.fields.existing(name) else { return nil }
-        return store.value(row, field)
+        return store.columns.value(row, field)
     }
 
     /// A field's value by number; nil for an absent field.
     public func value(for field: ItemField) throws(StoreError) -> PropertyListValue? {
         try check()
-        return store.value(row, field)
+        return store.columns.value(row, field)
     }
 
     /// Sets a field by name; nil removes a custom field, and empties `serialNumber`.
@@ -114,7 +114,7 @@ public final class Item {
     ///   `vetoed`, `readOnly`.
     public func setValue(_ value: PropertyListValue?, forField name: String) throws(StoreError) {
         try check()
-        try store.set(row, try store.fieldForAssignment(name, value), value)
+        try store.set(row, try store.columns.fieldForAssignment(name, value), value)
     }
 
     /// Sets a field by number; as ``setValue(_:forField:)``.
@@ -155,7 +155,7 @@ public final class Item {
     public var allFields: ItemFields {
         get throws(StoreError) {
             try check()
-            return store.fields(of: row)
+            return store.columns.fields(of: row)
         }
     }
 
@@ -164,7 +164,7 @@ public final class Item {
     /// A deep copy with a new key, appended to the store.
     public func copy() throws(StoreError) -> Item {
         try check()
-        var fields = store.fields(of: row)
+        var fields = store.columns.fields(of: row)
         // Noted first: what observes the new item may commit it.
         let key = store.noteCopy(of: try itemKey)
         fields.itemKey = key
@@ -190,7 +190,7 @@ extension Item: CustomStringConvertible {
     /// `Fluffy Bear (1A2B3): Worth $78, recorded on 2026-11-21 04:13:00 +0000`, or `removed item`.
     public var description: String {
         guard !isRemoved else { return "removed item" }
-        let table = store.fields(of: row)
+        let table = store.columns.fields(of: row)
         let date = table.dateCreated ?? PropertyListDate(secondsSinceReferenceDate: 0)
         return
             "\(table.name) (\(table.serialNumber ?? "")): Worth $\(table.valueInDollars), recorded on \(date.text)"

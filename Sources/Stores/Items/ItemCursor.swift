@@ -7,12 +7,12 @@ public final class ItemCursor: Sequence, IteratorProtocol {
 
     init(_ store: ItemStore) {
         self.store = store
-        slots = store.order.slots
-        store.cursorCount += 1
+        slots = store.columns.order.slots
+        store.columns.cursorCount += 1
     }
 
     deinit {
-        store.unpinRows()
+        store.columns.unpinRows()
     }
 
     public func next() -> Item? { nextRow().map(store.item(row:)) }

@@ -1,10 +1,8 @@
 package import PropertyList
 
-/// An item in the making: fields are set without events, then ``insert()`` appends it to its store.
-///
-/// End each draft with `insert()` or ``discard()``.
+/// An item in the making: fields are set without events, then it is inserted into its store, or ``discard()``ed.
 package struct ItemDraft {
-    let store: ItemStore
+    let store: ColumnStore
     let row: UInt32
 
     /// Sets a field by number; `itemKey` too, with a string that no item has.
@@ -13,7 +11,7 @@ package struct ItemDraft {
             guard case .string(let key)? = value else { throw FieldValidation.refusal("itemKey", "a string", value) }
             return try setKey(key)
         }
-        try store.set(row, field, value)
+        place(try store.checkedCell(value, for: field), field)
     }
 
     /// Sets a field by name; `itemKey` too. A new custom field is checked and numbered.
@@ -23,7 +21,7 @@ package struct ItemDraft {
 
     /// Sets a text field from UTF-8 bytes; `itemKey` too.
     package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
-        guard field == .itemKey else { return try store.setUTF8(row, field, bytes) }
+        guard field == .itemKey else { return place(try store.textCell(bytes, for: field), field) }
         if let key = PackedKey(uuid: bytes) {
             store.table.keys[row] = key
             store.table.textKeys[row] = false
@@ -58,17 +56,14 @@ package struct ItemDraft {
         }
     }
 
-    /// Appends the item to its store.
-    ///
-    /// - Throws: `duplicateKey`, `vetoed`. The draft is still to be discarded then.
-    package func insert() throws(StoreError) -> Item {
-        try store.insertDraft(row)
-        return store.item(row: row)
-    }
-
     /// Gives the draft up; an `Item` that an observer kept of it reads as removed.
     package func discard() {
         store.rowDied(row)
+    }
+
+    private func place(_ cell: Cell, _ field: ItemField) {
+        store.discard(store.table.cell(row, field), of: field)
+        store.table.setCell(row, field, cell)
     }
 
     private func setText(_ text: String, _ field: ItemField) throws(StoreError) {

@@ -23,7 +23,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     private let columnNumbers: [UInt32]
     private let copiedBlocks: CopiedBlocks
     private let heap: CellHeap
-    private let source: RowSource?
+    private let source: (any RowSource)?
     /// By the key of a copy, the key of the item that it was made from.
     private let copies: [String: String]
     /// The rows in order; nil when each is at its own position.
@@ -32,7 +32,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         slots.count == count ? slots : slots.filter { $0 != ItemOrder.hole }
     }
 
-    init(_ store: ItemStore) {
+    init(_ store: ColumnStore) {
         count = store.order.count
         fieldNames = store.fields.names
         fieldKinds = store.table.fieldKinds
@@ -51,7 +51,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         slots = store.order.snapshot
         copies = store.copies
         var heap = store.heap
-        source = store.rowSource?.copy().makeSource()
+        source = store.rowSource?.copy()
         heap.faulted = source?.values
         self.heap = heap
     }
@@ -74,7 +74,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         slots = other.slots
         copies = other.copies
         var heap = other.heap
-        source = other.source?.copy().makeSource()
+        source = other.source?.copy()
         heap.faulted = source?.values
         self.heap = heap
     }
@@ -85,7 +85,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     private var isInRowOrder: Bool { slots == nil }
 
     /// Whether something of the archive could not be read.
-    var isDamaged: Bool { source.map { !$0.damage.isEmpty } ?? false }
+    var isDamaged: Bool { source?.isDamaged ?? false }
 
     @inline(__always)
     private func row(_ position: Int) -> UInt32 { isInRowOrder ? UInt32(position) : rows?[position] ?? 0 }

@@ -23,10 +23,10 @@ extension ItemStore {
         try commit(.change)
         if isWatched { keepLatestCommit() }
         do throws(StoreError) {
-            for change in changes { try perform(change) }
+            for change in changes { try columns.perform(change) }
             if revision == nil, !log.isEmpty { try appendLog(durable: durability == .power) }
         } catch {
-            hasRemovals = false
+            columns.hasRemovals = false
             rollBack(to: 0, tells: false)
             throw error
         }
@@ -42,10 +42,10 @@ extension ItemStore {
         // Who reads the commit later finds the values that go now.
         if isWatched { keepLatestCommit() }
         let applied = log
-        log = []
-        hasRemovals = false
+        columns.log = []
+        columns.hasRemovals = false
         foreignChanges.note(applied)
-        for change in applied where change.kind == .set { heap.discard(change.cell) }
+        for change in applied where change.kind == .set { columns.heap.discard(change.cell) }
         if let participant {
             let keys = Set(applied.lazy.filter { $0.kind == .remove }.map { self.table.keyString($0.row) })
             if !keys.isEmpty { participant.removeContents(ofItems: keys).forEach(participant.forgetChange) }
@@ -62,7 +62,7 @@ extension ItemStore {
 
     private func pruneForeignChanges() {
         let oldest = [undoStack.oldestEpoch, redoStack.oldestEpoch].compactMap { $0 }.min()
-        for row in foreignChanges.prune(oldest) where table.state(row) == .removed { rowDied(row) }
+        for row in foreignChanges.prune(oldest) where table.state(row) == .removed { columns.rowDied(row) }
     }
 
     // MARK: Steps that are no longer the store's own
@@ -70,7 +70,7 @@ extension ItemStore {
     /// Gives up a step that cannot be taken back; what lies below it in the same fields cannot be, either.
     func drop(_ group: ChangeGroup) {
         for number in group.participantChanges { participant?.forgetChange(number) }
-        for change in group.changes where change.kind == .set { heap.discard(change.cell) }
+        for change in group.changes where change.kind == .set { columns.heap.discard(change.cell) }
         foreignChanges.note(group.changes.filter { $0.kind != .remove || table.state($0.row) == .removed })
         pruneForeignChanges()
     }
@@ -91,7 +91,7 @@ extension ItemStore {
                     isLive[row] = false
                 }
             case .remove:
-                let other = holder(ofKeyOf: change.row, keyHash(change.row))
+                let other = columns.holder(ofKeyOf: change.row, columns.keyHash(change.row))
                 let isOut = isLive[change.row].map { !$0 } ?? (table.state(change.row) == .removed)
                 guard isOut, other.map({ !live($0) }) ?? true else { return conflict(about: change.row, "the key") }
                 isLive[change.row] = true

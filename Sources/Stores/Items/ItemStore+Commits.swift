@@ -35,7 +35,7 @@ extension ItemStore {
     /// Notes the log's changes, which have just become a commit, to be told of by ``tellCommits()``.
     func noteCommit(_ cause: ItemStoreCommit.Cause) {
         guard !commitObservers.isEmpty else { return }
-        let commit = ItemStoreCommit(self, log, cause, generation: commitGeneration())
+        let commit = ItemStoreCommit(columns, log, cause, generation: commitGeneration())
         untoldCommits.append(commit)
         latestCommit = commit
         isWatched = true

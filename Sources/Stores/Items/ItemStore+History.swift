@@ -79,15 +79,15 @@ extension ItemStore {
             switch change.kind {
             case .append:
                 for offset in stride(from: change.count - 1, through: 0, by: -1) {
-                    takeOut(change.row + UInt32(offset))
+                    columns.takeOut(change.row + UInt32(offset))
                 }
-            case .insert: takeOut(change.row)
-            case .remove: insert(change.row, at: min(Int(change.position), count))
-            case .set: self.change(change.row, ItemField(rawValue: change.field), to: change.cell)
+            case .insert: columns.takeOut(change.row)
+            case .remove: columns.insert(change.row, at: min(Int(change.position), count))
+            case .set: columns.change(change.row, ItemField(rawValue: change.field), to: change.cell)
             case .move:
                 // Changes from elsewhere may have shifted it.
                 let (from, to) = (order.position(of: change.row), min(Int(change.position), count - 1))
-                if from != to { move(from: from, to: to) }
+                if from != to { columns.move(from: from, to: to) }
             }
         }
         let done = log.count
@@ -110,23 +110,23 @@ extension ItemStore {
 
     private func takeBackReversal(_ count: Int) {
         let changes = Array(log.suffix(count))
-        log.removeLast(count)
-        sealed.removeAll { $0 > log.count }
+        columns.log.removeLast(count)
+        columns.sealed.removeAll { $0 > log.count }
         for change in changes.reversed() {
             switch change.kind {
             case .append:
                 for offset in stride(from: change.count - 1, through: 0, by: -1) {
-                    _ = withdraw(change.row + UInt32(offset))
+                    _ = columns.withdraw(change.row + UInt32(offset))
                 }
-            case .insert: _ = withdraw(change.row)
-            case .remove: restore(change.row, at: Int(change.position))
+            case .insert: _ = columns.withdraw(change.row)
+            case .remove: columns.restore(change.row, at: Int(change.position))
             case .set:
                 // The cell that goes out is still the group's own: it is not dropped.
-                setStored(change.row, ItemField(rawValue: change.field), change.cell)
-                version &+= 1
+                columns.setStored(change.row, ItemField(rawValue: change.field), change.cell)
+                columns.version &+= 1
             case .move:
-                order.move(from: Int(change.field), to: Int(change.position))
-                version &+= 1
+                columns.order.move(from: Int(change.field), to: Int(change.position))
+                columns.version &+= 1
             }
         }
     }
@@ -136,21 +136,22 @@ extension ItemStore {
     /// Moves the log's groups to the stack that they belong to.
     func remember(_ kind: CommitKind) {
         var groups: [ChangeGroup] = []
+        let sealed = columns.sealed
         if sealed.isEmpty || sealed.last == log.count, sealed.count <= 1 {
             groups = [ChangeGroup(changes: log, epoch: foreignChanges.epoch)]
-            log = []
+            columns.log = []
         } else {
             var start = 0
             for end in sealed + [log.count] where end > start {
                 groups.append(ChangeGroup(changes: Array(log[start..<end]), epoch: foreignChanges.epoch))
                 start = end
             }
-            log = []
+            columns.log = []
         }
-        sealed = []
+        columns.sealed = []
         unsettled.groups += groups.count
-        unsettled.hasRemovals = unsettled.hasRemovals || hasRemovals
-        hasRemovals = false
+        unsettled.hasRemovals = unsettled.hasRemovals || columns.hasRemovals
+        columns.hasRemovals = false
         participant?.endStep()
         if !participantChanges.isEmpty {
             groups[0].participantChanges = participantChanges
@@ -189,8 +190,18 @@ extension ItemStore {
 
     /// Gives back memory that the changes of a commit left unused.
     func tidy() {
-        settleIndexes()
-        if heap.needsCompaction, cursorCount == 0, !table.hasSnapshot { compactHeap() }
+        columns.settleIndexes()
+        guard heap.needsCompaction, columns.cursorCount == 0, !columns.table.hasSnapshot else { return }
+        compactHeap()
+    }
+
+    /// Copies every text and boxed value that is still known into a new heap.
+    func compactHeap() {
+        if isWatched { keepLatestCommit() }
+        columns.compactHeap { adopt in
+            undoStack.changeNewest(undoStack.count) { adopt(&$0.changes) }
+            redoStack.changeNewest(redoStack.count) { adopt(&$0.changes) }
+        }
     }
 
     private func settle(_ group: inout ChangeGroup, _ participant: any TransactionParticipant, _ hasRemovals: Bool) {
@@ -218,51 +229,10 @@ extension ItemStore {
         for number in group.participantChanges { participant?.forgetChange(number) }
         for change in group.changes {
             switch change.kind {
-            case .set: discard(change.cell, of: ItemField(rawValue: change.field))
-            case .remove where table.state(change.row) == .removed: rowDied(change.row)
+            case .set: columns.discard(change.cell, of: ItemField(rawValue: change.field))
+            case .remove where table.state(change.row) == .removed: columns.rowDied(change.row)
             default: break
             }
         }
-    }
-
-    /// Copies every text and boxed value that is still known into a new heap.
-    func compactHeap() {
-        if isWatched { keepLatestCommit() }
-        var fresh = CellHeap()
-        fresh.faulted = heap.faulted
-        // What is still in the archive holds nothing of the heap, and stays there.
-        for row in 0..<UInt32(table.rowCount) {
-            switch table.state(row) {
-            case .free, .dead: continue
-            case .draft, .live, .removed: break
-            }
-            if table.names.isPresent(row) { table.names[row] = fresh.adopt(table.names[row], from: heap) }
-            if table.serials.isPresent(row) { table.serials[row] = fresh.adopt(table.serials[row], from: heap) }
-            if table.keys.isPresent(row), table.textKeys[row] {
-                table.keys[row] = PackedKey(text: fresh.adopt(table.keys[row].cell, from: heap))
-            }
-            guard table.custom.isPresent(row) else { continue }
-            let cells = table.custom[row].cells
-            for index in cells.indices { cells[index] = fresh.adopt(cells[index], from: heap) }
-        }
-        for number in table.columnNumbers {
-            table.column(number)?.replaceCells {
-                switch table.state($0) {
-                case .free, .dead: false
-                case .draft, .live, .removed: true
-                }
-            } _: {
-                fresh.adopt($0, from: heap)
-            }
-        }
-        func adopt(_ changes: inout [Change]) {
-            for index in changes.indices where changes[index].kind == .set {
-                changes[index].cell = fresh.adopt(changes[index].cell, from: heap)
-            }
-        }
-        adopt(&log)
-        undoStack.changeNewest(undoStack.count) { adopt(&$0.changes) }
-        redoStack.changeNewest(redoStack.count) { adopt(&$0.changes) }
-        heap = fresh
     }
 }

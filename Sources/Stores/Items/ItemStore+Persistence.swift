@@ -35,7 +35,7 @@ extension ItemStore {
 
     /// Makes a group's records survive what ``durability`` says. Costs nothing when they do.
     public func endGroup() throws(StoreError) {
-        guard durability == .power, savepoints.isEmpty else { return }
+        guard durability == .power, columns.savepoints.isEmpty else { return }
         try persistence.synchronize()
         participant?.synchronize()
     }
@@ -43,14 +43,14 @@ extension ItemStore {
     /// The commit itself; whoever calls it tells its observers when nothing is left to be done.
     @discardableResult
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
-        guard savepoints.isEmpty else { return false }
+        guard columns.savepoints.isEmpty else { return false }
         defer { settle(kind, waits: waits) }
         do throws(StoreError) {
             return try write(kind, waits: waits)
         } catch {
             if error.code == .conflict {
-                sealed = []
-                hasRemovals = false
+                columns.sealed = []
+                columns.hasRemovals = false
                 rollBack(to: 0)
             }
             throw error
@@ -82,7 +82,7 @@ extension ItemStore {
     func appendLog(durable: Bool) throws(StoreError) {
         let textBytes = max(heap.textBytes - committedTextBytes, 0)
         committedTextBytes = heap.textBytes
-        let commit = ItemCommit(self, log, following: revision, textBytes: textBytes)
+        let commit = ItemCommit(columns, log, following: revision, textBytes: textBytes)
         revision = try persistence.append(commit, durable: durable)
         hasCommittedChanges = document != nil
     }
@@ -95,7 +95,7 @@ extension ItemStore {
 
     /// Ends the group of changes that one `undo` takes back, without a commit.
     func seal() {
-        if log.count > sealed.last ?? 0 { sealed.append(log.count) }
+        if log.count > columns.sealed.last ?? 0 { columns.sealed.append(log.count) }
     }
 
     /// Writes every item to the archive, atomically and durably, and begins a new journal; waits until it is done.
@@ -123,9 +123,9 @@ extension ItemStore {
         defer { tellCommits() }
         try commit(.change)
         guard let document, hasCommittedChanges || !document.hasArchive else { return nil }
-        let replacement = try document.beginReplacement(ItemSnapshot(self))
+        let replacement = try document.beginReplacement(ItemSnapshot(columns))
         isSaving = true
-        archivedPlaces.beginSave(order)
+        columns.archivedPlaces.beginSave(order)
         return ItemStoreSave(replacement: replacement, version: version, count: count)
     }
 
@@ -136,7 +136,7 @@ extension ItemStore {
         guard isSaving else { return }
         isSaving = false
         var isDone = false
-        defer { archivedPlaces.endSave(succeeded: isDone) }
+        defer { columns.archivedPlaces.endSave(succeeded: isDone) }
         switch result {
         case .failure(let error):
             document?.abandon(save.replacement)

@@ -10,10 +10,10 @@ extension ItemStore {
     package func item(_ reference: ItemReference) -> Item {
         if isCurrent(reference) { return item(row: reference.row) }
         // A row that is dead from the beginning: free again when nobody holds the object.
-        let (row, isNew) = table.makeRow()
-        if isNew { order.addRow() }
+        let (row, isNew) = columns.table.makeRow()
+        if isNew { columns.order.addRow() }
         let item = item(row: row)
-        rowDied(row)
+        columns.rowDied(row)
         return item
     }
 
@@ -25,7 +25,7 @@ extension ItemStore {
 
     /// The item whose key has these bytes. O(1).
     package func reference(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> ItemReference? {
-        guard let row = row(forKey: key) else { return nil }
+        guard let row = columns.row(forKey: key) else { return nil }
         return reference(row)
     }
 
@@ -41,11 +41,11 @@ extension ItemStore {
     }
 
     /// The epoch, a counter that changes whenever an item leaves the store. The address is valid as long as the store.
-    package var epoch: UnsafePointer<UInt64> { UnsafePointer(epochCounter) }
+    package var epoch: UnsafePointer<UInt64> { UnsafePointer(columns.epochCounter) }
 
     /// Whether the item is out of its store.
     package func isRemoved(_ reference: ItemReference) -> Bool {
-        !isCurrent(reference) || !isAccessible(reference.row)
+        !isCurrent(reference) || !columns.isAccessible(reference.row)
     }
 
     @inline(__always)
@@ -60,7 +60,7 @@ extension ItemStore {
 
     @inline(__always)
     private func row(_ reference: ItemReference) throws(StoreError) -> UInt32 {
-        guard isCurrent(reference), isAccessible(reference.row) else { throw .itemWasRemoved }
+        guard isCurrent(reference), columns.isAccessible(reference.row) else { throw .itemWasRemoved }
         return reference.row
     }
 
@@ -94,7 +94,7 @@ extension ItemStore {
         guard table.states[row] == ItemTable.State.live.rawValue, !isWatched, !isReadOnly else {
             return try setCell(row, .valueInDollars, .integer(value))
         }
-        if table.values[row] != value { change(row, .valueInDollars, to: .integer(value)) }
+        if table.values[row] != value { columns.change(row, .valueInDollars, to: .integer(value)) }
     }
 
     /// Sets a text field from bytes; see ``Item/setUTF8(_:for:)``.
@@ -117,7 +117,7 @@ extension ItemQuery {
     ///
     /// - Throws: as ``all()``.
     package func references() throws -> [ItemReference] {
-        try rows().map(store.reference)
+        try rows.rows().map(store.reference)
     }
 
     /// Puts the bits of the items' references, in order, where there is room for them.
@@ -126,9 +126,9 @@ extension ItemQuery {
     ///   among the references, or in their place such as name no item.
     /// - Throws: as ``all()``.
     package func copyReferences(to room: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
-        if let (index, ranks, isDescending) = partOfIndex() {
+        if let (index, ranks, isDescending) = rows.partOfIndex() {
             guard let target = room(ranks.count) else { return }
-            let (first, second) = (order.first?.field, order.second?.field)
+            let (first, second) = (rows.order.first?.field, rows.order.second?.field)
             var count = 0
             index.forEach(ranks, descending: isDescending) { entry in
                 if count < Self.lookahead {
@@ -142,7 +142,7 @@ extension ItemQuery {
             for place in count..<ranks.count { target[place] = ItemReference.ofNoItem.bits }
             return
         }
-        let rows = try rows()
+        let rows = try rows.rows()
         guard let target = room(rows.count) else { return }
         for place in rows.indices { target[place] = store.reference(rows[place]).bits }
     }
@@ -153,8 +153,8 @@ extension ItemQuery {
 
     /// The first item, nil when there is none. As ``first()``.
     package func firstReference() throws -> ItemReference? {
-        var query = self
-        query.limitCount = Swift.min(1, limitCount ?? 1)
+        var query = rows
+        query.limitCount = Swift.min(1, query.limitCount ?? 1)
         return try query.rows().first.map(store.reference)
     }
 }
@@ -163,14 +163,6 @@ extension ItemGroup {
     /// As ``items``.
     package var references: [ItemReference] {
         rows.filter { store.table.state($0) == .live }.map(store.reference)
-    }
-}
-
-extension ItemDraft {
-    /// As ``insert()``, for callers that need no object.
-    package func insertReference() throws(StoreError) -> ItemReference {
-        try store.insertDraft(row)
-        return store.reference(row)
     }
 }
 

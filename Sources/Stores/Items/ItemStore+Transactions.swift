@@ -1,6 +1,6 @@
 extension ItemStore {
     /// Whether a transaction or a dry run is under way.
-    public var isInTransaction: Bool { !savepoints.isEmpty }
+    public var isInTransaction: Bool { !columns.savepoints.isEmpty }
 
     /// Runs a body whose changes all happen or none: an error that it throws rolls back its changes, order and
     /// removed items included, and is thrown again. Transactions nest as savepoints. The end of the outermost one is
@@ -20,7 +20,7 @@ extension ItemStore {
 
     /// Begins a transaction, or a savepoint within one. What changed before becomes a step of its own for `undo`.
     public func beginTransaction() {
-        if savepoints.isEmpty {
+        if columns.savepoints.isEmpty {
             if log.isEmpty, !participantChanges.isEmpty {
                 remember(.change)
                 settle(.change)
@@ -34,20 +34,20 @@ extension ItemStore {
     ///
     /// - Throws: `noTransaction`; what ``commit()`` throws, after rolling back.
     public func endTransaction() throws(StoreError) {
-        guard let start = savepoints.last else { throw Self.noTransaction }
-        guard savepoints.count == 1 else { return closeSavepoint() }
+        guard let start = columns.savepoints.last else { throw Self.noTransaction }
+        guard columns.savepoints.count == 1 else { return closeSavepoint() }
         do throws(StoreError) {
             try participant?.prepareToCommit()
         } catch {
             rollBackSavepoint()
             throw error
         }
-        savepoints.removeLast()
+        columns.savepoints.removeLast()
         let isStep: Bool
         do throws(StoreError) {
             isStep = try write(.change)
         } catch {
-            sealed.removeAll { $0 > start }
+            columns.sealed.removeAll { $0 > start }
             rollBack(to: start)
             participant?.rollBackSavepoint()
             throw error
@@ -67,7 +67,7 @@ extension ItemStore {
     ///
     /// - Throws: `noTransaction`.
     public func rollBackTransaction() throws(StoreError) {
-        if savepoints.isEmpty { throw Self.noTransaction }
+        if columns.savepoints.isEmpty { throw Self.noTransaction }
         rollBackSavepoint()
     }
 
@@ -79,7 +79,7 @@ extension ItemStore {
         defer { rollBackSavepoint() }
         let start = log.count
         try body()
-        return ItemStoreDiff(self, log[start...])
+        return ItemStoreDiff(columns, log[start...])
     }
 
     private static let noTransaction = StoreError(.noTransaction, "no transaction is under way: begin one first")
@@ -87,61 +87,24 @@ extension ItemStore {
     // MARK: Savepoints
 
     func openSavepoint() {
-        savepoints.append(log.count)
+        columns.savepoints.append(log.count)
         participant?.openSavepoint()
     }
 
     func closeSavepoint() {
-        savepoints.removeLast()
+        columns.savepoints.removeLast()
         participantChanges += participant?.closeSavepoint() ?? []
     }
 
     func rollBackSavepoint() {
-        guard let start = savepoints.popLast() else { return }
+        guard let start = columns.savepoints.popLast() else { return }
         rollBack(to: start)
         participant?.rollBackSavepoint()
     }
 
     /// Takes back the log's changes from `start` on, newest first, and forgets them.
     func rollBack(to start: Int, tells: Bool = true) {
-        guard start < log.count else { return }
-        let taken = Array(log[start...])
-        log.removeSubrange(start...)
-        var died: [UInt32] = []
-        for change in taken.reversed() { revert(change, died: &died) }
-        for row in died where table.state(row) == .removed { rowDied(row) }
-        if tells, !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
-    }
-
-    /// How many rows before its turn the index is asked for one.
-    private static let lookahead = 12
-
-    private func revert(_ change: Change, died: inout [UInt32]) {
-        switch change.kind {
-        case .append:
-            for offset in stride(from: change.count - 1, through: 0, by: -1) {
-                // Keys lie anywhere in the index: those that are next come from memory meanwhile.
-                if offset >= Self.lookahead { index.prefetch(keyHash(change.row + UInt32(offset - Self.lookahead))) }
-                let row = change.row + UInt32(offset)
-                _ = withdraw(row)
-                died.append(row)
-            }
-        case .insert:
-            _ = withdraw(change.row)
-        case .remove:
-            restore(change.row, at: Int(change.position))
-        case .set:
-            let field = ItemField(rawValue: change.field)
-            discard(table.cell(change.row, field), of: field)
-            if change.cell == .archived {
-                table.resetToArchived(change.row, field)
-            } else {
-                setStored(change.row, field, change.cell)
-            }
-            version &+= 1
-        case .move:
-            order.move(from: Int(change.field), to: Int(change.position))
-            version &+= 1
-        }
+        let taken = columns.rollBack(to: start)
+        if !taken.isEmpty, tells, !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
     }
 }

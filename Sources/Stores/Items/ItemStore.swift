@@ -8,30 +8,11 @@ import PropertyList
 public final class ItemStore {
     // MARK: Contents
 
-    // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
-    // no method lends one of them to code that comes back to the store.
-
-    @exclusivity(unchecked) var table = ItemTable()
-    @exclusivity(unchecked) var order = ItemOrder()
-    @exclusivity(unchecked) var index = KeyIndex()
-    @exclusivity(unchecked) var keyHasher = KeyHasher()
-    @exclusivity(unchecked) var heap = CellHeap()
-    @exclusivity(unchecked) var fields = FieldTable()
-    @exclusivity(unchecked) var keySource = KeySource()
-    /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
-    @exclusivity(unchecked) var rowSource: RowSource?
-    @exclusivity(unchecked) var indexes: [OrderedIndex] = []
+    /// The items' rows.
+    let columns = ColumnStore()
 
     // MARK: History
 
-    /// Changes since the last commit that went through, oldest first.
-    @exclusivity(unchecked) var log: [Change] = []
-    /// Whether an item was taken out since the last commit.
-    @exclusivity(unchecked) var hasRemovals = false
-    /// Where groups of the log end that undo takes back one by one.
-    @exclusivity(unchecked) var sealed: [Int] = []
-    /// The log's length at the begin of each open transaction.
-    @exclusivity(unchecked) var savepoints: [Int] = []
     /// Whose changes are part of the transactions: the pictures of an application.
     public weak var participant: (any TransactionParticipant)?
     /// What the participant has changed since the last commit, by its numbers, oldest first.
@@ -44,9 +25,6 @@ public final class ItemStore {
     var redoStack = ChangeHistory()
     /// How far back `undo` reaches.
     public var history = HistoryLimits()
-    /// Iterations under way; while there are some, no row is given to a new item.
-    @exclusivity(unchecked) var cursorCount = 0
-    var rowsToFree: [UInt32] = []
 
     // MARK: Observers
 
@@ -76,10 +54,6 @@ public final class ItemStore {
     let document: (any DocumentPersistence)?
     /// The collection's revision: that of the last commit, or of what was last applied.
     public internal(set) var revision = ItemRevision.initial
-    /// Which items the archive has in their rows' places.
-    @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
-    /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
-    private(set) var copies: [String: String] = [:]
     /// Whether each commit waits until it survives a power cut.
     public var durability: Durability
     /// What opening found.
@@ -93,11 +67,9 @@ public final class ItemStore {
     var isSaving = false
 
     /// A number that grows with every change; two equal readings mean that nothing changed in between.
-    @exclusivity(unchecked) public internal(set) var version: UInt64 = 0
+    public var version: UInt64 { columns.version }
     /// The store for those who may outlive it.
     public let zeroingReference = ItemStoreReference()
-    /// The epoch: how many items have left the store. At a stable address, for readers that poll it.
-    let epochCounter: UnsafeMutablePointer<UInt64>
 
     /// An empty store in memory.
     public convenience init() {
@@ -109,14 +81,12 @@ public final class ItemStore {
         document = persistence as? any DocumentPersistence
         self.durability = durability
         isReadOnly = persistence.isReadOnly
-        epochCounter = .allocate(capacity: 1)
-        epochCounter.initialize(to: 0)
+        columns.remembersCopies = document?.holdsMoreThanFields == true
         zeroingReference.store = self
     }
 
     deinit {
         zeroingReference.store = nil
-        epochCounter.deallocate()
     }
 
     /// Opens the store that a persistence keeps.
@@ -127,8 +97,12 @@ public final class ItemStore {
         _ persistence: any ItemPersistence, durability: Durability = .process
     ) throws(StoreError) -> ItemStore {
         let store = ItemStore(persistence: persistence, durability: durability)
-        let loader = ItemLoader(store)
-        let report = try persistence.load(into: loader)
+        store.columns.onDamage = { [store = store.zeroingReference] text in
+            store.store?.loadReport.notices.append(text)
+            store.store?.onDamage?(text)
+        }
+        let report = try persistence.load(into: ItemLoader(store.columns))
+        store.columns.remembersCopies = store.document?.holdsMoreThanFields == true
         store.loadReport = report
         store.revision = report.revision
         store.committedTextBytes = store.heap.textBytes
@@ -147,14 +121,9 @@ public final class ItemStore {
     /// - Returns: the key that the copy has to get; nil for any.
     func noteCopy(of source: String) -> String? {
         guard document?.holdsMoreThanFields == true else { return nil }
-        let copy = keySource.uuid().uuidString
-        noteCopy(of: source, as: copy)
+        let copy = columns.keySource.uuid().uuidString
+        columns.noteCopy(of: source, as: copy)
         return copy
-    }
-
-    /// Remembers what an item was copied from.
-    func noteCopy(of source: String, as copy: String) {
-        if document?.holdsMoreThanFields == true { copies[copy] = copies[source] ?? source }
     }
 
     // MARK: Reading
@@ -173,12 +142,12 @@ public final class ItemStore {
     /// The item with a key. O(1).
     public func item(forKey key: String) -> Item? {
         var key = key
-        return key.withUTF8 { row(forKey: $0) }.map(item(row:))
+        return key.withUTF8 { columns.row(forKey: $0) }.map(item(row:))
     }
 
     /// The item whose key has these bytes. O(1), without making a `String`.
     public func item(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> Item? {
-        row(forKey: key).map(item(row:))
+        columns.row(forKey: key).map(item(row:))
     }
 
     /// All items in order, as they are now.
@@ -201,7 +170,7 @@ public final class ItemStore {
     public func field(named name: String) throws(StoreError) -> ItemField {
         if let field = fields.existing(name) { return field }
         try FieldValidation.checkName(name)
-        return fields.field(named: name)
+        return columns.fields.field(named: name)
     }
 
     /// The number of a field that some item has or had; nil for any other name.
@@ -222,91 +191,12 @@ public final class ItemStore {
     /// The one object for a row.
     @inline(__always)
     func item(row: UInt32) -> Item {
-        if let handle = table.handles[row] { return handle.takeUnretainedValue() }
+        if let handle = table.handles[row] {
+            return Unmanaged<Item>.fromOpaque(handle).takeUnretainedValue()
+        }
         let item = Item(store: self, row: row)
-        table.handles[row] = Unmanaged.passUnretained(item)
+        table.handles[row] = UnsafeRawPointer(Unmanaged.passUnretained(item).toOpaque())
         return item
-    }
-
-    @inline(__always)
-    func isAccessible(_ row: UInt32) -> Bool {
-        let state = table.states[row]
-        return state == ItemTable.State.live.rawValue || state == ItemTable.State.draft.rawValue
-    }
-
-    func row(forKey key: UnsafeBufferPointer<UInt8>) -> UInt32? {
-        if let packed = PackedKey(uuid: key) { return row(forKey: packed, keyHasher.hash(packed)) }
-        return find(keyHasher.hash(text: key)) { row in
-            guard table.textKeys[row] else { return false }
-            return table.keys[row].cell.withText { $0.elementsEqual(key) }
-        }
-    }
-
-    /// The row whose key is this UUID. A key that is still in the archive is compared where it lies: of most items that
-    /// are looked up one field is wanted.
-    @inline(__always)
-    func row(forKey key: PackedKey, _ hash: UInt64) -> UInt32? {
-        find(hash) { row in
-            if !table.keys.isPresent(row), let archived = rowSource?.uuid(row) { return archived == key }
-            // A key that cannot be read there is loaded, which reports the damage.
-            table.prefetch(row)
-            return table.keys[row] == key && !table.textKeys[row]
-        }
-    }
-
-    @inline(__always)
-    private func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
-        let row = index.find(hash, where: matches)
-        guard row == nil, index.isDamaged else { return row }
-        index.own { keyHash($0) }
-        return index.find(hash, where: matches)
-    }
-
-    func keyHash(_ row: UInt32) -> UInt64 {
-        table.textKeys[row]
-            ? table.keys[row].cell.withText { keyHasher.hash(text: $0) } : keyHasher.hash(table.keys[row])
-    }
-
-    func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? {
-        field == .itemKey ? .string(table.keyString(row)) : heap.value(table.cell(row, field))
-    }
-
-    func fields(of row: UInt32) -> ItemFields {
-        let serial = table.serials[row]
-        var result = ItemFields(
-            name: CellHeap.string(table.names[row]), serialNumber: serial.isAbsent ? nil : CellHeap.string(serial),
-            valueInDollars: table.values[row],
-            dateCreated: PropertyListDate(secondsSinceReferenceDate: table.dates[row]),
-            itemKey: table.keyString(row))
-        table.forEachCustomCell(row) { number, cell in
-            result.custom[fields.names[Int(number)]] = heap.value(cell)
-        }
-        return result
-    }
-
-    /// The last reference to a row's `Item` is gone.
-    func itemWasReleased(_ row: UInt32) {
-        table.handles[row] = nil
-        if table.state(row) == .dead { free(row) }
-    }
-
-    /// The row is out of the store and out of the history.
-    func rowDied(_ row: UInt32) {
-        heap.discard(table.names[row])
-        heap.discard(table.serials[row])
-        if table.textKeys[row] { heap.discard(table.keys[row].cell) }
-        table.forEachCustomCell(row) { number, cell in discard(cell, of: ItemField(rawValue: number)) }
-        table.states[row] = ItemTable.State.dead.rawValue
-        if table.handles[row] == nil { free(row) }
-    }
-
-    /// Notes that a field's cell is not needed any more. A dictionary keeps the texts of its column.
-    func discard(_ cell: Cell, of field: ItemField) {
-        if !table.keepsTexts(field) { heap.discard(cell) }
-    }
-
-    private func free(_ row: UInt32) {
-        if cursorCount > 0 { rowsToFree.append(row) } else { table.freeRow(row) }
     }
 }
 

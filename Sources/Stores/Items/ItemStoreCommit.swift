@@ -26,10 +26,10 @@ public final class ItemStoreCommit {
 
     private var changes: [Change]
     /// Where the values are; nil when they are copied.
-    private var store: ItemStore?
+    private var store: ColumnStore?
     private var kept = KeptChanges()
 
-    init(_ store: ItemStore, _ changes: [Change], _ cause: Cause, generation: Int) {
+    init(_ store: ColumnStore, _ changes: [Change], _ cause: Cause, generation: Int) {
         self.store = store
         self.changes = changes
         self.cause = cause

@@ -34,7 +34,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
             + "\(updated.count.word("field")) changed, \(moved.count) moved"
     }
 
-    init(_ store: ItemStore, _ changes: ArraySlice<Change>) {
+    init(_ store: ColumnStore, _ changes: ArraySlice<Change>) {
         struct Place: Hashable {
             var row: UInt32
             var field: UInt32
@@ -64,7 +64,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                     updated.append(
                         Update(
                             itemKey: store.table.keyString(change.row),
-                            name: CellHeap.string(store.table.names[change.row]), field: store.name(of: field),
+                            name: CellHeap.string(store.table.names[change.row]), field: store.fields.name(of: field),
                             old: old, new: new))
                 }
             case .move:

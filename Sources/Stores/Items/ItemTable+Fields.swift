@@ -73,15 +73,15 @@ extension ItemTable {
     ///
     /// - Returns: nil for a field that is rare, or that no item has had, and when the work has to stop: the query that asked
     ///   finds that out with its first batch.
-    mutating func materialise(_ field: UInt32, _ source: RowSource?, _ discard: (Cell) -> Void) -> FieldColumn? {
+    mutating func materialise(_ field: UInt32, _ source: (any RowSource)?, _ discard: (Cell) -> Void) -> FieldColumn? {
         if let column = column(field) {
             column.settleEncoding(discard)
             return column
         }
         guard isMapped, let source, hasKind(field) else { return nil }
-        let column = source.readingColumn(field) {
-            madeColumn { row in custom.isPresent(row) ? custom[row][field] : source.cell(row) }
-        }
+        source.beginColumn(field)
+        let column = madeColumn { row in custom.isPresent(row) ? custom[row][field] : source.cell(row) }
+        source.endColumn()
         if let column { install(column, field) }
         return column
     }

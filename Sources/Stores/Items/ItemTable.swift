@@ -27,8 +27,8 @@ struct ItemTable: ~Copyable {
     var states = Column<UInt8>()
     /// Whether the key is a text and not a packed UUID, one byte an item.
     var textKeys = Column<Bool>()
-    /// The one `Item` of each row, not retained: its end clears the slot.
-    var handles = Column<Unmanaged<Item>?>()
+    /// The address of the one object of each row, which its owner makes; not retained: its end clears the slot.
+    var handles = Column<UnsafeRawPointer?>()
     private var freeRows: [UInt32] = []
     /// How often each row was given back; no entry stands for never.
     private var generations: [UInt16] = []
@@ -177,7 +177,7 @@ struct ItemTable: ~Copyable {
     // MARK: The archive
 
     /// Makes the empty table one of `count` items that are all still in an archive.
-    mutating func map(_ count: Int, customKinds: [UInt16], _ source: RowSource) {
+    mutating func map(_ count: Int, customKinds: [UInt16], _ source: any RowSource) {
         names.map(count, .name, source)
         serials.map(count, .serialNumber, source)
         values.map(count, .valueInDollars, source, isDense: true)

@@ -31,7 +31,7 @@ struct KeptChanges {
 
     init() {}
 
-    init(of changes: [Change], count: Int, in store: ItemStore) {
+    init(of changes: [Change], count: Int, in store: ColumnStore) {
         fieldNames = store.fields.names
         entries.reserveCapacity(count)
         let inserted = Self.insertedRows(changes)
@@ -86,17 +86,17 @@ struct KeptChanges {
         return rows
     }
 
-    private func entry(_ kind: ItemChange.Kind, _ row: UInt32, _ store: ItemStore) -> Entry {
+    private func entry(_ kind: ItemChange.Kind, _ row: UInt32, _ store: ColumnStore) -> Entry {
         Entry(kind: kind, key: store.table.keys[row], name: CellHeap.string(store.table.names[row]))
     }
 
-    private mutating func append(_ entry: Entry, _ row: UInt32, _ store: ItemStore) {
+    private mutating func append(_ entry: Entry, _ row: UInt32, _ store: ColumnStore) {
         if store.table.textKeys[row] { textKeys[entries.count] = store.table.keyString(row) }
         entries.append(entry)
     }
 
     private mutating func add(
-        _ kind: ItemChange.Kind, _ row: UInt32, _ store: ItemStore, position: UInt32,
+        _ kind: ItemChange.Kind, _ row: UInt32, _ store: ColumnStore, position: UInt32,
         _ earlier: [UInt32: PropertyListValue?]?
     ) {
         var entry = entry(kind, row, store)

@@ -1,7 +1,7 @@
 /// The presence bitmap of a mapped column: which rows are in memory; the others are read from the archive through it.
 final class PresenceBitmap {
     private let column: MappedColumn
-    private let source: RowSource
+    private let source: any RowSource
     private let count: Int
     private let memory: ColumnBuffer
     private let words: UnsafeMutablePointer<UInt64>
@@ -10,7 +10,7 @@ final class PresenceBitmap {
     private(set) var missing: Int
     private var wasScanned = false
 
-    init(_ count: Int, _ column: MappedColumn, _ source: RowSource) {
+    init(_ count: Int, _ column: MappedColumn, _ source: any RowSource) {
         self.count = count
         self.column = column
         self.source = source

@@ -4,7 +4,7 @@ import PropertyList
 /// Applies the bytes of one commit to a store. The bytes may be anything: each step is checked.
 struct JournalDecoder {
     private let loader: ItemLoader
-    private let store: ItemStore
+    private let store: ColumnStore
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
     /// The store's fields by their numbers in this record.
@@ -120,7 +120,7 @@ struct JournalDecoder {
             case .itemKey: false
             default: true
             }
-        guard fits else { throw corrupt("\(store.name(of: field)) cannot hold its value") }
+        guard fits else { throw corrupt("\(store.fields.name(of: field)) cannot hold its value") }
         if let row { store.replayChange(row, field, to: cell) } else { store.heap.discard(cell) }
     }
 

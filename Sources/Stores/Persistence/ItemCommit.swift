@@ -30,7 +30,7 @@ public struct ItemCommit: ~Copyable {
     /// The bytes of long texts that came since the last commit: about what encoding them takes.
     let textBytes: Int
 
-    init(_ store: ItemStore, _ changes: [Change], following revision: ItemRevision, textBytes: Int = 0) {
+    init(_ store: ColumnStore, _ changes: [Change], following revision: ItemRevision, textBytes: Int = 0) {
         self.revision = revision
         self.changes = changes
         self.textBytes = textBytes

@@ -2,9 +2,9 @@ import PropertyList
 
 /// The way into an empty store for a persistence: items first, then changes. Nothing is logged, nobody is told.
 public struct ItemLoader {
-    let store: ItemStore
+    let store: ColumnStore
 
-    init(_ store: ItemStore) {
+    init(_ store: ColumnStore) {
         self.store = store
     }
 
@@ -13,34 +13,6 @@ public struct ItemLoader {
         store.table.reserve(count)
         store.order.reserve(count)
         store.index.reserve(count) { [store] in store.keyHash($0) }
-    }
-
-    /// Makes the empty store one of the items of a mapped archive, none of which is read yet.
-    ///
-    /// - Parameters:
-    ///   - items: the archive's items.
-    ///   - index: their index file.
-    ///   - slots: the index's table of keys.
-    ///   - numbers: the index's copy of the numbers; nil when it cannot be used.
-    ///   - damaged: called when a part turns out to be unreadable, which the store reports.
-    func map(
-        _ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: MappedNumbers?,
-        damaged: @escaping () -> Void
-    ) {
-        for name in index.customFields { _ = store.fields.field(named: name) }
-        let source = RowSource(items, numbers: numbers)
-        source.onDamage = { [store = store.zeroingReference] text in
-            damaged()
-            store.store?.loadReport.notices.append(text)
-            store.store?.onDamage?(text)
-        }
-        store.rowSource = source
-        store.heap.faulted = source.values
-        store.table.map(index.count, customKinds: index.fieldKinds, source)
-        store.order.adopt(index.count)
-        store.archivedPlaces.map(index.count)
-        store.keyHasher = KeyHasher(seed: index.seed)
-        store.index.adopt(slots)
     }
 
     /// Adds an item at the end.
@@ -57,47 +29,23 @@ public struct ItemLoader {
         }
     }
 
-    /// Applies the changes of one record of a journal.
-    ///
-    /// - Parameters:
-    ///   - changes: the record's bytes.
-    ///   - isTolerant: whether changes of items that are not there are passed over.
-    /// - Returns: how many were.
-    /// - Throws: ``StoreError`` with `corruptJournal`; the store is as before then.
-    @discardableResult
-    public func replay(_ changes: UnsafeRawBufferPointer, isTolerant: Bool = false) throws(StoreError) -> Int {
-        let start = store.log.count
-        var decoder = JournalDecoder(self, changes, isTolerant: isTolerant)
-        do throws(StoreError) {
-            try decoder.replay()
-        } catch {
-            store.rollBack(to: start)
-            throw error
-        }
-        endReplay()
-        return decoder.skipped
-    }
-
     /// Applies the changes of one commit.
     ///
     /// - Throws: ``StoreError``, as ``ItemStore/apply(_:cause:revision:)``; the store is as before then.
     public func replay(_ changes: some Sequence<ItemChange>) throws(StoreError) {
-        let start = store.log.count
-        do throws(StoreError) {
+        try replaying { () throws(StoreError) in
             for change in changes { try store.perform(change) }
-        } catch {
-            store.rollBack(to: start)
-            throw error
         }
-        endReplay()
     }
 
-    /// What is replayed is committed: it is no part of this process's history.
-    private func endReplay() {
-        store.forget(ChangeGroup(changes: store.log))
-        store.log = []
-        store.hasRemovals = false
-        if store.heap.needsCompaction, !store.table.hasSnapshot { store.compactHeap() }
+    /// Runs a body that replays changes: those it made go when it throws, and are committed when it does not.
+    func replaying(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        let start = store.log.count
+        do throws(StoreError) { try body() } catch {
+            _ = store.rollBack(to: start)
+            throw error
+        }
+        store.forgetLog()
     }
 
     /// The items that were loaded so far, for another thread.

@@ -2,9 +2,9 @@ import PropertyList
 
 /// A store's rows as an encoder on the persistence's side reads them: by number, without a boxed value each.
 struct ItemRows {
-    private let store: ItemStore
+    private let store: ColumnStore
 
-    init(_ store: ItemStore) { self.store = store }
+    init(_ store: ColumnStore) { self.store = store }
 
     /// A field's value; absent for `itemKey`.
     @inline(__always)

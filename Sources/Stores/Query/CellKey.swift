@@ -8,7 +8,7 @@ struct CellKey: Hashable {
 
     var isAbsent: Bool { cell.isAbsent && box == nil }
 
-    init(_ store: ItemStore, _ row: UInt32, _ field: ItemField) {
+    init(_ store: ColumnStore, _ row: UInt32, _ field: ItemField) {
         var cell = store.table.cell(row, field)
         var box: PropertyListValue?
         switch cell.kind {

@@ -20,7 +20,7 @@ enum ItemAccess {
     }
 }
 
-extension ItemQuery {
+extension RowQuery {
     /// The cheapest way to the items that can satisfy the conditions.
     ///
     /// - Parameter builds: whether an index that is remembered and not built yet is built for this query alone.
@@ -41,13 +41,13 @@ extension ItemQuery {
         var best = ItemAccess.scan
         var least = Int.max
         for candidate in store.indexes {
-            let name = store.name(of: candidate.field)
+            let name = store.fields.name(of: candidate.field)
             let own = constraints.filter { $0.field == name }
             guard !own.isEmpty, candidate.isReady(builds: builds), let ranges = ranges(own, candidate) else { continue }
             let count = ranges.reduce(0) { $0 + $1.count }
             let isExact = isCovered && own.count == constraints.count
             // Beyond half of the items a scan, which goes through memory in order, is as fast.
-            guard count < least, isExact || count <= store.count / 2 else { continue }
+            guard count < least, isExact || count <= store.order.count / 2 else { continue }
             least = count
             best = .index(candidate, ranges, isExact: isExact)
         }

@@ -16,7 +16,7 @@ struct ItemAggregate {
     /// Adds the numbers of those rows that are in the store.
     ///
     /// - Throws: ``StoreError`` for a value that is no number.
-    mutating func add(_ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ name: String, _ store: ItemStore) throws
+    mutating func add(_ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ name: String, _ store: ColumnStore) throws
     {
         try Self.forEachLiveBatch(rows, store) { batch in
             switch key {
@@ -34,9 +34,9 @@ struct ItemAggregate {
 
     /// Calls a body with batches of those rows that are in the store.
     static func forEachLiveBatch(
-        _ rows: UnsafeBufferPointer<UInt32>, _ store: ItemStore, _ body: (UnsafeBufferPointer<UInt32>) throws -> Void
+        _ rows: UnsafeBufferPointer<UInt32>, _ store: ColumnStore, _ body: (UnsafeBufferPointer<UInt32>) throws -> Void
     ) throws {
-        let areAllLive = store.count == store.table.rowCount
+        let areAllLive = store.order.count == store.table.rowCount
         for start in stride(from: 0, to: rows.count, by: batch) {
             if Interruption.isDue { throw WorkStopped() }
             let batch = UnsafeBufferPointer(rebasing: rows[start..<min(start + batch, rows.count)])
@@ -92,7 +92,7 @@ struct ItemAggregate {
 
     private mutating func add(_ integer: Int64) { integers += Int128(integer) }
 
-    private mutating func add(_ cell: Cell, _ row: UInt32, _ name: String, _ store: ItemStore) throws(StoreError) {
+    private mutating func add(_ cell: Cell, _ row: UInt32, _ name: String, _ store: ColumnStore) throws(StoreError) {
         switch cell.kind {
         case .absent: return
         case .integer: add(cell.integerValue)
@@ -117,7 +117,7 @@ struct ItemAggregate {
 
     /// The least or the greatest of a key's values, in the order of sorting; nil when no row has one.
     static func extreme(
-        _ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ store: ItemStore, wanted: Int
+        _ rows: UnsafeBufferPointer<UInt32>, _ key: VectorKey, _ store: ColumnStore, wanted: Int
     ) throws -> PropertyListValue? {
         var best: Cell?
         var heap = CellHeap()

@@ -6,27 +6,27 @@ public struct ItemAggregateFunction {
         case count, sum, average, min, max
     }
 
-    private let store: ItemStore
+    private let store: ColumnStore
     private let name: Name
     private let text: String
     private let key: VectorKey?
 
-    init(_ name: Name, _ key: String, _ store: ItemStore) throws {
+    init(_ name: Name, _ key: String, _ store: ColumnStore) throws {
         try self.init(name, store.key(key), store)
     }
 
-    init(_ name: Name, _ key: ItemKey, _ store: ItemStore) {
-        self.init(store, name, store.text(of: key), VectorKey(key, store.query()))
+    init(_ name: Name, _ key: RowKey, _ store: ColumnStore) {
+        self.init(store, name, store.text(of: key), VectorKey(key, RowQuery(store)))
     }
 
-    private init(_ store: ItemStore, _ name: Name, _ text: String, _ key: VectorKey?) {
+    private init(_ store: ColumnStore, _ name: Name, _ text: String, _ key: VectorKey?) {
         (self.store, self.name, self.text, self.key) = (store, name, text, key)
     }
 
     /// The function that a text names.
     ///
-    /// - Throws: ``StoreError`` for a text that is no function of a key, and what ``ItemStore/key(_:)`` throws.
-    public init(format: String, of store: ItemStore) throws {
+    /// - Throws: ``StoreError`` for a text that is no function of a key, and what ``ColumnStore/key(_:)`` throws.
+    init(format: String, of store: ColumnStore) throws {
         let trimmed = format.drop { $0 == " " }
         guard let open = trimmed.firstIndex(of: "("), trimmed.last == ")",
             let name = Name(rawValue: String(trimmed[..<open]))

@@ -6,11 +6,11 @@ struct ItemFilter {
     /// How many rows go through the passes at a time.
     static let batch = 1024
 
-    private let store: ItemStore
+    private let store: ColumnStore
     private let test: VectorTest
 
     /// Nil when a condition is a function, which may change the store.
-    init?(_ query: ItemQuery) {
+    init?(_ query: RowQuery) {
         store = query.store
         let planner = VectorPlanner(query)
         var plans: [PredicatePlan] = []

@@ -30,7 +30,7 @@ public struct ItemGroup {
     public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
 
     private func aggregate(_ function: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
-        try value(ItemAggregateFunction(function, key, store))
+        try value(ItemAggregateFunction(function, key, store.columns))
     }
 
     /// What a function makes of the group.

@@ -2,7 +2,7 @@ import PropertyList
 
 /// Rows in groups of equal keys, in order of appearance.
 struct ItemGrouper {
-    private let store: ItemStore
+    private let store: ColumnStore
     private let key: VectorKey
     /// Holds the texts and values that the key computed.
     private var heap = CellHeap()
@@ -14,17 +14,17 @@ struct ItemGrouper {
 
     private static let batch = 1024
 
-    init(_ query: ItemQuery, _ key: ItemKey) {
+    init(_ query: RowQuery, _ key: RowKey) {
         store = query.store
         self.key = VectorKey(key, query)
     }
 
     /// The groups of some rows. O(n).
-    mutating func groups(of rows: [UInt32]) throws -> [ItemGroup] {
+    mutating func groups(of rows: [UInt32]) throws -> [RowGroup] {
         let numbers = try rows.withUnsafeBufferPointer { try self.numbers(of: $0) }
         let (sorted, starts) = Self.sort(rows, by: numbers, groupCount: cells.count)
         return cells.indices.map { group in
-            ItemGroup(store: store, key: value(cells[group]), rows: sorted[starts[group]..<starts[group + 1]])
+            RowGroup(key: value(cells[group]), rows: sorted[starts[group]..<starts[group + 1]])
         }
     }
 

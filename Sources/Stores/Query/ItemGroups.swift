@@ -52,7 +52,7 @@ public struct ItemGroups: RandomAccessCollection {
     /// - Throws: ``StoreError`` for a text that is no function, for a field that no item has, and for a value that cannot be
     ///   added up.
     public func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
-        let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store) }
+        let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
         return try groups.map { group in try functions.map { try group.value($0) } }
     }
 }

@@ -15,25 +15,23 @@ extension ItemStore {
     /// - Throws: ``StoreError`` with `unknownField` for a name that no item has; ``FormatPredicateError`` for an expression that
     ///   cannot be read.
     public func key(_ text: String) throws -> ItemKey {
-        if let field = fields.existing(text) { return .field(field) }
-        // A name alone is meant as a field.
-        if text.utf8.allSatisfy({
-            $0 == UInt8(ascii: "_") || $0 >= 0x80 || Character(UnicodeScalar($0)).isLetter
-                || Character(UnicodeScalar($0)).isNumber
-        }) {
-            _ = try queriedField(text)
+        switch try columns.key(text) {
+        case .field(let field): .field(field)
+        case .expression(let expression, let text): .expression(expression, text: text)
+        case .function: preconditionFailure("no text is a function")
         }
-        let expression = try FormatExpression(format: text)
-        for name in expression.fields.sorted() { _ = try queriedField(name) }
-        return .expression(expression, text: text)
     }
 
-    /// The key's text, for people.
-    func text(of key: ItemKey) -> String {
+    /// The key as the rows have it. A function is not asked about an item that an earlier one has removed.
+    func rowKey(_ key: ItemKey) -> RowKey {
         switch key {
-        case .field(let field): name(of: field)
-        case .expression(_, let text): text
-        case .function: "a function"
+        case .field(let field): .field(field)
+        case .expression(let expression, let text): .expression(expression, text: text)
+        case .function(let function):
+            .function { [self] row in
+                guard table.state(row) == .live else { return nil }
+                return try function(item(row: row))
+            }
         }
     }
 }

@@ -21,13 +21,7 @@ extension ItemQuery {
     public func max(_ key: String) throws -> PropertyListValue? { try aggregate(.max, key) }
 
     private func aggregate(_ name: ItemAggregateFunction.Name, _ key: String) throws -> PropertyListValue? {
-        let key = try store.key(key)
-        var query = self
-        if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
-        let rows = try query.rows()
-        // Made last: a condition that is a function may change the columns that the key reads.
-        let function = ItemAggregateFunction(name, key, store)
-        return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
+        try rows.aggregate(name, store.columns.key(key))
     }
 
     /// The items in groups of equal values of a key, in order of appearance; those without it are one group. A key is a
@@ -43,11 +37,7 @@ extension ItemQuery {
 
     /// The items in groups of equal values of a key.
     public func groupBy(_ key: ItemKey) throws -> [ItemGroup] {
-        try store.pinningRows {
-            let rows = try rows()
-            var grouper = ItemGrouper(self, key)
-            return try grouper.groups(of: rows)
-        }
+        try rows.groups(by: store.rowKey(key)).map { ItemGroup(store: store, key: $0.key, rows: $0.rows) }
     }
 
     /// The different values of a key, in order of appearance, absent ones left out.

@@ -8,7 +8,7 @@ extension ItemQuery {
     public func update(_ values: [String: PropertyListValue?]) throws -> Int {
         var fields: [(ItemField, PropertyListValue?)] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            fields.append((try store.fieldForAssignment(name, value), value))
+            fields.append((try store.columns.fieldForAssignment(name, value), value))
         }
         return try changeEach { row in
             for (field, value) in fields { try store.set(row, field, value) }
@@ -24,8 +24,8 @@ extension ItemQuery {
     }
 
     private func changeEach(_ change: (UInt32) throws -> Void) throws -> Int {
-        try store.pinningRows {
-            let rows = try rows()
+        try store.columns.pinningRows {
+            let rows = try rows.rows()
             store.beginBulkChange()
             defer { store.endBulkChange() }
             store.openSavepoint()

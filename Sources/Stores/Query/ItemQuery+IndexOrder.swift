@@ -1,4 +1,4 @@
-extension ItemQuery {
+extension RowQuery {
     /// The ranks of an index that are the answer, as they stand, of a query without conditions whose order is the index's
     /// own; nil for any other query.
     func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
@@ -6,7 +6,7 @@ extension ItemQuery {
             let index = store.indexes.first(where: { $0.field == key.field }),
             key.field == .itemKey
                 || order.second.map({ $0.field == .itemKey && $0.isDescending == key.isDescending }) ?? false,
-            index.isBuilt, index.isReady(builds: false), index.count == store.count
+            index.isBuilt, index.isReady(builds: false), index.count == store.order.count
         else { return nil }
         let skipped = Swift.min(offsetCount, index.count)
         let wanted = Swift.min(limitCount ?? .max, index.count - skipped)
@@ -57,11 +57,11 @@ extension ItemQuery {
         }
         var walk = IndexWalk(self, index, key.isDescending, tests, wanted ?? .max)
         // Items without the field are in no index: they come first, or last when descending.
-        if case .scan = access, index.count < store.count {
+        if case .scan = access, index.count < store.order.count {
             guard key.isDescending, wanted != nil else { return nil }
             walk.mustFill = true
         }
-        if case .scan = access, !tests.isEmpty { walk.budget = Swift.max(1024, store.count / 8) }
+        if case .scan = access, !tests.isEmpty { walk.budget = Swift.max(1024, store.order.count / 8) }
         guard let rows = walk.rows(ranks) else { return nil }
         statistics.index = key.field
         statistics.examined = walk.examined
@@ -82,8 +82,8 @@ extension ItemQuery {
 
 /// A walk along an index that brings items of equal values into the order of the query's other fields.
 private struct IndexWalk {
-    private let query: ItemQuery
-    private let store: ItemStore
+    private let query: RowQuery
+    private let store: ColumnStore
     private let index: OrderedIndex
     private let isDescending: Bool
     private let tests: [(UInt32) throws -> Bool]
@@ -101,7 +101,7 @@ private struct IndexWalk {
     private var group: [UInt32] = []
 
     init(
-        _ query: ItemQuery, _ index: OrderedIndex, _ isDescending: Bool, _ tests: [(UInt32) throws -> Bool],
+        _ query: RowQuery, _ index: OrderedIndex, _ isDescending: Bool, _ tests: [(UInt32) throws -> Bool],
         _ wanted: Int
     ) {
         self.query = query

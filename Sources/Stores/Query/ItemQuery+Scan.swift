@@ -1,7 +1,7 @@
 import PredicateFormat
 import PropertyList
 
-extension ItemQuery {
+extension RowQuery {
     /// The rows of the answer, in order.
     func rows() throws -> [UInt32] {
         var statistics = ItemQueryStatistics()
@@ -20,7 +20,7 @@ extension ItemQuery {
         var unlimited = self
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
-        let kept = wanted.flatMap { $0.overflow || $0.partialValue >= store.count ? nil : $0.partialValue }
+        let kept = wanted.flatMap { $0.overflow || $0.partialValue >= store.order.count ? nil : $0.partialValue }
         if order.asksFunctions {
             unlimited.order = ItemSortOrder()
             return try store.pinningRows {
@@ -145,13 +145,7 @@ extension ItemQuery {
         switch condition {
         case .predicate(let predicate):
             return predicate.compiled { field in accessor(field) }
-        case .function(let isIncluded):
-            let store = store
-            return { row in
-                // An earlier function may have removed it.
-                guard store.table.state(row) == .live else { return false }
-                return try isIncluded(store.item(row: row)) && store.table.state(row) == .live
-            }
+        case .function(let isIncluded): return isIncluded
         }
     }
 
@@ -201,17 +195,5 @@ extension ItemQuery {
         case .mixed:
             return .value { row in store.heap.value(store.table.customCell(row, field)) }
         }
-    }
-}
-
-extension ItemStore {
-    /// An item as a dictionary, for `SELF`.
-    func dictionary(of row: UInt32) -> [String: PropertyListValue] {
-        let record = fields(of: row)
-        var result = record.custom
-        for field in ItemField.domain {
-            if let value = value(row, field) { result[name(of: field)] = value }
-        }
-        return result
     }
 }

@@ -1,5 +1,4 @@
 public import PredicateFormat
-import Wording
 
 /// A question about a store's items: a value that is refined step by step, and answered when it is asked.
 ///
@@ -8,25 +7,13 @@ import Wording
 /// Each answer looks at the store as it is then. A condition that is a function may change the store; the items that
 /// were there when the answer began are looked at once each, as long as they are there.
 public struct ItemQuery {
-    enum Condition {
-        case predicate(FormatPredicate)
-        case function((Item) throws -> Bool)
-    }
-
     public let store: ItemStore
-    private var refinement: ItemQueryConditions?
-    var order = ItemSortOrder()
-    var limitCount: Int?
-    var offsetCount = 0
+    var rows: RowQuery
 
     init(_ store: ItemStore) {
         self.store = store
+        rows = RowQuery(store.columns)
     }
-
-    /// What an item has to satisfy, all of it.
-    var conditions: [Condition] { refinement?.all ?? [] }
-
-    var hasConditions: Bool { refinement != nil }
 
     /// Only items that satisfy a predicate, too.
     ///
@@ -35,17 +22,21 @@ public struct ItemQuery {
     public func filter(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
         try predicate.check(knownFields: store.knownFields, of: "item")
         try predicate.check(kinds: ItemStore.domainKinds)
-        return satisfying(.predicate(predicate))
+        var query = self
+        query.rows.add(.predicate(predicate))
+        return query
     }
 
     /// Only items for which a function says yes, too.
     public func filter(_ isIncluded: @escaping (Item) throws -> Bool) -> ItemQuery {
-        satisfying(.function(isIncluded))
-    }
-
-    private func satisfying(_ condition: Condition) -> ItemQuery {
         var query = self
-        query.refinement = ItemQueryConditions(conditions + [condition])
+        let store = store
+        query.rows.add(
+            .function { row in
+                // An earlier function may have removed it.
+                guard store.table.state(row) == .live else { return false }
+                return try isIncluded(store.item(row: row)) && store.table.state(row) == .live
+            })
         return query
     }
 
@@ -60,7 +51,7 @@ public struct ItemQuery {
     /// In the order of a key.
     public func sorted(_ key: ItemKey, descending: Bool = false) -> ItemQuery {
         var query = self
-        query.order.append(ItemSortKey(key: key, isDescending: descending))
+        query.rows.order.append(ItemSortKey(key: store.rowKey(key), isDescending: descending))
         return query
     }
 
@@ -70,15 +61,15 @@ public struct ItemQuery {
             return try sorted(String(decoding: field, as: UTF8.self), descending: descending)
         }
         var query = self
-        query.order.append(ItemSortKey(field: known, isDescending: descending))
+        query.rows.order.append(ItemSortKey(field: known, isDescending: descending))
         return query
     }
 
     /// The fields that its predicates and its order speak of, each once, predicates' first.
     public var fields: [String] {
         var names: [String] = []
-        for case .predicate(let predicate) in conditions { names += predicate.fields.sorted() }
-        for key in order.keys {
+        for case .predicate(let predicate) in rows.conditions { names += predicate.fields.sorted() }
+        for key in rows.order.keys {
             switch key.key {
             case .field(let field): names.append(store.name(of: field))
             case .expression(let expression, _): names += expression.fields.sorted()
@@ -92,14 +83,14 @@ public struct ItemQuery {
     /// At most so many items. A negative number counts as 0.
     public func limit(_ count: Int) -> ItemQuery {
         var query = self
-        query.limitCount = Swift.max(0, count)
+        query.rows.limitCount = Swift.max(0, count)
         return query
     }
 
     /// Without the first items of the answer. A negative number counts as 0.
     public func offset(_ count: Int) -> ItemQuery {
         var query = self
-        query.offsetCount = Swift.max(0, count)
+        query.rows.offsetCount = Swift.max(0, count)
         return query
     }
 
@@ -109,41 +100,31 @@ public struct ItemQuery {
     ///
     /// - Throws: what a condition that is a function throws.
     public func all() throws -> [Item] {
-        try rows().map(store.item(row:))
+        try rows.rows().map(store.item(row:))
     }
 
     /// The first item, nil when there is none.
     public func first() throws -> Item? {
-        var query = self
-        query.limitCount = Swift.min(1, limitCount ?? 1)
+        var query = rows
+        query.limitCount = Swift.min(1, query.limitCount ?? 1)
         return try query.rows().first.map(store.item(row:))
     }
 
     /// The number of items.
-    public func count() throws -> Int {
-        var query = self
-        query.order = ItemSortOrder()
-        let access = access()
-        if case .index(_, let ranges, isExact: true) = access {
-            let found = ranges.reduce(0) { $0 + $1.count }
-            return Swift.min(limitCount ?? .max, Swift.max(0, found - offsetCount))
-        }
-        if !hasConditions { return Swift.min(limitCount ?? .max, Swift.max(0, store.count - offsetCount)) }
-        var count = 0
-        var statistics = ItemQueryStatistics()
-        try query.visitBatches(access, &statistics) { count += $0.count }
-        return count
-    }
+    public func count() throws -> Int { try rows.count() }
+
+    /// How the query is answered. Runs it, and builds the index that serves it if it is not built yet.
+    public func explain() throws -> ItemQueryPlan { try rows.explain() }
 
     /// Calls a function with each item, in order; those that it removes before their turn are left out. The function
     /// returns false to stop.
     public func each(_ body: (Item) throws -> Bool) throws {
-        try store.pinningRows {
-            if order.isEmpty {
-                try visit(changes: true) { try body(store.item(row: $0)) }
+        try store.columns.pinningRows {
+            if rows.order.isEmpty {
+                try rows.visit(changes: true) { try body(store.item(row: $0)) }
                 return
             }
-            for row in try rows() where store.table.state(row) == .live {
+            for row in try rows.rows() where store.table.state(row) == .live {
                 if try !body(store.item(row: row)) { return }
             }
         }
@@ -165,26 +146,4 @@ extension ItemStore {
 
     /// The fields that some item has had.
     var knownFields: Set<String> { Set(fields.names) }
-
-    /// The field that a query names.
-    func queriedField(_ name: String) throws(StoreError) -> ItemField {
-        if let field = fields.existing(name) { return field }
-        let nearest = NearestNames.nearest(to: name, among: fields.names)
-        let hint = nearest.isEmpty ? "" : ": did you mean \(nearest.joined(separator: " or "))?"
-        throw StoreError(.unknownField(name), "no item has a field \(name)\(hint)")
-    }
-
-    /// Runs a body during which no row of a removed item is given to a new one.
-    func pinningRows<Result>(_ body: () throws -> Result) rethrows -> Result {
-        cursorCount += 1
-        defer { unpinRows() }
-        return try body()
-    }
-
-    func unpinRows() {
-        cursorCount -= 1
-        guard cursorCount == 0 else { return }
-        for row in rowsToFree { table.freeRow(row) }
-        rowsToFree = []
-    }
 }

@@ -1,5 +1,5 @@
 /// What the items of a query have to satisfy, shared by all that refine the query further.
 final class ItemQueryConditions {
-    let all: [ItemQuery.Condition]
-    init(_ all: [ItemQuery.Condition]) { self.all = all }
+    let all: [RowQuery.Condition]
+    init(_ all: [RowQuery.Condition]) { self.all = all }
 }

@@ -27,16 +27,16 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-extension ItemQuery {
+extension RowQuery {
     /// How the query is answered. Runs it, and builds the index that serves it if it is not built yet.
-    public func explain() throws -> ItemQueryPlan {
+    func explain() throws -> ItemQueryPlan {
         var statistics = ItemQueryStatistics()
         statistics.isExplained = true
         let answer = try rows(&statistics)
         var whole = self
         (whole.limitCount, whole.offsetCount, whole.order) = (nil, 0, ItemSortOrder())
         return ItemQueryPlan(
-            index: statistics.index.map(store.name), examined: statistics.examined,
+            index: statistics.index.map(store.fields.name), examined: statistics.examined,
             matched: limitCount == nil && offsetCount == 0 ? answer.count : try whole.count(),
             sortFields: order.keys.map { ($0.isDescending ? "-" : "") + store.text(of: $0.key) },
             isInIndexOrder: statistics.isInIndexOrder,

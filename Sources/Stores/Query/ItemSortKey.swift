@@ -8,15 +8,15 @@ struct ItemSortKey {
     private let other: Other?
 
     private final class Other {
-        let key: ItemKey
-        init(_ key: ItemKey) { self.key = key }
+        let key: RowKey
+        init(_ key: RowKey) { self.key = key }
     }
 
     init(field: ItemField, isDescending: Bool) {
         (self.field, self.isDescending, other) = (field, isDescending, nil)
     }
 
-    init(key: ItemKey, isDescending: Bool) {
+    init(key: RowKey, isDescending: Bool) {
         self.isDescending = isDescending
         if case .field(let field) = key {
             (self.field, other) = (field, nil)
@@ -25,7 +25,7 @@ struct ItemSortKey {
         }
     }
 
-    var key: ItemKey {
+    var key: RowKey {
         if let other { return other.key }
         return .field(field ?? .name)
     }

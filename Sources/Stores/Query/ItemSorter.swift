@@ -18,13 +18,13 @@ struct ItemSorter {
     private var bar: Entry?
 
     /// A sorter of rows that are added in the order of the scan; none of the keys is a function.
-    init(_ query: ItemQuery, _ keys: [ItemSortKey], keeping kept: Int?) {
+    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping kept: Int?) {
         columns = keys.map { SortColumn($0, query) }
         self.kept = kept
     }
 
     /// A sorter of these rows. Functions are asked first: they may change the store, whose columns the other keys point to.
-    init(_ query: ItemQuery, _ keys: [ItemSortKey], keeping kept: Int?, rows: [UInt32]) throws {
+    init(_ query: RowQuery, _ keys: [ItemSortKey], keeping kept: Int?, rows: [UInt32]) throws {
         var asked: [Int: SortColumn] = [:]
         for (index, key) in keys.enumerated() {
             guard case .function = key.key else { continue }

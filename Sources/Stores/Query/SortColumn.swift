@@ -11,7 +11,7 @@ final class SortColumn {
         case computed
     }
 
-    let store: ItemStore
+    let store: ColumnStore
     let isDescending: Bool
     private let source: Source
     private let key: VectorKey
@@ -23,7 +23,7 @@ final class SortColumn {
 
     private var inversion: UInt64 { isDescending ? .max : 0 }
 
-    init(_ key: ItemSortKey, _ query: ItemQuery) {
+    init(_ key: ItemSortKey, _ query: RowQuery) {
         store = query.store
         isDescending = key.isDescending
         self.key = VectorKey(key.key, query)

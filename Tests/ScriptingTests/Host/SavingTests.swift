@@ -15,7 +15,7 @@ import Testing
         host.launch()
         let declaration = LuaFunctionDeclaration("hasSnapshot", [])
         let hasSnapshot = host.state.makeFunction(declaration) { [items = host.items] call in
-            call.returns(items.table.hasSnapshot)
+            call.returns(items.columns.table.hasSnapshot)
         }
         host.state.globals.rawSet("hasSnapshot", .function(hasSnapshot))
         let script = """

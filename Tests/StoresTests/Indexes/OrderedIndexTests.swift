@@ -18,12 +18,12 @@ struct OrderedIndexTests {
             if random.number(2) == 0 { query = try sorted(query, &random) }
             if random.number(3) == 0 { query = query.limit(random.number(8)) }
             if random.number(3) == 0 { query = query.offset(random.number(8)) }
-            store.indexes = indexes
+            store.columns.indexes = indexes
             let (fast, count, plan) = (try query.all(), try query.count(), try query.explain())
-            store.indexes = []
+            store.columns.indexes = []
             #expect(try query.all() == fast, "\(plan)")
             #expect(try query.count() == count, "\(plan)")
-            store.indexes = indexes
+            store.columns.indexes = indexes
         }
     }
 

@@ -168,7 +168,7 @@ struct ItemReferenceTests {
         let item = try store.createItem(ItemFields(itemKey: zero))
         #expect(try item.itemKey == zero)
         let draft = try store.beginItem()
-        let other = try draft.insert()
+        let other = try store.insert(draft)
         #expect(try other.itemKey.count == 36 && other.itemKey != zero)
         #expect(try other.dateCreated.secondsSince1970 > 1_600_000_000)
     }

@@ -124,11 +124,11 @@ struct ArchivedPlacesTests {
                 field == .valueInDollars
                 ? [JournalCode.Value.integer.rawValue, 84] : [JournalCode.Value.string.rawValue, 2, 0x41, 0x42]
         }
-        let loader = ItemLoader(store)
+        let loader = ItemLoader(store.columns)
         #expect(throws: StoreError.self) { try loader.replay(bytes + [99]) }
         #expect(try store.records == before)
         let again = try folder.open(mapped: true)
-        try ItemLoader(again).replay(bytes)
+        try ItemLoader(again.columns).replay(bytes)
         #expect(try again[5]?.valueInDollars == 42)
         #expect(try again[6]?.name == "AB")
         #expect(try again[7]?.serialNumber == "AB")

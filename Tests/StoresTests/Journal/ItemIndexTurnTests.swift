@@ -43,6 +43,6 @@ struct ItemIndexTurnTests {
         }
         #expect(try folder.read(index) == saved)
         let opened = try folder.open(isReadOnly: true, mapped: true)
-        #expect(opened.rowSource != nil && opened.count == 101)
+        #expect(opened.columns.rowSource != nil && opened.count == 101)
     }
 }

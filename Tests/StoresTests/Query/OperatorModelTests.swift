@@ -73,7 +73,7 @@ struct OperatorRun {
         case 2, 3:
             try driver.transaction()
             if driver.store.undoStack.count > depth { driver.model.commit() }
-        case 4 where snapshot == nil && save == nil && !driver.store.table.hasSnapshot: driver.store.compactHeap()
+        case 4 where snapshot == nil && save == nil && !driver.store.columns.table.hasSnapshot: driver.store.compactHeap()
         case 5:
             if let begun = save {
                 try driver.store.finish(begun, begun.write())
@@ -93,7 +93,7 @@ struct OperatorRun {
                 #expect(found == items, place)
                 self.snapshot = nil
             } else {
-                snapshot = (ItemSnapshot(driver.store), driver.model.items)
+                snapshot = (ItemSnapshot(driver.store.columns), driver.model.items)
             }
         default:
             for _ in 0..<1 + driver.random.number(2) { try driver.change() }

@@ -80,7 +80,7 @@ struct SnapshotQueryTests {
         if isMapped {
             try store.saveChanges()
             store = try folder.open(mapped: true)
-            #expect(store.rowSource != nil)
+            #expect(store.columns.rowSource != nil)
             try store.createItem(ItemFields(itemKey: "one more"))
         }
         for _ in 0..<3 {
@@ -98,7 +98,7 @@ struct SnapshotQueryTests {
         try fill(store)
         for _ in 0..<3 {
             let expected = try store.records
-            let first = ItemSnapshot(store)
+            let first = ItemSnapshot(store.columns)
             let readers = [first, ItemSnapshot(first)].map { snapshot in
                 Outcome { (0..<snapshot.count).map { snapshot.fields(at: $0) } }
             }

@@ -27,8 +27,8 @@ struct VectorExpressionTests {
             return record
         }
         for record in records { try store.createItem(ItemFields(custom: record)) }
-        #expect(store.table.column(store.fields.field(named: "i").rawValue)?.encoding == .integers)
-        #expect(store.table.column(store.fields.field(named: "r").rawValue)?.encoding == .reals)
+        #expect(try store.table.column(store.field(named: "i").rawValue)?.encoding == .integers)
+        #expect(try store.table.column(store.field(named: "r").rawValue)?.encoding == .reals)
     }
 
     @Test(
@@ -45,7 +45,7 @@ struct VectorExpressionTests {
 
     private func check(_ format: String) throws {
         let expression = try FormatExpression(format: format)
-        let vector = try #require(VectorExpression(expression, store), "\(format)")
+        let vector = try #require(VectorExpression(expression, store.columns), "\(format)")
         var rows = records.indices.map { UInt32($0) }
         rows.withUnsafeMutableBufferPointer { rows in
             vector.withNumbers(rows) { numbers, states in
@@ -82,7 +82,7 @@ struct VectorExpressionTests {
     @Test("is none of what is no number")
     func refused() throws {
         for format in ["i ** 2", "name", "i + name", "length(name)", "i.w", "i + 9007199254740993", "SELF"] {
-            #expect(VectorExpression(try FormatExpression(format: format), store) == nil, "\(format)")
+            #expect(VectorExpression(try FormatExpression(format: format), store.columns) == nil, "\(format)")
         }
     }
 }

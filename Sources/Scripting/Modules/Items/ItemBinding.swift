@@ -165,7 +165,7 @@ final class ItemBinding {
         let draft = try store.beginItem()
         do {
             try fill(draft, from: call)
-            return try draft.insertReference()
+            return try store.insertReference(draft)
         } catch {
             draft.discard()
             throw error

@@ -6,7 +6,7 @@ import PropertyList
 /// Works in place on the bytes; a domain field costs no string and no allocation.
 struct ItemArchiveReader {
     let loader: ItemLoader
-    let store: ItemStore
+    let store: ColumnStore
     let reader: BinaryPropertyListReader
     let identity: ArchiveIdentity
     var objects: ArchiveObjects
@@ -147,7 +147,7 @@ struct ItemArchiveReader {
             } else {
                 leaveOut("the items under \(key) of the archive become part of one array")
             }
-            loader.reserve(store.count + elements.count)
+            loader.reserve(store.order.count + elements.count)
             itemArrays.append(elements)
             var pace = InterruptionPace()
             for index in 0..<elements.count {

@@ -37,18 +37,18 @@ public final class OriginalArchive: Sendable {
             let fields = snapshot.fields(at: index)
             let key = fields.itemKey ?? ""
             let object: ArchivedObject
-            if let existing = places.objects[key], let old = known.store.item(forKey: key) {
+            if let existing = places.objects[key], let old = known.row(forKey: key) {
                 var editor = ItemObjectEditor(existing, schema)
-                editor.update(from: known.store.fields(of: old.row), to: fields, hasKey: known.keyed.contains(key))
+                editor.update(from: known.store.fields(of: old), to: fields, hasKey: known.keyed.contains(key))
                 object = existing
             } else {
                 object = ArchivedObject(ArchivedClass(schema.className, superclasses: schema.superclasses))
                 var editor = ItemObjectEditor(object, schema)
                 editor.fill(with: fields)
                 if let source = snapshot.source(ofCopy: key), let model = places.objects[source],
-                    let old = known.store.item(forKey: source)
+                    let old = known.row(forKey: source)
                 {
-                    editor.takeForeignFields(of: model, besides: known.store.fields(of: old.row))
+                    editor.takeForeignFields(of: model, besides: known.store.fields(of: old))
                 }
             }
             items.append((key, object))
@@ -63,15 +63,20 @@ public final class OriginalArchive: Sendable {
 
     /// What the store knew of the archive when it was opened.
     private struct Known {
-        var store: ItemStore
+        let store: ColumnStore
         /// The keys of the items in the order of the archive; nil for what is no item.
         var elements: [String?]
         /// Those that the archive names itself.
         var keyed: Set<String>
+
+        func row(forKey key: String) -> UInt32? {
+            var key = key
+            return key.withUTF8 { store.row(forKey: $0) }
+        }
     }
 
     private func known() throws(PropertyListError) -> Known {
-        let store = ItemStore()
+        let store = ColumnStore()
         var items = ItemArchiveReader(ItemLoader(store), reader, identity)
         items.notesElements = true
         try items.read()

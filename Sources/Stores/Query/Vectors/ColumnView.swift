@@ -19,7 +19,7 @@ enum ColumnView {
     }
 }
 
-extension ItemStore {
+extension ColumnStore {
     /// The view of a field for an operator that goes over most of the items.
     func view(_ field: ItemField) -> ColumnView {
         switch field {

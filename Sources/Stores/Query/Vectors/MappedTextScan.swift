@@ -2,12 +2,12 @@ import PredicateFormat
 
 /// A pass over a text field that may still be in a mapped archive, of which only the rows that earlier passes left are read.
 struct MappedTextScan {
-    private let store: ItemStore
+    private let store: ColumnStore
     private let field: ItemField
     /// Whether it is the first one since the archive was mapped: then the texts are tested where they lie, and not kept.
     private let isFirst: Bool
 
-    init(_ store: ItemStore, _ field: ItemField, isFirst: Bool) {
+    init(_ store: ColumnStore, _ field: ItemField, isFirst: Bool) {
         (self.store, self.field, self.isFirst) = (store, field, isFirst)
     }
 

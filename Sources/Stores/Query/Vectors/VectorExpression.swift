@@ -17,7 +17,7 @@ indirect enum VectorExpression {
     case arithmetic(VectorExpression, PredicateArithmetic, VectorExpression)
 
     /// Nil for an expression that is not computed of numbers alone, or by a power.
-    init?(_ expression: FormatExpression, _ store: ItemStore) {
+    init?(_ expression: FormatExpression, _ store: ColumnStore) {
         switch expression {
         case .constant(let value):
             switch value {

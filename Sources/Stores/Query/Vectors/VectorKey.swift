@@ -10,7 +10,7 @@ enum VectorKey {
     case numbers(VectorExpression, otherwise: (UInt32) -> PropertyListValue?)
     case values((UInt32) throws -> PropertyListValue?)
 
-    init(_ key: ItemKey, _ query: ItemQuery) {
+    init(_ key: RowKey, _ query: RowQuery) {
         let store = query.store
         switch key {
         case .field(let field): self = .view(store.view(field), field)
@@ -27,11 +27,7 @@ enum VectorKey {
             } else {
                 self = .values(value)
             }
-        case .function(let function):
-            self = .values { row in
-                guard store.table.state(row) == .live else { return nil }
-                return try function(store.item(row: row))
-            }
+        case .function(let function): self = .values(function)
         }
     }
 
@@ -45,7 +41,7 @@ enum VectorKey {
 
     /// Calls a body with the cell of each of some rows. Texts are good until the store is changed, or as long as the heap.
     func withCells<Result>(
-        _ rows: UnsafeBufferPointer<UInt32>, _ store: ItemStore, _ heap: inout CellHeap,
+        _ rows: UnsafeBufferPointer<UInt32>, _ store: ColumnStore, _ heap: inout CellHeap,
         _ body: (UnsafeMutableBufferPointer<Cell>) throws -> Result
     ) throws -> Result {
         try withUnsafeTemporaryAllocation(of: Cell.self, capacity: rows.count) { cells in
@@ -56,7 +52,7 @@ enum VectorKey {
 
     /// Reads the cell of each of some rows.
     func read(
-        _ rows: UnsafeBufferPointer<UInt32>, _ store: ItemStore, _ heap: inout CellHeap,
+        _ rows: UnsafeBufferPointer<UInt32>, _ store: ColumnStore, _ heap: inout CellHeap,
         _ cells: UnsafeMutableBufferPointer<Cell>
     ) throws {
         switch self {
@@ -100,7 +96,7 @@ enum VectorKey {
     }
 
     private static func read(
-        _ view: ColumnView, _ field: ItemField, _ rows: UnsafeBufferPointer<UInt32>, _ store: ItemStore,
+        _ view: ColumnView, _ field: ItemField, _ rows: UnsafeBufferPointer<UInt32>, _ store: ColumnStore,
         _ heap: inout CellHeap, _ cells: UnsafeMutableBufferPointer<Cell>
     ) {
         switch view {

@@ -3,10 +3,10 @@ import PropertyList
 
 /// From a predicate's plan to passes over columns.
 struct VectorPlanner {
-    let store: ItemStore
+    let store: ColumnStore
     let compiler: PredicateCompiler<UInt32>
 
-    init(_ query: ItemQuery) {
+    init(_ query: RowQuery) {
         store = query.store
         compiler = PredicateCompiler(accessors: query.accessor)
     }

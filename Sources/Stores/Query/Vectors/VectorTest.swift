@@ -28,7 +28,7 @@ indirect enum VectorTest {
     /// Brings the rows that satisfy the condition to the front, in order; nothing changes the store meanwhile.
     ///
     /// - Returns: how many they are.
-    func keep(_ rows: SelectionVector, _ store: ItemStore) -> Int {
+    func keep(_ rows: SelectionVector, _ store: ColumnStore) -> Int {
         if rows.isEmpty { return 0 }
         switch self {
         case .constant(let verdict): return verdict ? rows.count : 0
@@ -89,7 +89,7 @@ indirect enum VectorTest {
 
     // MARK: Joined conditions
 
-    private func keepAny(_ parts: [VectorTest], _ rows: SelectionVector, _ store: ItemStore) -> Int {
+    private func keepAny(_ parts: [VectorTest], _ rows: SelectionVector, _ store: ColumnStore) -> Int {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows.count * 3) { scratch in
             let left = SelectionVector(rebasing: scratch[..<rows.count])
             let tried = SelectionVector(rebasing: scratch[rows.count..<rows.count * 2])
@@ -107,7 +107,7 @@ indirect enum VectorTest {
         }
     }
 
-    private func keepOthers(_ inner: VectorTest, _ rows: SelectionVector, _ store: ItemStore) -> Int {
+    private func keepOthers(_ inner: VectorTest, _ rows: SelectionVector, _ store: ColumnStore) -> Int {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows.count) { scratch in
             let tried = SelectionVector(rebasing: scratch[..<rows.count])
             _ = tried.update(fromContentsOf: rows)
@@ -159,7 +159,7 @@ indirect enum VectorTest {
 
     private static func keepCells(
         _ rows: SelectionVector, _ cells: UnsafePointer<Cell>, _ test: PredicateConstantTest,
-        _ text: PredicateTextTest, _ scan: (UnsafeBufferPointer<UInt8>) -> Bool, _ store: ItemStore
+        _ text: PredicateTextTest, _ scan: (UnsafeBufferPointer<UInt8>) -> Bool, _ store: ColumnStore
     ) -> Int {
         @inline(__always) func keep(_ holds: (UnsafeBufferPointer<UInt8>) -> Bool) -> Int {
             var kept = 0

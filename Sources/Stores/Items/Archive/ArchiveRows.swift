@@ -4,7 +4,7 @@ import PropertyList
 ///
 /// The archive was whole when it was written. What cannot be read all the same, since bytes on a disk can change, reads
 /// as an empty field, is told of in ``damage``, and makes the store keep the archive before it replaces it.
-final class RowSource {
+final class ArchiveRows: RowSource {
     private var items: MappedItems
     /// The index's copy of the numbers, if it has one that can be used.
     private let numbers: MappedNumbers?
@@ -20,8 +20,9 @@ final class RowSource {
         self.values = values ?? FaultedValues(mapped: items.range)
     }
 
-    /// For another thread: the same items, with what the store's cells hold now.
-    func copy() -> MappedRows { MappedRows(items, values.copy()) }
+    func copy() -> any RowSource { ArchiveRows(items, values.copy()) }
+
+    var isDamaged: Bool { !damage.isEmpty }
 
     /// Reads one element of a column into its place.
     func load(_ column: MappedColumn, _ row: UInt32, to element: UnsafeMutableRawPointer) {
@@ -75,14 +76,10 @@ final class RowSource {
 
     // MARK: One field of all rows
 
-    /// Runs a body that reads a field beyond the domain's, row after row, by ``cell(_:)``.
-    func readingColumn<Result>(_ field: UInt32, _ body: () -> Result) -> Result {
-        items.beginColumn(field)
-        defer { items.endColumn() }
-        return body()
-    }
+    func beginColumn(_ field: UInt32) { items.beginColumn(field) }
 
-    /// The field's cell of a row; absent where it cannot be read.
+    func endColumn() { items.endColumn() }
+
     func cell(_ row: UInt32) -> Cell {
         do throws(PropertyListError) { return try items.columnCell(Int(row), values) } catch {
             note("item \(row + 1) of the archive cannot be read whole: \(error.message)")

@@ -1,7 +1,7 @@
 import PropertyList
 
 /// Changes that are given and not asked for: a replay's, or another host's. They go into the log; nobody is told.
-extension ItemStore {
+extension ColumnStore {
     /// Does one change.
     ///
     /// - Throws: ``StoreError``: `itemRemoved`, `duplicateKey`, `positionOutOfRange`, `invalidValue`, `full`. The changes
@@ -18,13 +18,13 @@ extension ItemStore {
             self.change(row, field, to: cell)
         case .move:
             let (from, to) = (order.position(of: try givenRow(change)), change.position ?? -1)
-            try checkPosition(to, limit: count - 1)
+            try checkPosition(to, limit: order.count - 1)
             if from != to { move(from: from, to: to) }
         }
     }
 
     private func insertGiven(_ change: ItemChange) throws(StoreError) {
-        if let position = change.position { try checkPosition(position, limit: count) }
+        if let position = change.position { try checkPosition(position, limit: order.count) }
         try checkRoomForRow()
         let (row, isNew) = table.makeRow(date: Self.now(), key: keySource.uuid())
         if isNew { order.addRow() }
@@ -35,7 +35,7 @@ extension ItemStore {
                 throw StoreError(
                     .duplicateKey(change.itemKey), "an item with the itemKey \(change.itemKey) is in the store already")
             }
-            if let position = change.position, position < count {
+            if let position = change.position, position < order.count {
                 insert(row, at: position)
             } else {
                 append(row, hash)
@@ -83,8 +83,8 @@ extension ItemStore {
     private func checkPosition(_ position: Int, limit: Int) throws(StoreError) {
         guard position >= 0, position <= limit else {
             throw StoreError(
-                .positionOutOfRange(position: position, count: count),
-                "position \(position + 1) is outside the store of \(count) items, where a change is to be applied")
+                .positionOutOfRange(position: position, count: order.count),
+                "position \(position + 1) is outside the store of \(order.count) items, where a change is to be applied")
         }
     }
 
