@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "PredicateFormat", targets: ["PredicateFormat"]),
         .library(name: "CSV", targets: ["CSV"]),
+        .library(name: "Items", targets: ["Items"]),
         .library(name: "LineEditor", targets: ["LineEditor"]),
     ],
     dependencies: [
@@ -57,41 +58,50 @@ let package = Package(
             dependencies: [
                 "Files", "CPlatform", "PropertyList", "Wording", .product(name: "Logging", package: "swift-log"),
             ]),
+        // The items: columns, the archive that keeps them, the store; then what is above it.
         .target(
-            name: "Stores",
+            name: "ColumnEngine",
             dependencies: [
-                "Application", "PredicateFormat", "CSV", "Files", "KeyedArchive", "PropertyList", "CPlatform",
-                "Wording",
-                .product(name: "Logging", package: "swift-log"),
+                "PredicateFormat", "Files", "PropertyList", "CPlatform", "Wording",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
+        .target(
+            name: "ItemArchive",
+            dependencies: ["ColumnEngine", "Files", "KeyedArchive", "PropertyList", "CPlatform", "Wording"]),
+        .target(
+            name: "Items",
+            dependencies: [
+                "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "PropertyList", "CPlatform", "Wording",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ]),
-
         .target(
             name: "Images",
             dependencies: [
-                "Stores", "Application", "Files", "PropertyList", "CImaging", "CPlatform", "Wording",
+                "Items", "ItemArchive", "Application", "Files", "PropertyList", "CImaging", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(name: "Gallery", dependencies: ["Images", "Stores", "Application", "Files", "PropertyList"]),
+        .target(name: "Gallery", dependencies: ["Images", "Items", "Application", "Files", "PropertyList"]),
 
         // Scripts and people.
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Gallery", "Images", "Stores", "PredicateFormat", "CSV", "KeyedArchive",
-                "PropertyList", "Files", "CPlatform", "Wording",
+                "Lua", "Application", "Gallery", "Images", "Items", "ItemArchive", "ColumnEngine", "PredicateFormat",
+                "CSV",
+                "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "REPL",
             dependencies: [
-                "Scripting", "LineEditor", "Lua", "Application", "Images", "Stores", "PropertyList", "Files", "Wording",
+                "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PropertyList", "Files", "Wording",
             ]),
         .target(
             name: "Cubby",
             dependencies: [
-                "Scripting", "REPL", "Gallery", "Images", "Stores", "Application", "PredicateFormat", "CSV",
+                "Scripting", "REPL", "Gallery", "Images", "Items", "ItemArchive", "Application", "PredicateFormat",
+                "CSV",
                 "KeyedArchive", "PropertyList", "Lua", "Files",
             ]),
         .executableTarget(
@@ -120,34 +130,51 @@ let package = Package(
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
         .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),
+        .target(
+            name: "ItemsTestSupport",
+            dependencies: ["Items", "ItemArchive", "ColumnEngine", "PropertyList", "Files", "TestSupport"],
+            path: "Tests/ItemsTestSupport"),
         .testTarget(
-            name: "StoresTests",
+            name: "ColumnEngineTests",
             dependencies: [
-                "Stores", "Application", "CPlatform", "PredicateFormat", "KeyedArchive", "PropertyList", "Files",
+                "ColumnEngine", "Items", "CPlatform", "PredicateFormat", "PropertyList", "ItemsTestSupport",
                 "TestSupport",
+            ]),
+        .testTarget(
+            name: "ItemArchiveTests",
+            dependencies: [
+                "ItemArchive", "Items", "ColumnEngine", "CPlatform", "PredicateFormat", "KeyedArchive", "PropertyList",
+                "Files", "ItemsTestSupport", "TestSupport",
+            ]),
+        .testTarget(
+            name: "ItemsTests",
+            dependencies: [
+                "Items", "ItemArchive", "ColumnEngine", "Application", "PredicateFormat", "PropertyList", "Files",
+                "ItemsTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "ImagesTests",
             dependencies: [
-                "Images", "Stores", "Application", "Files", "TestSupport",
+                "Images", "Items", "ItemArchive", "Application", "Files", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "GalleryTests",
             dependencies: [
-                "Gallery", "Images", "Stores", "PropertyList", "Files", "TestSupport",
+                "Gallery", "Images", "Items", "PropertyList", "Files", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "ScriptingTests",
             dependencies: [
-                "Scripting", "Application", "Images", "Stores", "KeyedArchive", "PropertyList", "Lua", "Files",
+                "Scripting", "Application", "Images", "Items", "ItemArchive", "ColumnEngine", "KeyedArchive",
+                "PropertyList", "Lua", "Files",
                 "TestSupport",
             ]),
         .testTarget(
             name: "REPLTests",
             dependencies: [
-                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Stores", "Files", "TestSupport",
+                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "TestSupport",
             ]),
         .testTarget(name: "CubbyTests", dependencies: ["Cubby", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),

@@ -1,9 +1,9 @@
 public import Application
 public import ArgumentParser
 import Files
+public import Items
 public import Logging
 import Scripting
-public import Stores
 
 /// The options that every command with a host takes.
 struct HostOptions: ParsableArguments {

@@ -2,11 +2,11 @@ import Application
 import ArgumentParser
 import Files
 import Glibc
+import Items
 import LineEditor
 import Lua
 import REPL
 import Scripting
-import Stores
 
 /// Opens a host, runs what is to be run, and ends in order with the exit status of the contract.
 struct ScriptSession {

@@ -2,8 +2,8 @@ import Application
 public import Files
 import FoundationEssentials
 public import Images
+public import Items
 import PropertyList
-public import Stores
 
 /// Items as a page to look at: thumbnails, fields, search, sort and totals, in files that need no server and no network.
 public struct Gallery {

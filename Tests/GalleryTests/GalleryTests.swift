@@ -1,9 +1,9 @@
 import Files
 import Foundation
 import Images
+import Items
 import Logging
 import PropertyList
-import Stores
 import TestSupport
 import Testing
 

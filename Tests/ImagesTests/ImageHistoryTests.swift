@@ -1,6 +1,6 @@
 import Application
 import Files
-import Stores
+import Items
 import TestSupport
 import Testing
 

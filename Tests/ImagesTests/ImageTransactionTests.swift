@@ -2,7 +2,7 @@ import Application
 import Files
 import Foundation
 import Images
-import Stores
+import Items
 import TestSupport
 import Testing
 

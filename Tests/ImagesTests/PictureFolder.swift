@@ -1,6 +1,6 @@
 import Files
 import Foundation
-import Stores
+import Items
 import TestSupport
 
 /// A Documents folder with items and pictures for one test, and its caches; removed with the value.

@@ -1,8 +1,8 @@
 import Application
 import Foundation
+import Items
 import Lua
 import Scripting
-import Stores
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
+import Items
 import Lua
 import Scripting
-import Stores
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import Application
 import Files
 import Foundation
+import Items
 import Lua
 import Scripting
-import Stores
 import TestSupport
 import Testing
 

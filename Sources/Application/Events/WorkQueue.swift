@@ -1,3 +1,5 @@
+import Files
+
 /// The numbers that are still to be worked on, and the results that nobody has taken yet.
 final class WorkQueue<Value: Sendable>: Sendable {
     /// What the one who takes the results does next.

@@ -3,8 +3,8 @@ import ArgumentParser
 import Files
 import Glibc
 import Images
+import Items
 import Logging
-import Stores
 
 /// Checks a container: its items, their journal and index, the pictures, and what lies about.
 struct ContainerCheck {

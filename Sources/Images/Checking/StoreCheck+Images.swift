@@ -1,7 +1,7 @@
 public import Application
 public import Files
+import Items
 public import Logging
-public import Stores
 
 extension ImageStore: PictureKeys {}
 

@@ -1,6 +1,6 @@
 import Files
+public import Items
 import Logging
-public import Stores
 
 /// Pictures that are set or deleted while the item store is in a transaction: they take their places when it is
 /// committed. New pictures do before the items that have them are, others after: after a crash between, an item has a

@@ -2,11 +2,11 @@ import Application
 import Files
 import Glibc
 import Images
+import Items
 import LineEditor
 import Lua
 import PropertyList
 import Scripting
-import Stores
 import Wording
 
 /// What the prompt stands on: the terminal, the container, the sandbox, and what a fresh machine lacks.

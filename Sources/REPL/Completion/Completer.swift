@@ -1,7 +1,7 @@
+import Items
 import LineEditor
 import Lua
 import Scripting
-import Stores
 import Wording
 
 /// Completes Lua text at a cursor. It runs no script's code and never fails: tables are read raw, calls are followed by

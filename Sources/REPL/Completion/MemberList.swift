@@ -1,6 +1,6 @@
+import Items
 import Lua
 import Scripting
-import Stores
 
 /// What can follow the dot or the colon behind an expression.
 struct MemberList {

@@ -1,7 +1,7 @@
+import Items
 import LineEditor
 import PropertyList
 import Scripting
-import Stores
 
 /// Completes inside of a predicate: fields, operators, and the values that a field has.
 struct PredicateCompletion {

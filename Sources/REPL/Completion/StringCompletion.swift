@@ -1,7 +1,7 @@
+import Items
 import LineEditor
 import Lua
 import Scripting
-import Stores
 
 /// Completes inside of a string, by what the string is for: an event's name, a field, a predicate, a file.
 struct StringCompletion {

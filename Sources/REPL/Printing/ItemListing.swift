@@ -1,5 +1,5 @@
+import Items
 import PropertyList
-import Stores
 import Wording
 
 /// Items as a table with aligned columns, as many as fit.

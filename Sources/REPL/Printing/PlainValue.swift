@@ -1,7 +1,7 @@
+import Items
 import Lua
 import PropertyList
 import Scripting
-import Stores
 
 /// A value as any format can hold it: nothing of Lua's identity, functions and cycles is left.
 indirect enum PlainValue: Equatable {

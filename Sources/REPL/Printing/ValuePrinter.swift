@@ -1,11 +1,11 @@
 import Application
 import Glibc
 public import Images
+import Items
 import LineEditor
 public import Lua
 import PropertyList
 public import Scripting
-import Stores
 import Wording
 
 /// Values as a prompt shows them: read at a glance, cut where they would fill the screen.

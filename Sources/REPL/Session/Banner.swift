@@ -1,7 +1,7 @@
 import Application
 import Glibc
+import Items
 import Scripting
-import Stores
 import Wording
 
 /// The lines that greet.

@@ -1,11 +1,11 @@
 import Application
 import Files
 import Glibc
+import Items
 import LineEditor
 import Lua
 import PropertyList
 import Scripting
-import Stores
 import Wording
 
 /// What the prompt's own commands do.

@@ -1,10 +1,10 @@
 import Application
 import Glibc
+import Items
 import LineEditor
 import Lua
 import PropertyList
 import Scripting
-import Stores
 import Wording
 
 /// Running what was typed, and showing what came of it.

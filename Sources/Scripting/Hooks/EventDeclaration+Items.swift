@@ -1,5 +1,5 @@
+import Items
 import Lua
-import Stores
 
 extension EventDeclaration {
     /// The events of the item store.

@@ -1,7 +1,7 @@
 import Application
+import Items
 import Lua
 import PropertyList
-import Stores
 
 /// Tells scripts' handlers of the store's changes, and lets them refuse or rewrite; tells them of commits.
 final class ItemEvents: ItemStoreObserver {

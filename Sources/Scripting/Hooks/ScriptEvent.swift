@@ -1,6 +1,6 @@
 import Application
+import Items
 import Lua
-import Stores
 
 /// What a handler is given: what happens, why, when, and to what.
 final class ScriptEvent {

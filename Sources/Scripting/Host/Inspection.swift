@@ -1,7 +1,7 @@
 public import Images
+public import Items
 public import Lua
 public import PropertyList
-public import Stores
 
 /// What a Lua value is to a person who looks at it.
 public enum Inspection {

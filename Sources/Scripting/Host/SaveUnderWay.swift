@@ -1,6 +1,6 @@
 import Application
 import Files
-import Stores
+import Items
 
 /// A save whose archive another thread writes.
 final class SaveUnderWay {

@@ -1,7 +1,7 @@
 import Application
 import Glibc
+import Items
 import Lua
-import Stores
 
 /// The time between the background and the stop.
 extension ScriptHost {

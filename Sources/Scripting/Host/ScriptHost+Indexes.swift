@@ -1,7 +1,7 @@
 import Application
+import Items
 import Logging
 import PropertyList
-import Stores
 
 /// The container remembers which fields have an index; the indexes themselves are built from the items.
 extension ScriptHost {

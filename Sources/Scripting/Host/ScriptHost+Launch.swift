@@ -1,9 +1,9 @@
 public import Application
 import Glibc
+import Items
 import Logging
 import Lua
 import PropertyList
-import Stores
 import Wording
 
 /// The beginning and the end of the application's life.

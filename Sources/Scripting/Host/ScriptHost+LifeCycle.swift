@@ -2,9 +2,9 @@ public import Application
 import CPlatform
 import Glibc
 import Images
+import Items
 import Logging
 import Lua
-import Stores
 
 /// The life of the application: signals and scripts put events in, the machine says what is to be done, this does it.
 extension ScriptHost {

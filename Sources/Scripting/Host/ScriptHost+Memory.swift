@@ -1,7 +1,7 @@
 import Application
 import CPlatform
+import Items
 import Lua
-import Stores
 
 /// Memory that is short: who says so, and what is let go.
 extension ScriptHost {

@@ -1,9 +1,9 @@
 import Application
 import CPlatform
 import Files
+import Items
 import Logging
 import Lua
-import Stores
 
 /// Saving: a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread puts it in
 /// place. Who asked waits and serves timers and signals; nobody else does.

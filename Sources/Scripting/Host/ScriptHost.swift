@@ -2,10 +2,10 @@ public import Application
 import CPlatform
 package import Files
 public import Images
+public import Items
 public import Logging
 public import Lua
 import PropertyList
-public import Stores
 
 /// An application for scripts: a Lua state with the stores, the life cycle and the sandbox around it.
 ///

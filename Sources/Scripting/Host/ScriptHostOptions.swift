@@ -1,6 +1,6 @@
 public import Application
+public import Items
 public import Logging
-public import Stores
 
 /// How a host is set up.
 public struct ScriptHostOptions: Sendable {

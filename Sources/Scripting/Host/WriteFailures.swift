@@ -1,7 +1,7 @@
 import Application
 import Files
 import Glibc
-import Stores
+import Items
 
 /// Which failures to write have been told: a full disk fails each commit, each save and each file of the way out, and is
 /// told once. A value: what it says is logged by the host.

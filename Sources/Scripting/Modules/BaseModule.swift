@@ -1,8 +1,8 @@
 import Application
 import Files
 import Glibc
+import Items
 import Lua
-import Stores
 import Wording
 
 /// What Lua's own library has, as the sandbox grants it: `print`, `require`, `io`, `os`.

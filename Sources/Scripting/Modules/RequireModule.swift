@@ -1,7 +1,7 @@
 import Application
 import Files
+import Items
 import Lua
-import Stores
 
 /// `require` and `package`: modules in Lua, each run once, from the script's folder, the container's scripts, and the
 /// LuaRocks trees of the user and the system, which are open to `require` alone. C modules come from

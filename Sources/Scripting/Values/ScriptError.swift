@@ -2,11 +2,11 @@ public import Application
 public import CSV
 public import Files
 public import Images
+public import Items
 public import KeyedArchive
 public import Lua
 public import PredicateFormat
 public import PropertyList
-public import Stores
 
 /// A failure of the scripting layer's own, as scripts get it: `nil, err`.
 struct ScriptError: Error, LuaErrorDetails, CustomStringConvertible {

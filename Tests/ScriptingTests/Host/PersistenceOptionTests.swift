@@ -1,7 +1,7 @@
 import Application
 import Files
+import Items
 import Scripting
-import Stores
 import TestSupport
 import Testing
 

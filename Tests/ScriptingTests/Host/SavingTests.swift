@@ -3,7 +3,7 @@ import Scripting
 import TestSupport
 import Testing
 
-@testable import Stores
+@testable import Items
 
 @Suite("Saving from scripts") struct SavingTests {
     /// What waits for a save goes on within its end: the snapshot has to be gone by then, or the first change of each

@@ -1,6 +1,6 @@
 import Images
+import Items
 import Scripting
-import Stores
 
 /// A front end that keeps what scripts write, instead of a terminal.
 final class Recorder: HostFrontEnd {

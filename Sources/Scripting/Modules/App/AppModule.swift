@@ -1,6 +1,6 @@
 import Application
+import Items
 import Lua
-import Stores
 
 /// `app`: the application, its states and its handlers.
 enum AppModule {

@@ -1,7 +1,7 @@
+import Items
 import KeyedArchive
 import Lua
 import PropertyList
-import Stores
 
 /// What archives and Lua have to know of each other: which tables are which of Foundation's collections, the classes of
 /// scripts, and what tables remember.

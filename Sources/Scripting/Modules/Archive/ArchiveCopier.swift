@@ -1,5 +1,5 @@
+import Items
 import Lua
-import Stores
 
 /// Copies objects with all that they own, each once: NSCopying.
 ///

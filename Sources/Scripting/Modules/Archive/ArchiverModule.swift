@@ -1,9 +1,9 @@
 import Application
 import Files
+import Items
 import KeyedArchive
 import Lua
 import PropertyList
-import Stores
 
 /// `archiver`: keyed archives, NSKeyedArchiver's and NSKeyedUnarchiver's.
 final class ArchiverModule {

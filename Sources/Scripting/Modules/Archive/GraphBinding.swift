@@ -1,10 +1,10 @@
 import Application
 import Files
+import Items
 import KeyedArchive
 import Lua
 import PredicateFormat
 import PropertyList
-import Stores
 
 /// `archiver.open`: an archive as a graph, to look into, change and save.
 enum GraphBinding {

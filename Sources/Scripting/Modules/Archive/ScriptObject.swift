@@ -1,7 +1,7 @@
+import Items
 import KeyedArchive
 import Lua
 import PropertyList
-import Stores
 
 /// An instance of a script's class, on its way into an archive or out of one.
 final class ScriptObject: KeyedEncodable {

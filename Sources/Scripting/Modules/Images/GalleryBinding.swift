@@ -2,8 +2,8 @@ import Application
 import Files
 import Gallery
 import Images
+import Items
 import Lua
-import Stores
 
 /// `query:gallery(dir)`: a page to look at.
 enum GalleryBinding {

@@ -1,6 +1,6 @@
+import Items
 import Lua
 import PropertyList
-import Stores
 
 /// Groups of a query's items, one by one.
 enum GroupBinding {

@@ -1,6 +1,6 @@
+import Items
 import Lua
 import PropertyList
-import Stores
 import Wording
 
 /// A group of a query's items as scripts hold it.

@@ -1,8 +1,8 @@
 import Images
+import Items
 import Logging
 import Lua
 import PropertyList
-import Stores
 import Wording
 
 /// An item in Lua: the fields of the domain as properties, any other name a custom field.

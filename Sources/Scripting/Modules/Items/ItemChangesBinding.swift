@@ -1,6 +1,6 @@
+import Items
 import Lua
 import PropertyList
-import Stores
 
 /// `event.changes` of `didCommit`: a commit as a read-only array whose elements are made when they are read.
 struct ItemChangesBinding {

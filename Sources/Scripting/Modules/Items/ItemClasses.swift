@@ -1,8 +1,8 @@
 import Application
 import Images
+import Items
 import Lua
 import PropertyList
-import Stores
 
 /// `items`, items and queries, which know of each other.
 final class ItemClasses {

@@ -1,7 +1,7 @@
 import Application
 import Files
+import Items
 import Lua
-import Stores
 
 /// `items:import` and `items:export`: items from files and to files.
 enum ItemFilesBinding {

@@ -1,7 +1,7 @@
 import Application
+import Items
 import Lua
 import PropertyList
-import Stores
 
 /// `items`: creating, finding, ordering, keeping.
 enum ItemStoreBinding {

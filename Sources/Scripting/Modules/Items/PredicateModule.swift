@@ -1,7 +1,7 @@
+import Items
 import Lua
 import PredicateFormat
 import PropertyList
-import Stores
 
 /// A compiled predicate as scripts hold it.
 final class PredicateValue {

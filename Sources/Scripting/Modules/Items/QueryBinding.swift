@@ -1,6 +1,6 @@
+import Items
 import Lua
 import PropertyList
-import Stores
 import Wording
 
 /// A query as scripts hold it: refined by methods that give a new one each.

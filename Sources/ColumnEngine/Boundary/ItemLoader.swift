@@ -1,0 +1,70 @@
+import PropertyList
+
+/// The way into an empty store for a persistence: items first, then changes. Nothing is logged, nobody is told.
+public struct ItemLoader {
+    package let store: ColumnStore
+
+    package init(_ store: ColumnStore) {
+        self.store = store
+    }
+
+    /// Makes room for a number of items.
+    public func reserve(_ count: Int) {
+        store.table.reserve(count)
+        store.order.reserve(count)
+        store.index.reserve(count) { [store] in store.keyHash($0) }
+    }
+
+    /// Adds an item at the end.
+    ///
+    /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
+    public func add(_ fields: ItemFields) throws(StoreError) {
+        let draft = makeDraft()
+        do throws(StoreError) {
+            try draft.set(fields)
+            try insert(draft)
+        } catch {
+            draft.discard()
+            throw error
+        }
+    }
+
+    /// Applies the changes of one commit.
+    ///
+    /// - Throws: ``StoreError``, as ``ItemStore/apply(_:cause:revision:)``; the store is as before then.
+    public func replay(_ changes: some Sequence<ItemChange>) throws(StoreError) {
+        try replaying { () throws(StoreError) in
+            for change in changes { try store.perform(change) }
+        }
+    }
+
+    /// Runs a body that replays changes: those it made go when it throws, and are committed when it does not.
+    package func replaying(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        let start = store.log.count
+        do throws(StoreError) { try body() } catch {
+            _ = store.rollBack(to: start)
+            throw error
+        }
+        store.forgetLog()
+    }
+
+    /// The items that were loaded so far, for another thread.
+    package func snapshot() -> ItemSnapshot { ItemSnapshot(store) }
+
+    /// A new row to be filled; without a key.
+    package func makeDraft() -> ItemDraft {
+        let (row, isNew) = store.table.makeRow()
+        if isNew { store.order.addRow() }
+        return ItemDraft(store: store, row: row)
+    }
+
+    /// Puts a filled row at the end.
+    package func insert(_ draft: ItemDraft) throws(StoreError) {
+        let key = store.keyHash(draft.row)
+        if let other = store.holder(ofKeyOf: draft.row, key) {
+            let text = store.table.keyString(other)
+            throw StoreError(.duplicateKey(text), "two items have the itemKey \(text)")
+        }
+        store.restore(draft.row, at: store.order.count)
+    }
+}

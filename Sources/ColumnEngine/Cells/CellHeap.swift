@@ -1,0 +1,175 @@
+import Glibc
+package import PropertyList
+
+/// A piece of memory that texts are appended to; what has been written is never changed.
+///
+/// A snapshot on another thread shares the pieces: it reads only bytes that were there when it was taken.
+final class TextChunk: @unchecked Sendable {  // Guard: append-only; a reader knows no byte that is still to be written.
+    let base: UnsafeMutablePointer<UInt8>
+    let capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        base = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    }
+
+    deinit {
+        base.deallocate()
+    }
+}
+
+/// Where cells keep what does not fit sixteen bytes: long texts, and boxed property-list values.
+///
+/// Nothing is freed one by one. The owner counts what it drops (`discard`) and copies the rest into a new heap when
+/// half of it is garbage (`ItemStore.compactHeap`).
+package struct CellHeap {
+    private(set) var chunks: [TextChunk] = []
+    private(set) var boxes: [PropertyListValue] = []
+    private var cursor: UnsafeMutablePointer<UInt8>?
+    private var remaining = 0
+    package private(set) var textBytes = 0
+    private(set) var garbageBytes = 0
+    /// What cells of mapped items hold; nil when no archive is mapped.
+    package var faulted: FaultedValues?
+
+    private static let chunkSize = 1 << 18
+    /// What a boxed value is taken to weigh, for the decision to compact.
+    private static let boxWeight = 64
+
+    package init() {}
+
+    /// The same texts and values, for another owner who adds to them: in pieces of its own.
+    func forked() -> CellHeap {
+        var copy = self
+        copy.cursor = nil
+        copy.remaining = 0
+        return copy
+    }
+
+    package var needsCompaction: Bool {
+        garbageBytes > 1 << 20 && garbageBytes > (textBytes + boxes.count * Self.boxWeight) / 2
+    }
+
+    package mutating func discard(_ cell: Cell) {
+        switch cell.kind {
+        case .longText:
+            if !isMapped(cell) { garbageBytes += cell.heapByteCount }
+        case .box:
+            if cell.boxIndex & FaultedValues.boxFlag == 0 { garbageBytes += Self.boxWeight }
+        default: break
+        }
+    }
+
+    /// Whether the cell's text lies in the mapped archive.
+    private func isMapped(_ cell: Cell) -> Bool {
+        faulted.map { $0.mapped.contains(UInt(cell.tail)) } ?? false
+    }
+
+    /// The value of a cell of kind `box`.
+    func value(ofBox cell: Cell) -> PropertyListValue {
+        if let faulted, cell.boxIndex & FaultedValues.boxFlag != 0 { return faulted.value(ofBox: cell.boxIndex) }
+        return boxes[cell.boxIndex]
+    }
+
+    // MARK: Values to cells
+
+    @inline(__always)
+    package mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell {
+        bytes.count <= Cell.shortTextLimit ? Cell.shortText(bytes) : longText(bytes)
+    }
+
+    package mutating func text(_ string: String) -> Cell {
+        var string = string
+        return string.withUTF8 { text($0) }
+    }
+
+    private mutating func longText(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell {
+        let count = bytes.count
+        textBytes += count
+        let start: UnsafeMutablePointer<UInt8>
+        if count > Self.chunkSize / 4 {
+            // Its own piece, so that the rest of the current one is not wasted.
+            let chunk = TextChunk(capacity: count)
+            chunks.append(chunk)
+            start = chunk.base
+        } else if let cursor, count <= remaining {
+            start = cursor
+            self.cursor = cursor + count
+            remaining -= count
+        } else {
+            let chunk = TextChunk(capacity: Self.chunkSize)
+            chunks.append(chunk)
+            start = chunk.base
+            cursor = start + count
+            remaining = Self.chunkSize - count
+        }
+        if let source = bytes.baseAddress { memcpy(start, source, count) }
+        return .longText(start, count: count)
+    }
+
+    package mutating func cell(_ value: PropertyListValue) -> Cell {
+        switch value {
+        case .boolean(let value): return .boolean(value)
+        case .integer(let value): return .integer(value)
+        case .real(let value): return .real(value)
+        case .single(let value): return .single(value)
+        case .date(let value): return .date(value.secondsSinceReferenceDate)
+        case .string(let value): return text(value)
+        case .null, .wideInteger, .data, .uid, .array, .set, .dictionary:
+            boxes.append(value)
+            return .box(boxes.count - 1)
+        }
+    }
+
+    /// The same value in this heap, from a cell of another.
+    mutating func adopt(_ cell: Cell, from other: borrowing CellHeap) -> Cell {
+        switch cell.kind {
+        case .longText where !other.isMapped(cell):
+            return cell.withText { text($0) }
+        case .box where cell.boxIndex & FaultedValues.boxFlag == 0:
+            boxes.append(other.boxes[cell.boxIndex])
+            return .box(boxes.count - 1)
+        default:
+            return cell
+        }
+    }
+
+    // MARK: Cells to values
+
+    package static func string(_ cell: Cell) -> String {
+        cell.withText { String(decoding: $0, as: UTF8.self) }
+    }
+
+    package func value(_ cell: Cell) -> PropertyListValue? {
+        switch cell.kind {
+        case .absent: nil
+        case .no: .boolean(false)
+        case .yes: .boolean(true)
+        case .integer: .integer(cell.integerValue)
+        case .real: .real(cell.realValue)
+        case .single: .single(Float(bitPattern: UInt32(truncatingIfNeeded: cell.tail)))
+        case .date: .date(PropertyListDate(secondsSinceReferenceDate: cell.realValue))
+        case .shortText, .longText: .string(Self.string(cell))
+        case .box: value(ofBox: cell)
+        }
+    }
+
+    /// Whether two cells hold the same value, of the same kind.
+    package func areEqual(_ first: Cell, _ second: Cell) -> Bool {
+        if first == second { return true }
+        switch (first.kind, second.kind) {
+        case (.longText, .longText):
+            return first.withText { left in
+                second.withText { right in
+                    guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress
+                    else { return false }
+                    return memcmp(first, second, left.count) == 0
+                }
+            }
+        case (.box, .box):
+            return value(ofBox: first) == value(ofBox: second)
+        default:
+            return false
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package import PropertyList
+
+/// What cells of mapped items hold that fits neither a cell nor points into the archive: texts beyond ASCII, and boxed
+/// values.
+///
+/// An object, so that a copy of the store's heap made before a value came in knows it, too.
+package final class FaultedValues: @unchecked Sendable {  // Guard: its owner's thread; a snapshot gets a copy of its own.
+    /// Marks the index of a box that is kept here and not in the store's heap.
+    static let boxFlag = 1 << 62
+    private(set) var heap = CellHeap()
+    private(set) var boxes: [PropertyListValue] = []
+    /// The addresses of the archive's texts.
+    let mapped: Range<UInt>
+
+    package init(mapped: Range<UInt>) {
+        self.mapped = mapped
+    }
+
+    private init(copying other: FaultedValues) {
+        heap = other.heap.forked()
+        boxes = other.boxes
+        mapped = other.mapped
+    }
+
+    package func copy() -> FaultedValues { FaultedValues(copying: self) }
+
+    package func cell(_ value: PropertyListValue) -> Cell {
+        switch value {
+        case .null, .wideInteger, .data, .uid, .array, .set, .dictionary:
+            boxes.append(value)
+            return .box(Self.boxFlag | (boxes.count - 1))
+        default: return heap.cell(value)
+        }
+    }
+
+    func value(ofBox index: Int) -> PropertyListValue {
+        boxes[index & ~Self.boxFlag]
+    }
+}

@@ -1,0 +1,269 @@
+import PropertyList
+
+/// The items that have a field, in the order of its values and then of their keys.
+///
+/// It is built at its first use. From then on every change of the store reaches it. New rows are pending until a query needs
+/// them or a commit leaves many; they are sorted and merged together, so that creating a million items costs one sort.
+/// Entries that leave are removed from the tree at once, unless the entry itself says all about its order: then it gets a
+/// tombstone, and changing a value costs two appends.
+package final class OrderedIndex {
+    package let field: ItemField
+    /// Unchecked: the store owns its indexes, and a query that uses one holds the store.
+    private unowned(unsafe) let store: ColumnStore
+    // As with the store's own: exclusive access is not checked at run time, and no method lends one of them to others.
+
+    @exclusivity(unchecked) private var tree = SortedTree<IndexEntry>()
+    @exclusivity(unchecked) private(set) var isBuilt = false
+    private var uses = 0
+    private static let usesThatBuild = 64
+    /// Rows to be inserted, some of them more than once; those count whose bit is set.
+    @exclusivity(unchecked) private var pending: [UInt32] = []
+    @exclusivity(unchecked) private var isPending = RowSet()
+    /// Tombstones: entries of the tree to be removed, old values of items in the store, one an item at the most.
+    @exclusivity(unchecked) private var tombstones: [IndexEntry] = []
+    /// Whether the prefix says all there is to say about a value.
+    private let isExact: Bool
+
+    init(_ store: ColumnStore, _ field: ItemField) {
+        self.store = store
+        self.field = field
+        isExact = field == .valueInDollars || field == .dateCreated || field == .itemKey
+    }
+
+    // MARK: Changes of the store
+
+    /// A row is in the store from now on, or its value is another now.
+    @inline(__always)
+    func rowCame(_ row: UInt32) {
+        guard isBuilt, hasValue(row), isPending.insert(row) else { return }
+        pending.append(row)
+        // A transaction that changes the same items again and again.
+        if pending.count > 4096 + 2 * store.order.count { mergePending() }
+    }
+
+    /// A row's value is about to change.
+    @inline(__always)
+    func valueGoes(_ row: UInt32) {
+        guard isBuilt, hasValue(row), !isPending.remove(row) else { return }
+        if isExact {
+            tombstones.append(entry(row))
+        } else {
+            tree.remove(entry(row)) { isBefore($0, $1) }
+        }
+    }
+
+    /// A row is about to leave the store: its key may be unknown soon.
+    @inline(__always)
+    func rowGoes(_ row: UInt32) {
+        guard isBuilt, hasValue(row) else { return }
+        removeTombstones()
+        if !isPending.remove(row) { tree.remove(entry(row)) { isBefore($0, $1) } }
+    }
+
+    private func removeTombstones() {
+        if tombstones.isEmpty { return }
+        for entry in tombstones { tree.remove(entry) { isBefore($0, $1) } }
+        tombstones.removeAll(keepingCapacity: tombstones.count < 4096)
+    }
+
+    private func hasValue(_ row: UInt32) -> Bool {
+        !field.isCustom && field != .serialNumber || !store.table.cell(row, field).isAbsent
+    }
+
+    // MARK: Keeping it ready
+
+    /// Merges the pending rows and tombstones; builds the index when it is not built.
+    func mergePending() {
+        guard isBuilt else { return build() }
+        guard !pending.isEmpty || !tombstones.isEmpty else { return }
+        if pending.count < 32 || pending.count < tree.count / 16 {
+            removeTombstones()
+            for row in pending where isPending.remove(row) { tree.insert(entry(row)) { isBefore($0, $1) } }
+        } else {
+            merge()
+        }
+        pending.removeAll(keepingCapacity: pending.count < 4096)
+    }
+
+    /// Merges the pending rows when they are many; few wait for the next query.
+    func mergePendingIfMany() {
+        guard isBuilt, pending.count >= 64, pending.count >= tree.count / 16 else { return }
+        mergePending()
+    }
+
+    /// Whether a query may use the index, which is ready then.
+    ///
+    /// An index that is remembered from an earlier run is built when its use count reaches 64: building reads all keys and
+    /// takes as long as a hundred scans, for which a few queries must not wait.
+    func isReady(builds: Bool) -> Bool {
+        if !isBuilt, !builds {
+            uses += 1
+            if uses < Self.usesThatBuild { return false }
+        }
+        mergePending()
+        return true
+    }
+
+    private func build() {
+        isBuilt = true
+        store.table.materialiseNumbers(of: field)
+        let store = store
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: store.order.count) { entries in
+            var count = 0
+            for row in store.order.slots where row != ItemOrder.hole && hasValue(row) {
+                entries.initializeElement(at: count, to: entry(row, in: store))
+                count += 1
+            }
+            tree = SortedTree(sorted: sorted(entries, count))
+        }
+    }
+
+    private func merge() {
+        let store = store
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: pending.count) { entries in
+            var count = 0
+            for row in pending where isPending.remove(row) {
+                entries.initializeElement(at: count, to: entry(row, in: store))
+                count += 1
+            }
+            merge(sorted(entries, count))
+        }
+    }
+
+    /// Merges sorted entries into the tree, without those that have a tombstone.
+    private func merge(_ new: UnsafeBufferPointer<IndexEntry>) {
+        defer { tombstones = [] }
+        if tree.count == 0 { return tree = SortedTree(sorted: new) }
+        var left = RowSet()
+        for entry in tombstones { _ = left.insert(entry.row) }
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: tree.count + new.count) { all in
+            var (count, next) = (0, 0)
+            func append(_ entry: IndexEntry) {
+                all.initializeElement(at: count, to: entry)
+                count += 1
+            }
+            tree.forEach(from: tree.start) { old in
+                if left.contains(old.row) { return true }
+                while next < new.count, isBefore(new[next], old) {
+                    append(new[next])
+                    next += 1
+                }
+                append(old)
+                return true
+            }
+            for entry in new[next...] { append(entry) }
+            tree = SortedTree(sorted: UnsafeBufferPointer(rebasing: all[..<count]))
+        }
+    }
+
+    /// The first entries of a buffer, in order.
+    private func sorted(
+        _ entries: UnsafeMutableBufferPointer<IndexEntry>, _ count: Int
+    ) -> UnsafeBufferPointer<IndexEntry> {
+        let entries = UnsafeMutableBufferPointer(rebasing: entries[..<count])
+        sort(entries)
+        return UnsafeBufferPointer(entries)
+    }
+
+    /// By prefix and code, digit by digit; the runs that are still equal then by comparison.
+    private func sort(_ entries: UnsafeMutableBufferPointer<IndexEntry>) {
+        RadixSort.sort(entries)
+        var start = 0
+        while start < entries.count {
+            var end = start + 1
+            while end < entries.count, entries[end].prefix == entries[start].prefix,
+                !isExact || entries[end].code == entries[start].code
+            {
+                end += 1
+            }
+            if end - start > 1 {
+                var run = UnsafeMutableBufferPointer(rebasing: entries[start..<end])
+                run.sort { isBefore($0, $1) }
+            }
+            start = end
+        }
+    }
+
+    // MARK: Order
+
+    private func entry(_ row: UInt32) -> IndexEntry { entry(row, in: store) }
+
+    /// The same for loops, which have the store at hand: each look through the index would count a reference.
+    @inline(__always)
+    private func entry(_ row: UInt32, in store: ColumnStore) -> IndexEntry {
+        let code =
+            store.table.textKeys[row]
+            ? store.table.withKey(row) { IndexEntry.code(of: $0) }
+            : UInt32(truncatingIfNeeded: store.table.keys[row].high >> 32)
+        return IndexEntry(prefix: prefix(row, in: store), code: code, row: row)
+    }
+
+    @inline(__always)
+    private func prefix(_ row: UInt32, in store: ColumnStore) -> UInt64 {
+        switch field {
+        case .valueInDollars: IndexKey.prefix(store.table.values[row])
+        case .dateCreated: CellOrder.ordered(store.table.dates[row])
+        case .itemKey: store.table.withKey(row) { CellOrder.prefix($0) }
+        default: CellOrder.prefix(store.table.cell(row, field))
+        }
+    }
+
+    @inline(__always)
+    private func isBefore(_ first: IndexEntry, _ second: IndexEntry) -> Bool {
+        if first.prefix != second.prefix { return first.prefix < second.prefix }
+        if !isExact {
+            let order = compare(first.row, second.row)
+            if order != 0 { return order < 0 }
+        }
+        if first.code != second.code { return first.code < second.code }
+        return first.row != second.row && isKeyBefore(first.row, second.row)
+    }
+
+    @inline(never)
+    private func compare(_ first: UInt32, _ second: UInt32) -> Int {
+        CellOrder.compare(store.table.cell(first, field), store.table.cell(second, field))
+    }
+
+    private func isKeyBefore(_ first: UInt32, _ second: UInt32) -> Bool {
+        store.table.withKey(first) { left in
+            store.table.withKey(second) { right in CellOrder.compareText(left, right) < 0 }
+        }
+    }
+
+    /// Whether two entries hold equal values, keys aside.
+    func areEqual(_ first: IndexEntry, _ second: IndexEntry) -> Bool {
+        first.prefix == second.prefix && (isExact && field != .itemKey || compare(first.row, second.row) == 0)
+            && (field != .itemKey || first.row == second.row)
+    }
+
+    // MARK: Asking
+
+    /// The number of items that have the field.
+    var count: Int { tree.count }
+
+    package var byteCount: Int { tree.byteCount + pending.capacity * 4 + tombstones.capacity * 16 }
+
+    /// The ranks, from 0, of the entries in a range.
+    func ranks(_ range: IndexRange) -> Range<Int> {
+        let lower = range.lower.map { key in tree.lowerBound { key.isBefore($0, store, field, isExact) }.rank } ?? 0
+        let upper = range.upper.map { key in tree.lowerBound { key.isBefore($0, store, field, isExact) }.rank }
+        return lower..<max(lower, upper ?? tree.count)
+    }
+
+    /// Calls a body with the entries of some ranks, in ascending or descending order, until it says false.
+    package func forEach(
+        _ ranks: Range<Int>, descending: Bool = false, _ body: (IndexEntry) throws -> Bool
+    ) rethrows {
+        var left = ranks.count
+        guard left > 0 else { return }
+        func visit(_ entry: IndexEntry) throws -> Bool {
+            left -= 1
+            return try body(entry) && left > 0
+        }
+        if descending {
+            try tree.forEachBackwards(before: tree.position(ofRank: ranks.upperBound), visit)
+        } else {
+            try tree.forEach(from: tree.position(ofRank: ranks.lowerBound), visit)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Files
+
+/// The slots of a key index as an index file has them: a page of them is checked when it is first looked at, so that
+/// opening costs the same however many items there are.
+///
+/// The bytes may be anything: a page whose checksum is wrong, or that names an item that is not there, makes the whole
+/// table count as damaged, and its owner reads the keys themselves.
+package final class MappedKeySlots {
+    /// How many slots a checksum is for.
+    static let slotsInPage = 1024
+
+    let slotCount: Int
+    /// How many items the slots name, the rows from 0 on.
+    let itemCount: Int
+    /// Whether a page was not as it was written.
+    private(set) var isDamaged = false
+    private let slots: UnsafePointer<UInt32>
+    /// XXH64 of each page, with the page's number as seed.
+    private let checksums: UnsafeRawBufferPointer
+    private var checkedPages: [UInt64]
+    /// Keeps the bytes where they are.
+    private let keeper: AnyObject?
+
+    /// - Parameters:
+    ///   - slots: a power of two of them, 64 at least.
+    ///   - checksums: as many as there are pages.
+    ///   - itemCount: fewer than there are slots.
+    ///   - keeper: what keeps the memory.
+    package init?(
+        _ slots: UnsafeRawBufferPointer, checksums: UnsafeRawBufferPointer, itemCount: Int, keeper: AnyObject?
+    ) {
+        slotCount = slots.count / 4
+        let pages = Self.pageCount(slotCount)
+        guard slotCount >= 64, slotCount & (slotCount - 1) == 0, checksums.count == pages * 8,
+            let base = slots.bindMemory(to: UInt32.self).baseAddress
+        else { return nil }
+        self.slots = UnsafePointer(base)
+        self.checksums = checksums
+        self.itemCount = itemCount
+        self.keeper = keeper
+        checkedPages = [UInt64](repeating: 0, count: (pages + 63) / 64)
+    }
+
+    package static func pageCount(_ slotCount: Int) -> Int { (slotCount + slotsInPage - 1) / slotsInPage }
+
+    /// The checksums of a table's pages.
+    package static func checksums(of slots: UnsafeRawBufferPointer) -> [UInt64] {
+        (0..<pageCount(slots.count / 4)).map { checksum(ofPage: $0, of: slots) }
+    }
+
+    private static func checksum(ofPage page: Int, of slots: UnsafeRawBufferPointer) -> UInt64 {
+        let bytes = page * slotsInPage * 4..<min((page + 1) * slotsInPage * 4, slots.count)
+        return Checksum.hash(UnsafeRawBufferPointer(rebasing: slots[bytes]), seed: UInt64(page))
+    }
+
+    /// The first row with this hash's slot run for which `matches` says yes; nil when there is none, or when a page that
+    /// had to be looked at is damaged.
+    func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
+        let mask = slotCount - 1
+        let rowMask = KeyIndex.rowMask(slotCount: slotCount)
+        let tag = KeyIndex.tag(hash, rowMask: rowMask)
+        var slot = KeyIndex.home(hash, mask: mask)
+        // A table without an empty slot would have no end.
+        for _ in 0..<slotCount {
+            guard isWhole(page: slot / Self.slotsInPage) else { return nil }
+            let entry = UInt32(littleEndian: slots[slot])
+            if entry == 0 { return nil }
+            let row = entry & rowMask &- 1
+            if entry & ~rowMask == tag, matches(row) { return row }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    /// Whether all pages are as they were written.
+    package var isWhole: Bool {
+        (0..<Self.pageCount(slotCount)).allSatisfy { isWhole(page: $0) }
+    }
+
+    /// Copies the slots.
+    ///
+    /// - Returns: false when a page is damaged.
+    func copy(to target: UnsafeMutablePointer<UInt32>) -> Bool {
+        guard isWhole else { return false }
+        for slot in 0..<slotCount { target[slot] = UInt32(littleEndian: slots[slot]) }
+        return true
+    }
+
+    @inline(__always)
+    private func isWhole(page: Int) -> Bool {
+        checkedPages[page >> 6] & 1 << UInt64(page & 63) != 0 || check(page)
+    }
+
+    @inline(never)
+    private func check(_ page: Int) -> Bool {
+        let first = page * Self.slotsInPage
+        let rowMask = KeyIndex.rowMask(slotCount: slotCount)
+        // No branch in the loop: eight slots at a time are looked at.
+        var highest: UInt32 = 0
+        var rowless: UInt32 = 0
+        for slot in first..<min(first + Self.slotsInPage, slotCount) {
+            let entry = UInt32(littleEndian: slots[slot])
+            let place = entry & rowMask
+            highest = max(highest, place)
+            rowless |= place == 0 ? entry : 0
+        }
+        let bytes = UnsafeRawBufferPointer(start: slots, count: slotCount * 4)
+        guard rowless == 0, Int(highest) <= itemCount,
+            Self.checksum(ofPage: page, of: bytes) == checksums.littleEndian(UInt64.self, at: page * 8)
+        else {
+            isDamaged = true
+            return false
+        }
+        checkedPages[page >> 6] |= 1 << UInt64(page & 63)
+        return true
+    }
+}

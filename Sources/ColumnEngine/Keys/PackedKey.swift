@@ -1,0 +1,121 @@
+import Glibc
+
+/// An item's key in sixteen bytes: a UUID in its canonical, upper-case text packed, or a cell that holds another text.
+///
+/// Which of the two it is stands in the item's flags.
+package struct PackedKey: BitwiseCopyable, Equatable {
+    package var high: UInt64
+    package var low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package init(text cell: Cell) {
+        high = cell.head
+        low = cell.tail
+    }
+
+    package var cell: Cell {
+        var cell = Cell(.absent, low)
+        cell.head = high
+        return cell
+    }
+
+    package static let textCount = 36
+
+    /// The packed form of 36 characters such as `6F9619FF-8B86-4D01-B42D-00CF4FC964FF`; nil for any other text,
+    /// lower-case digits included, so that the text comes back as it was.
+    @inline(__always)
+    package init?(uuid text: UnsafeBufferPointer<UInt8>) {
+        guard text.count == Self.textCount, let bytes = text.baseAddress,
+            bytes[8] == 0x2D, bytes[13] == 0x2D, bytes[18] == 0x2D, bytes[23] == 0x2D
+        else { return nil }
+        let raw = UnsafeRawPointer(bytes)
+        let (first, second) = (Self.digits(raw), Self.digits(raw + 9, raw + 14))
+        let (third, fourth) = (Self.digits(raw + 19, raw + 24), Self.digits(raw + 28))
+        if (first.invalid | second.invalid | third.invalid | fourth.invalid) != 0 { return nil }
+        high = first.value << 32 | second.value
+        low = third.value << 32 | fourth.value
+    }
+
+    /// The number that eight upper-case hexadecimal digits write; `invalid` is not 0 when they are none.
+    @inline(__always)
+    private static func digits(_ text: UnsafeRawPointer) -> (value: UInt64, invalid: UInt64) {
+        digits(UInt64(littleEndian: text.loadUnaligned(as: UInt64.self)))
+    }
+
+    /// The same for twice four digits.
+    @inline(__always)
+    private static func digits(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer) -> (
+        value: UInt64, invalid: UInt64
+    ) {
+        let low = UInt64(UInt32(littleEndian: first.loadUnaligned(as: UInt32.self)))
+        let high = UInt64(UInt32(littleEndian: second.loadUnaligned(as: UInt32.self)))
+        return digits(high << 32 | low)
+    }
+
+    /// Eight digits at a time: the first is the lowest byte.
+    @inline(__always)
+    private static func digits(_ text: UInt64) -> (value: UInt64, invalid: UInt64) {
+        // Letters have bit 6 set, and their low half is their place in the alphabet, from 1.
+        let letters = (text >> 6) & each(1)
+        let halves = text & each(0x0F)
+        let values = halves &+ letters &* 9
+        // What the values are written as has to be what is there, and letters are for values from 10 on.
+        let expected = values &+ each(0x30) &+ letters &* 7
+        let fromTen = ((values &+ each(6)) >> 4) & each(1)
+        let invalid = (expected ^ text) | (values & each(0xF0)) | (fromTen ^ letters)
+        var value = values.byteSwapped
+        value = (value | value >> 4) & 0x00FF_00FF_00FF_00FF
+        value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
+        value = (value | value >> 16) & 0xFFFF_FFFF
+        return (value, invalid)
+    }
+
+    /// The byte, eight times.
+    @inline(__always)
+    private static func each(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
+
+    /// Writes the 36 characters.
+    package func writeUUID(to bytes: UnsafeMutablePointer<UInt8>) {
+        let raw = UnsafeMutableRawPointer(bytes)
+        let (second, third) = (Self.text(high & 0xFFFF_FFFF), Self.text(low >> 32))
+        raw.storeBytes(of: Self.text(high >> 32).littleEndian, as: UInt64.self)
+        raw.storeBytes(of: UInt32(truncatingIfNeeded: second).littleEndian, toByteOffset: 9, as: UInt32.self)
+        raw.storeBytes(of: UInt32(truncatingIfNeeded: second >> 32).littleEndian, toByteOffset: 14, as: UInt32.self)
+        raw.storeBytes(of: UInt32(truncatingIfNeeded: third).littleEndian, toByteOffset: 19, as: UInt32.self)
+        raw.storeBytes(of: UInt32(truncatingIfNeeded: third >> 32).littleEndian, toByteOffset: 24, as: UInt32.self)
+        raw.storeBytes(of: Self.text(low & 0xFFFF_FFFF).littleEndian, toByteOffset: 28, as: UInt64.self)
+        bytes[8] = 0x2D
+        bytes[13] = 0x2D
+        bytes[18] = 0x2D
+        bytes[23] = 0x2D
+    }
+
+    /// The eight upper-case digits of a number of 32 bits, the first one in the lowest byte.
+    @inline(__always)
+    private static func text(_ number: UInt64) -> UInt64 {
+        var values = number
+        values = (values | values << 16) & 0x0000_FFFF_0000_FFFF
+        values = (values | values << 8) & 0x00FF_00FF_00FF_00FF
+        values = ((values | values << 4) & each(0x0F)).byteSwapped
+        let letters = ((values &+ each(6)) >> 4) & each(1)
+        return values &+ each(0x30) &+ letters &* 7
+    }
+
+    package var uuidString: String {
+        String(unsafeUninitializedCapacity: Self.textCount) { buffer in
+            if let base = buffer.baseAddress { writeUUID(to: base) }
+            return Self.textCount
+        }
+    }
+
+    /// The 128 bits given, marked as a UUID of a version and the usual variant.
+    package static func uuid(high: UInt64, low: UInt64, version: UInt64) -> PackedKey {
+        PackedKey(
+            high: high & ~0xF000 | version << 12,
+            low: low & ~(3 << 62) | 2 << 62)
+    }
+}

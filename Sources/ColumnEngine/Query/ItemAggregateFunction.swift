@@ -1,0 +1,70 @@
+package import PropertyList
+
+/// A function of many items: `count()`, `sum(valueInDollars)`, `average(width * height)`, `min(acquired)`, `max(name)`.
+public struct ItemAggregateFunction {
+    public enum Name: String, Sendable, CaseIterable {
+        case count, sum, average, min, max
+    }
+
+    private let store: ColumnStore
+    private let name: Name
+    private let text: String
+    private let key: VectorKey?
+
+    package init(_ name: Name, _ key: String, _ store: ColumnStore) throws {
+        try self.init(name, store.key(key), store)
+    }
+
+    init(_ name: Name, _ key: RowKey, _ store: ColumnStore) {
+        self.init(store, name, store.text(of: key), VectorKey(key, RowQuery(store)))
+    }
+
+    private init(_ store: ColumnStore, _ name: Name, _ text: String, _ key: VectorKey?) {
+        (self.store, self.name, self.text, self.key) = (store, name, text, key)
+    }
+
+    /// The function that a text names.
+    ///
+    /// - Throws: ``StoreError`` for a text that is no function of a key, and what ``ColumnStore/key(_:)`` throws.
+    package init(format: String, of store: ColumnStore) throws {
+        let trimmed = format.drop { $0 == " " }
+        guard let open = trimmed.firstIndex(of: "("), trimmed.last == ")",
+            let name = Name(rawValue: String(trimmed[..<open]))
+        else {
+            throw StoreError(
+                .invalidValue(field: format),
+                "\(format) is no function of a group: write count(), sum(f), average(f), min(f) or max(f)")
+        }
+        let argument = String(trimmed[trimmed.index(after: open)...].dropLast())
+        guard argument.contains(where: { $0 != " " }) else {
+            guard name == .count else {
+                throw StoreError(
+                    .invalidValue(field: format), "\(name.rawValue) takes a field or an expression: \(name.rawValue)(f)"
+                )
+            }
+            self.init(store, name, "", nil)
+            return
+        }
+        try self.init(name, argument, store)
+    }
+
+    /// What it makes of some rows; nil of none where there is no value then.
+    package func value(of rows: UnsafeBufferPointer<UInt32>) throws -> PropertyListValue? {
+        guard let key else { return .integer(Int64(rows.count)) }
+        switch name {
+        case .min, .max: return try ItemAggregate.extreme(rows, key, store, wanted: name == .min ? -1 : 1)
+        case .count, .sum, .average:
+            var totals = ItemAggregate()
+            if name == .count {
+                var number = 0
+                try ItemAggregate.forEachLiveBatch(rows, store) { batch in
+                    var heap = CellHeap()
+                    try key.withCells(batch, store, &heap) { for cell in $0 where !cell.isAbsent { number += 1 } }
+                }
+                return .integer(Int64(number))
+            }
+            try totals.add(rows, key, text, store)
+            return name == .sum ? totals.sum : totals.average.map(PropertyListValue.real)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package import PredicateFormat
+package import PropertyList
+import Wording
+
+/// What a query of rows groups, sorts or adds up by.
+package enum RowKey {
+    case field(ItemField)
+    /// An expression of the predicate language, and its text.
+    case expression(FormatExpression, text: String)
+    case function((UInt32) throws -> PropertyListValue?)
+}
+
+extension ColumnStore {
+    /// The key that a text is: the field of that name if there is one, else an expression over fields.
+    ///
+    /// - Throws: ``StoreError`` with `unknownField` for a name that no item has; ``FormatPredicateError`` for an expression that
+    ///   cannot be read.
+    package func key(_ text: String) throws -> RowKey {
+        if let field = fields.existing(text) { return .field(field) }
+        // A name alone is meant as a field.
+        if text.utf8.allSatisfy({
+            $0 == UInt8(ascii: "_") || $0 >= 0x80 || Character(UnicodeScalar($0)).isLetter
+                || Character(UnicodeScalar($0)).isNumber
+        }) {
+            _ = try queriedField(text)
+        }
+        let expression = try FormatExpression(format: text)
+        for name in expression.fields.sorted() { _ = try queriedField(name) }
+        return .expression(expression, text: text)
+    }
+
+    /// The key's text, for people.
+    func text(of key: RowKey) -> String {
+        switch key {
+        case .field(let field): fields.name(of: field)
+        case .expression(_, let text): text
+        case .function: "a function"
+        }
+    }
+
+    /// The field that a query names.
+    package func queriedField(_ name: String) throws(StoreError) -> ItemField {
+        if let field = fields.existing(name) { return field }
+        let nearest = NearestNames.nearest(to: name, among: fields.names)
+        let hint = nearest.isEmpty ? "" : ": did you mean \(nearest.joined(separator: " or "))?"
+        throw StoreError(.unknownField(name), "no item has a field \(name)\(hint)")
+    }
+}

@@ -1,0 +1,172 @@
+extension RowQuery {
+    /// The ranks of an index that are the answer, as they stand, of a query without conditions whose order is the index's
+    /// own; nil for any other query.
+    package func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
+        guard !hasConditions, let key = order.first,
+            let index = store.indexes.first(where: { $0.field == key.field }),
+            key.field == .itemKey
+                || order.second.map({ $0.field == .itemKey && $0.isDescending == key.isDescending }) ?? false,
+            index.isBuilt, index.isReady(builds: false), index.count == store.order.count
+        else { return nil }
+        let skipped = Swift.min(offsetCount, index.count)
+        let wanted = Swift.min(limitCount ?? .max, index.count - skipped)
+        let first = key.isDescending ? index.count - skipped - wanted : skipped
+        return (index, first..<first + wanted, key.isDescending)
+    }
+
+    /// The answer of such a query.
+    func rowsOfIndex(_ statistics: inout ItemQueryStatistics) -> [UInt32]? {
+        guard let (index, ranks, isDescending) = partOfIndex() else { return nil }
+        var rows: [UInt32] = []
+        rows.reserveCapacity(ranks.count)
+        index.forEach(ranks, descending: isDescending) { entry in
+            rows.append(entry.row)
+            return true
+        }
+        statistics.index = index.field
+        statistics.examined = Swift.min(offsetCount, index.count) + ranks.count
+        statistics.isInIndexOrder = true
+        return rows
+    }
+
+    /// The answer of a sorted query from an index on its first field, without sorting all of it; nil when no index
+    /// serves, or serves worse than a scan.
+    func rowsInIndexOrder(_ access: ItemAccess, _ statistics: inout ItemQueryStatistics) -> [UInt32]? {
+        guard let key = order.first, let index = store.indexes.first(where: { $0.field == key.field }),
+            index.isReady(builds: statistics.isExplained)
+        else { return nil }
+        let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
+            .flatMap { $0.overflow ? nil : $0.partialValue }
+        var ranks = 0..<index.count
+        var tests: [(UInt32) throws -> Bool] = []
+        switch access {
+        case .keys: return nil
+        case .index(let other, let ranges, let isExact):
+            guard other === index, ranges.count == 1 else { return nil }
+            ranks = ranges[0]
+            if !isExact {
+                guard let conditions = predicateTests() else { return nil }
+                tests = conditions
+            }
+        case .scan:
+            if hasConditions {
+                // Far from all items can be looked at in this order before a scan is faster.
+                guard wanted != nil, let conditions = predicateTests() else { return nil }
+                tests = conditions
+            }
+        }
+        var walk = IndexWalk(self, index, key.isDescending, tests, wanted ?? .max)
+        // Items without the field are in no index: they come first, or last when descending.
+        if case .scan = access, index.count < store.order.count {
+            guard key.isDescending, wanted != nil else { return nil }
+            walk.mustFill = true
+        }
+        if case .scan = access, !tests.isEmpty { walk.budget = Swift.max(1024, store.order.count / 8) }
+        guard let rows = walk.rows(ranks) else { return nil }
+        statistics.index = key.field
+        statistics.examined = walk.examined
+        statistics.isInIndexOrder = true
+        return Array(rows.dropFirst(offsetCount).prefix(limitCount ?? .max))
+    }
+
+    /// The conditions as tests; nil when one is a function, which may change what is walked over.
+    private func predicateTests() -> [(UInt32) throws -> Bool]? {
+        var tests: [(UInt32) throws -> Bool] = []
+        for condition in conditions {
+            guard case .predicate = condition else { return nil }
+            tests.append(test(condition))
+        }
+        return tests
+    }
+}
+
+/// A walk along an index that brings items of equal values into the order of the query's other fields.
+private struct IndexWalk {
+    private let query: RowQuery
+    private let store: ColumnStore
+    private let index: OrderedIndex
+    private let isDescending: Bool
+    private let tests: [(UInt32) throws -> Bool]
+    private let wanted: Int
+    private let otherKeys: [ItemSortKey]
+    /// Whether the index's own order of equal values, that of their keys, is the one asked for.
+    private let isNatural: Bool
+    /// How many items may be looked at.
+    var budget = Int.max
+    /// Whether an answer that is not full is none.
+    var mustFill = false
+    private(set) var examined = 0
+    private var found: [UInt32] = []
+    /// Rows of equal values, to be brought in order.
+    private var group: [UInt32] = []
+
+    init(
+        _ query: RowQuery, _ index: OrderedIndex, _ isDescending: Bool, _ tests: [(UInt32) throws -> Bool],
+        _ wanted: Int
+    ) {
+        self.query = query
+        store = query.store
+        self.index = index
+        self.isDescending = isDescending
+        self.tests = tests
+        self.wanted = wanted
+        otherKeys = Array(query.order.keys.dropFirst())
+        isNatural =
+            index.field == .itemKey
+            || otherKeys.first.map { $0.field == .itemKey && $0.isDescending == isDescending } ?? false
+    }
+
+    mutating func rows(_ ranks: Range<Int>) -> [UInt32]? {
+        guard wanted > 0 else { return [] }
+        var last: IndexEntry?
+        var isOver = false
+        index.forEach(ranks, descending: isDescending) { entry in
+            if examined == budget {
+                isOver = true
+                return false
+            }
+            examined += 1
+            // A predicate's test never throws.
+            guard tests.allSatisfy({ (try? $0(entry.row)) ?? false }) else { return true }
+            if isNatural {
+                found.append(entry.row)
+                return found.count < wanted
+            }
+            if let last, !index.areEqual(last, entry) {
+                endGroup()
+                if found.count >= wanted { return false }
+            }
+            last = entry
+            group.append(entry.row)
+            return true
+        }
+        if isOver { return nil }
+        endGroup()
+        return mustFill && found.count < wanted ? nil : found
+    }
+
+    private mutating func endGroup() {
+        if group.count > 1 {
+            let order = store.order.slots
+            var slots = group.map { store.order.slot(of: $0) }
+            slots.sort()
+            group = slots.map { order[Int($0)] }
+            if !otherKeys.isEmpty {
+                var sorter = ItemSorter(query, otherKeys, keeping: wanted == .max ? nil : wanted - found.count)
+                group.withUnsafeBufferPointer { try? sorter.add($0) }
+                group = sorter.finish()
+            }
+        }
+        found += group
+        group.removeAll(keepingCapacity: true)
+    }
+}
+
+/// What answering a query took.
+struct ItemQueryStatistics {
+    var index: ItemField?
+    var examined = 0
+    var isInIndexOrder = false
+    /// Whether the question is how, so that an index is built for it.
+    var isExplained = false
+}

@@ -1,0 +1,67 @@
+package import PredicateFormat
+package import PropertyList
+
+/// A question about a store's rows; see ``ItemQuery`` of the store above for what each part means.
+///
+/// Each answer looks at the store as it is then. A function may change the store; the rows that were there when the
+/// answer began are looked at once each, as long as they are there.
+package struct RowQuery {
+    package enum Condition {
+        case predicate(FormatPredicate)
+        case function((UInt32) throws -> Bool)
+    }
+
+    let store: ColumnStore
+    private var refinement: ItemQueryConditions?
+    package var order = ItemSortOrder()
+    package var limitCount: Int?
+    package var offsetCount = 0
+
+    package init(_ store: ColumnStore) {
+        self.store = store
+    }
+
+    /// What a row has to satisfy, all of it.
+    package var conditions: [Condition] { refinement?.all ?? [] }
+
+    var hasConditions: Bool { refinement != nil }
+
+    package mutating func add(_ condition: Condition) {
+        refinement = ItemQueryConditions(conditions + [condition])
+    }
+
+    /// The number of rows.
+    package func count() throws -> Int {
+        var query = self
+        query.order = ItemSortOrder()
+        let access = access()
+        if case .index(_, let ranges, isExact: true) = access {
+            let found = ranges.reduce(0) { $0 + $1.count }
+            return Swift.min(limitCount ?? .max, Swift.max(0, found - offsetCount))
+        }
+        if !hasConditions { return Swift.min(limitCount ?? .max, Swift.max(0, store.order.count - offsetCount)) }
+        var count = 0
+        var statistics = ItemQueryStatistics()
+        try query.visitBatches(access, &statistics) { count += $0.count }
+        return count
+    }
+
+    /// The rows in groups of equal values of a key, in order of appearance; nothing is given back to new items meanwhile.
+    package func groups(by key: RowKey) throws -> [RowGroup] {
+        try store.pinningRows {
+            let rows = try rows()
+            var grouper = ItemGrouper(self, key)
+            return try grouper.groups(of: rows)
+        }
+    }
+
+    /// What a function makes of the rows.
+    package func aggregate(_ name: ItemAggregateFunction.Name, _ key: RowKey) throws -> PropertyListValue? {
+        var query = self
+        if limitCount == nil, offsetCount == 0 { query.order = ItemSortOrder() }
+        let rows = try query.rows()
+        // Made last: a condition that is a function may change the columns that the key reads.
+        let function = ItemAggregateFunction(name, key, store)
+        return try rows.withUnsafeBufferPointer { try function.value(of: $0) }
+    }
+}

@@ -1,0 +1,104 @@
+import Glibc
+package import PropertyList
+
+extension ColumnStore {
+    /// The field that a value is being assigned to; a new custom field is checked and numbered.
+    package func fieldForAssignment(_ name: String, _ value: PropertyListValue?) throws(StoreError) -> ItemField {
+        if let field = fields.existing(name) { return field }
+        try FieldValidation.checkName(name)
+        // Validated before the name is kept, so that a refused value leaves nothing behind.
+        _ = try FieldValidation.checked(value, for: ItemField(rawValue: .max), named: name)
+        return fields.field(named: name)
+    }
+
+    /// A cell for a value of a field, absent for none.
+    ///
+    /// - Throws: ``StoreError`` for a value that the field does not take.
+    package func checkedCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
+        try FieldValidation.checked(value, for: field, named: fields.name(of: field)).map { cell($0, for: field) }
+            ?? .absent
+    }
+
+    /// A cell for a text given as bytes.
+    package func textCell(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) -> Cell {
+        if field == .valueInDollars || field == .dateCreated || field == .itemKey {
+            let text = PropertyListValue.string(String(decoding: bytes, as: UTF8.self))
+            _ = try FieldValidation.checked(text, for: field, named: fields.name(of: field))
+        }
+        guard UTF8Check.isValid(bytes) else {
+            let name = fields.name(of: field)
+            throw StoreError(
+                .invalidValue(field: name), "\(name) takes text in UTF-8, and these bytes are not: store them as data")
+        }
+        if bytes.count > FieldValidation.byteLimit {
+            let name = fields.name(of: field)
+            throw StoreError(
+                .invalidValue(field: name),
+                "\(name) is \(bytes.count) bytes long: \(FieldValidation.byteLimit) is the most")
+        }
+        return table.entry(for: bytes, field) ?? heap.text(bytes)
+    }
+
+    /// A cell for a value of a field.
+    package func cell(_ value: PropertyListValue, for field: ItemField) -> Cell {
+        if field.isCustom, case .string(var text) = value,
+            let entry = text.withUTF8({ table.entry(for: $0, field) })
+        {
+            return entry
+        }
+        return heap.cell(value)
+    }
+
+    /// Notes that a field's cell is not needed any more. A dictionary keeps the texts of its column.
+    package func discard(_ cell: Cell, of field: ItemField) {
+        if !table.keepsTexts(field) { heap.discard(cell) }
+    }
+
+    // MARK: Drafts
+
+    /// A new row to be filled, outside of the store; a key and a date are made for one that is given none.
+    package func makeDraft() throws(StoreError) -> ItemDraft {
+        try checkRoomForRow()
+        let (row, isNew) = table.makeRow(date: Self.noDate, key: PackedKey(text: .absent), isTextKey: true)
+        if isNew { order.addRow() }
+        return ItemDraft(store: self, row: row)
+    }
+
+    @inline(__always)
+    package func checkRoomForRow() throws(StoreError) {
+        if table.rowCount >= Int(UInt32.max) - 1 {
+            throw StoreError(.full, "the store holds as many items as it can number")
+        }
+    }
+
+    /// Gives a draft the key and the date that it was not given.
+    package func completeDraft(_ row: UInt32) {
+        if table.textKeys[row], table.keys[row].cell.isAbsent {
+            table.keys[row] = keySource.uuid()
+            table.textKeys[row] = false
+        }
+        if table.dates[row].bitPattern == Self.noDate.bitPattern { table.dates[row] = Self.now() }
+    }
+
+    /// Puts a complete draft at the end.
+    ///
+    /// - Throws: `duplicateKey`.
+    package func appendDraft(_ row: UInt32) throws(StoreError) {
+        let hash = keyHash(row)
+        if let other = holder(ofKeyOf: row, hash) {
+            let key = table.keyString(other)
+            throw StoreError(.duplicateKey(key), "an item with the itemKey \(key) is in the store already")
+        }
+        append(row, hash)
+    }
+
+    /// Seconds since the reference date, by the wall clock.
+    static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) - PropertyListDate.unixEpochOffset + Double(time.tv_nsec) / 1e9
+    }
+
+    /// What a draft has until it is given a date: no number that a field takes.
+    private static let noDate = Double(bitPattern: 0x7FF8_0000_0000_4E4F)
+}

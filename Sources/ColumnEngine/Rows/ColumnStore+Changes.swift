@@ -1,0 +1,151 @@
+extension ColumnStore {
+    // MARK: The five changes, each into the log
+
+    func append(_ row: UInt32, _ hash: UInt64) {
+        let position = order.count
+        order.append(row)
+        if index.needsRoom { makeIndexRoom(for: row) }
+        index.insert(row, hash: hash)
+        table.states[row] = ItemTable.State.live.rawValue
+        if !indexes.isEmpty { rowCame(row) }
+        version &+= 1
+        // Rows of a loop follow each other: one entry for the whole run.
+        let last = log.count - 1
+        if last >= mergeFloor, log[last].kind == .append, Int(log[last].row) + log[last].count == Int(row) {
+            log[last].count += 1
+            return
+        }
+        var change = Change(kind: .append, row: row, position: UInt32(position))
+        change.count = 1
+        log.append(change)
+    }
+
+    @inline(never)
+    private func makeIndexRoom(for row: UInt32) {
+        index.makeRoom(for: row) { keyHash($0) }
+    }
+
+    package func insert(_ row: UInt32, at position: Int) {
+        restore(row, at: position)
+        log.append(Change(kind: .insert, row: row, position: UInt32(position)))
+    }
+
+    package func takeOut(_ row: UInt32) {
+        let position = withdraw(row)
+        log.append(Change(kind: .remove, row: row, position: UInt32(position)))
+        hasRemovals = true
+    }
+
+    package func move(from: Int, to: Int) {
+        let row = order.row(at: from)
+        order.move(from: from, to: to)
+        version &+= 1
+        log.append(Change(kind: .move, row: row, field: UInt32(to), position: UInt32(from)))
+    }
+
+    package func change(_ row: UInt32, _ field: ItemField, to cell: Cell) {
+        let old = table.cell(row, field)
+        setStored(row, field, cell)
+        version &+= 1
+        let last = log.count - 1
+        if last >= mergeFloor, log[last].kind == .set, log[last].row == row, log[last].field == field.rawValue {
+            // The history needs the value before the first of several changes in a row.
+            return discard(old, of: field)
+        }
+        log.append(Change(kind: .set, row: row, field: field.rawValue, cell: old))
+    }
+
+    /// As ``change(_:_:to:)``, in a replay: a value that is still in the archive is not read to be replaced.
+    package func replayChange(_ row: UInt32, _ field: ItemField, to cell: Cell) {
+        guard indexes.isEmpty, table.isArchived(row, field) else { return change(row, field, to: cell) }
+        table.setCell(row, field, cell)
+        version &+= 1
+        log.append(Change(kind: .set, row: row, field: field.rawValue, cell: .archived))
+    }
+
+    // MARK: The same without the log
+
+    package func restore(_ row: UInt32, at position: Int) {
+        order.insert(row, at: position)
+        index.insert(row, hash: keyHash(row)) { keyHash($0) }
+        table.states[row] = ItemTable.State.live.rawValue
+        rowCame(row)
+        version &+= 1
+    }
+
+    package func withdraw(_ row: UInt32) -> Int {
+        rowGoes(row)
+        let position = order.remove(row)
+        index.remove(row, hash: keyHash(row)) { keyHash($0) }
+        table.states[row] = ItemTable.State.removed.rawValue
+        version &+= 1
+        epochCounter.pointee &+= 1
+        return position
+    }
+
+    /// The log's entries from here on may be merged with a new one.
+    private var mergeFloor: Int {
+        max(savepoints.last ?? 0, sealed.last ?? 0)
+    }
+
+    // MARK: Taking back
+
+    /// Takes back the log's changes from `start` on, newest first, and forgets them.
+    ///
+    /// - Returns: the changes.
+    package func rollBack(to start: Int) -> [Change] {
+        guard start < log.count else { return [] }
+        let taken = Array(log[start...])
+        log.removeSubrange(start...)
+        var died: [UInt32] = []
+        for change in taken.reversed() { revert(change, died: &died) }
+        for row in died where table.state(row) == .removed { rowDied(row) }
+        return taken
+    }
+
+    /// The log's changes are no part of the history: what only they held goes.
+    func forgetLog() {
+        for change in log {
+            switch change.kind {
+            case .set: discard(change.cell, of: ItemField(rawValue: change.field))
+            case .remove where table.state(change.row) == .removed: rowDied(change.row)
+            default: break
+            }
+        }
+        log = []
+        hasRemovals = false
+        if heap.needsCompaction, !table.hasSnapshot { compactHeap { _ in } }
+    }
+
+    /// How many rows before its turn the index is asked for one.
+    private static let lookahead = 12
+
+    private func revert(_ change: Change, died: inout [UInt32]) {
+        switch change.kind {
+        case .append:
+            for offset in stride(from: change.count - 1, through: 0, by: -1) {
+                // Keys lie anywhere in the index: those that are next come from memory meanwhile.
+                if offset >= Self.lookahead { index.prefetch(keyHash(change.row + UInt32(offset - Self.lookahead))) }
+                let row = change.row + UInt32(offset)
+                _ = withdraw(row)
+                died.append(row)
+            }
+        case .insert:
+            _ = withdraw(change.row)
+        case .remove:
+            restore(change.row, at: Int(change.position))
+        case .set:
+            let field = ItemField(rawValue: change.field)
+            discard(table.cell(change.row, field), of: field)
+            if change.cell == .archived {
+                table.resetToArchived(change.row, field)
+            } else {
+                setStored(change.row, field, change.cell)
+            }
+            version &+= 1
+        case .move:
+            order.move(from: Int(change.field), to: Int(change.position))
+            version &+= 1
+        }
+    }
+}

@@ -1,0 +1,42 @@
+extension ColumnStore {
+    /// Copies every text and boxed value that is still known into a new heap.
+    ///
+    /// - Parameter others: is given what copies the cells of changes that are not in the log.
+    package func compactHeap(_ others: ((inout [Change]) -> Void) -> Void) {
+        var fresh = CellHeap()
+        fresh.faulted = heap.faulted
+        // What is still in the archive holds nothing of the heap, and stays there.
+        for row in 0..<UInt32(table.rowCount) {
+            switch table.state(row) {
+            case .free, .dead: continue
+            case .draft, .live, .removed: break
+            }
+            if table.names.isPresent(row) { table.names[row] = fresh.adopt(table.names[row], from: heap) }
+            if table.serials.isPresent(row) { table.serials[row] = fresh.adopt(table.serials[row], from: heap) }
+            if table.keys.isPresent(row), table.textKeys[row] {
+                table.keys[row] = PackedKey(text: fresh.adopt(table.keys[row].cell, from: heap))
+            }
+            guard table.custom.isPresent(row) else { continue }
+            let cells = table.custom[row].cells
+            for index in cells.indices { cells[index] = fresh.adopt(cells[index], from: heap) }
+        }
+        for number in table.columnNumbers {
+            table.column(number)?.replaceCells {
+                switch table.state($0) {
+                case .free, .dead: false
+                case .draft, .live, .removed: true
+                }
+            } _: {
+                fresh.adopt($0, from: heap)
+            }
+        }
+        func adopt(_ changes: inout [Change]) {
+            for index in changes.indices where changes[index].kind == .set {
+                changes[index].cell = fresh.adopt(changes[index].cell, from: heap)
+            }
+        }
+        adopt(&log)
+        others(adopt)
+        heap = fresh
+    }
+}

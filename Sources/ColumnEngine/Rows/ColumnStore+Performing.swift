@@ -1,0 +1,95 @@
+import PropertyList
+
+/// Changes that are given and not asked for: a replay's, or another host's. They go into the log; nobody is told.
+extension ColumnStore {
+    /// Does one change.
+    ///
+    /// - Throws: ``StoreError``: `itemRemoved`, `duplicateKey`, `positionOutOfRange`, `invalidValue`, `full`. The changes
+    ///   before are in the log, for the caller to roll back.
+    package func perform(_ change: ItemChange) throws(StoreError) {
+        switch change.kind {
+        case .insert: try insertGiven(change)
+        case .remove: takeOut(try givenRow(change))
+        case .update:
+            let row = try givenRow(change)
+            let field = try givenField(change.field ?? "")
+            let cell = try givenCell(change.new, for: field)
+            if heap.areEqual(table.cell(row, field), cell) { return heap.discard(cell) }
+            self.change(row, field, to: cell)
+        case .move:
+            let (from, to) = (order.position(of: try givenRow(change)), change.position ?? -1)
+            try checkPosition(to, limit: order.count - 1)
+            if from != to { move(from: from, to: to) }
+        }
+    }
+
+    private func insertGiven(_ change: ItemChange) throws(StoreError) {
+        if let position = change.position { try checkPosition(position, limit: order.count) }
+        try checkRoomForRow()
+        let (row, isNew) = table.makeRow(date: Self.now(), key: keySource.uuid())
+        if isNew { order.addRow() }
+        do throws(StoreError) {
+            try fill(ItemDraft(store: self, row: row), change.fields ?? ItemFields(itemKey: change.itemKey))
+            let hash = keyHash(row)
+            if holder(ofKeyOf: row, hash) != nil {
+                throw StoreError(
+                    .duplicateKey(change.itemKey), "an item with the itemKey \(change.itemKey) is in the store already")
+            }
+            if let position = change.position, position < order.count {
+                insert(row, at: position)
+            } else {
+                append(row, hash)
+            }
+        } catch {
+            rowDied(row)
+            throw error
+        }
+    }
+
+    private func fill(_ draft: ItemDraft, _ fields: ItemFields) throws(StoreError) {
+        var plain = fields
+        plain.custom = [:]
+        try draft.set(plain)
+        for (name, value) in fields.custom {
+            let field = try givenField(name)
+            guard field.isCustom else { throw Self.unusable(name) }
+            table.setCell(draft.row, field, try givenCell(value, for: field))
+        }
+    }
+
+    private func givenRow(_ change: ItemChange) throws(StoreError) -> UInt32 {
+        var key = change.itemKey
+        if let row = key.withUTF8({ row(forKey: $0) }) { return row }
+        throw StoreError(.itemRemoved, "no item of the store has the itemKey \(change.itemKey), which is to change")
+    }
+
+    private func givenField(_ name: String) throws(StoreError) -> ItemField {
+        if let field = fields.existing(name) { return field }
+        try FieldValidation.checkName(name)
+        return fields.field(named: name)
+    }
+
+    /// A custom field takes whatever an archive may have brought there, too.
+    private func givenCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
+        let name = fields.name(of: field)
+        if field.isCustom {
+            guard let value else { return .absent }
+            guard FieldValidation.isKeepable(value) else { throw Self.unusable(name) }
+            return heap.cell(value)
+        }
+        return try FieldValidation.checked(value, for: field, named: name).map { heap.cell($0) } ?? .absent
+    }
+
+    private func checkPosition(_ position: Int, limit: Int) throws(StoreError) {
+        guard position >= 0, position <= limit else {
+            throw StoreError(
+                .positionOutOfRange(position: position, count: order.count),
+                "position \(position + 1) is outside the store of \(order.count) items, where a change is to be applied"
+            )
+        }
+    }
+
+    private static func unusable(_ name: String) -> StoreError {
+        StoreError(.invalidValue(field: name), "\(name) cannot hold the value that is to be applied")
+    }
+}

@@ -1,0 +1,176 @@
+package import PropertyList
+
+/// A collection's rows: their fields as columns, their order, their keys, their indexes, and the log of what changed since
+/// the last commit.
+///
+/// It asks and tells nobody of a change: observers, history and transactions are its owner's. Not `Sendable`: one thread
+/// owns it.
+package final class ColumnStore {
+    // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
+    // no method lends one of them to code that comes back to the store.
+
+    @exclusivity(unchecked) package var table = ItemTable()
+    @exclusivity(unchecked) package var order = ItemOrder()
+    @exclusivity(unchecked) package var index = KeyIndex()
+    @exclusivity(unchecked) package var keyHasher = KeyHasher()
+    @exclusivity(unchecked) package var heap = CellHeap()
+    @exclusivity(unchecked) package var fields = FieldTable()
+    @exclusivity(unchecked) package var keySource = KeySource()
+    /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
+    @exclusivity(unchecked) package var rowSource: (any RowSource)?
+    @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
+
+    /// Changes since the last commit that went through, oldest first.
+    @exclusivity(unchecked) package var log: [Change] = []
+    /// Whether an item was taken out since the last commit.
+    @exclusivity(unchecked) package var hasRemovals = false
+    /// Where groups of the log end that undo takes back one by one.
+    @exclusivity(unchecked) package var sealed: [Int] = []
+    /// The log's length at the begin of each open transaction.
+    @exclusivity(unchecked) package var savepoints: [Int] = []
+    /// A number that grows with every change.
+    @exclusivity(unchecked) package var version: UInt64 = 0
+    /// Iterations under way; while there are some, no row is given to a new item.
+    @exclusivity(unchecked) package var cursorCount = 0
+    private var rowsToFree: [UInt32] = []
+    /// How many items have left the store. At a stable address, for readers that poll it.
+    package let epochCounter: UnsafeMutablePointer<UInt64>
+
+    /// Which items the archive has in their rows' places.
+    @exclusivity(unchecked) package var archivedPlaces = ArchivedPlaces()
+    /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
+    private(set) var copies: [String: String] = [:]
+    /// Whether the document has more of its items than fields hold.
+    package var remembersCopies = false
+    /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
+    package var onDamage: ((String) -> Void)?
+
+    package init() {
+        epochCounter = .allocate(capacity: 1)
+        epochCounter.initialize(to: 0)
+    }
+
+    deinit {
+        epochCounter.deallocate()
+    }
+
+    // MARK: Rows
+
+    @inline(__always)
+    package func isAccessible(_ row: UInt32) -> Bool {
+        let state = table.states[row]
+        return state == ItemTable.State.live.rawValue || state == ItemTable.State.draft.rawValue
+    }
+
+    package func row(forKey key: UnsafeBufferPointer<UInt8>) -> UInt32? {
+        if let packed = PackedKey(uuid: key) { return row(forKey: packed, keyHasher.hash(packed)) }
+        return find(keyHasher.hash(text: key)) { row in
+            guard table.textKeys[row] else { return false }
+            return table.keys[row].cell.withText { $0.elementsEqual(key) }
+        }
+    }
+
+    /// The row whose key is this UUID. A key that is still in the archive is compared where it lies: of most items that
+    /// are looked up one field is wanted.
+    @inline(__always)
+    package func row(forKey key: PackedKey, _ hash: UInt64) -> UInt32? {
+        find(hash) { row in
+            if !table.keys.isPresent(row), let archived = rowSource?.uuid(row) { return archived == key }
+            // A key that cannot be read there is loaded, which reports the damage.
+            table.prefetch(row)
+            return table.keys[row] == key && !table.textKeys[row]
+        }
+    }
+
+    @inline(__always)
+    private func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
+        let row = index.find(hash, where: matches)
+        guard row == nil, index.isDamaged else { return row }
+        index.own { keyHash($0) }
+        return index.find(hash, where: matches)
+    }
+
+    package func keyHash(_ row: UInt32) -> UInt64 {
+        table.textKeys[row]
+            ? table.keys[row].cell.withText { keyHasher.hash(text: $0) } : keyHasher.hash(table.keys[row])
+    }
+
+    /// The row in the store that has the key of another.
+    package func holder(ofKeyOf row: UInt32, _ hash: UInt64) -> UInt32? {
+        if table.textKeys[row] { return table.withKey(row) { self.row(forKey: $0) } }
+        return self.row(forKey: table.keys[row], hash)
+    }
+
+    /// Has the processor fetch what tells whether an item has a key, for callers who are going to make one that has it.
+    package func prefetch(itemKey: UnsafeBufferPointer<UInt8>) {
+        if let key = PackedKey(uuid: itemKey) { index.prefetch(keyHasher.hash(key)) }
+    }
+
+    /// The row is out of the store and out of the history.
+    package func rowDied(_ row: UInt32) {
+        heap.discard(table.names[row])
+        heap.discard(table.serials[row])
+        if table.textKeys[row] { heap.discard(table.keys[row].cell) }
+        table.forEachCustomCell(row) { number, cell in discard(cell, of: ItemField(rawValue: number)) }
+        table.states[row] = ItemTable.State.dead.rawValue
+        if table.handles[row] == nil { free(row) }
+    }
+
+    /// The last reference to the object of a row is gone.
+    package func handleWasReleased(_ row: UInt32) {
+        table.handles[row] = nil
+        if table.state(row) == .dead { free(row) }
+    }
+
+    private func free(_ row: UInt32) {
+        if cursorCount > 0 { rowsToFree.append(row) } else { table.freeRow(row) }
+    }
+
+    /// Runs a body during which no row of a removed item is given to a new one.
+    package func pinningRows<Result>(_ body: () throws -> Result) rethrows -> Result {
+        cursorCount += 1
+        defer { unpinRows() }
+        return try body()
+    }
+
+    package func unpinRows() {
+        cursorCount -= 1
+        guard cursorCount == 0 else { return }
+        for row in rowsToFree { table.freeRow(row) }
+        rowsToFree = []
+    }
+
+    // MARK: Values
+
+    package func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? {
+        field == .itemKey ? .string(table.keyString(row)) : heap.value(table.cell(row, field))
+    }
+
+    package func fields(of row: UInt32) -> ItemFields {
+        let serial = table.serials[row]
+        var result = ItemFields(
+            name: CellHeap.string(table.names[row]), serialNumber: serial.isAbsent ? nil : CellHeap.string(serial),
+            valueInDollars: table.values[row],
+            dateCreated: PropertyListDate(secondsSinceReferenceDate: table.dates[row]),
+            itemKey: table.keyString(row))
+        table.forEachCustomCell(row) { number, cell in
+            result.custom[fields.names[Int(number)]] = heap.value(cell)
+        }
+        return result
+    }
+
+    /// An item as a dictionary, for `SELF`.
+    package func dictionary(of row: UInt32) -> [String: PropertyListValue] {
+        let record = fields(of: row)
+        var result = record.custom
+        for field in ItemField.domain {
+            if let value = value(row, field) { result[fields.name(of: field)] = value }
+        }
+        return result
+    }
+
+    /// Remembers what an item was copied from.
+    package func noteCopy(of source: String, as copy: String) {
+        if remembersCopies { copies[copy] = copies[source] ?? source }
+    }
+}

@@ -1,0 +1,172 @@
+import CPlatform
+package import PropertyList
+
+/// What each field takes, and the words for what it does not.
+package enum FieldValidation {
+    /// How deep arrays and dictionaries may nest in a field.
+    package static let depthLimit = ConversionBudget.depthLimit
+    /// The longest text or data, in bytes: a cell's length has 32 bits.
+    static let byteLimit = Int(Int32.max)
+
+    /// The value in the form that the field keeps; nil for a field to be emptied.
+    ///
+    /// `valueInDollars` takes a real that is an integer, and keeps the integer.
+    package static func checked(
+        _ value: PropertyListValue?, for field: ItemField, named name: @autoclosure () -> String
+    ) throws(StoreError) -> PropertyListValue? {
+        switch field {
+        case .name:
+            guard case .string(let text)? = value else { throw refusal("name", "a string", value) }
+            try checkLength(text.utf8.count, "name")
+        case .serialNumber:
+            guard let value else { return nil }
+            guard case .string(let text) = value else { throw refusal("serialNumber", "a string or nil", value) }
+            try checkLength(text.utf8.count, "serialNumber")
+        case .valueInDollars:
+            switch value {
+            case .integer?: return value
+            case .real(let real)?:
+                guard let integer = Int64(exactly: real) else { throw refusal("valueInDollars", "an integer", value) }
+                return .integer(integer)
+            case .single(let single)?:
+                guard let integer = Int64(exactly: single) else { throw refusal("valueInDollars", "an integer", value) }
+                return .integer(integer)
+            default: throw refusal("valueInDollars", "an integer", value)
+            }
+        case .dateCreated:
+            guard case .date(let date)? = value else { throw refusal("dateCreated", "a date", value) }
+            guard date.secondsSinceReferenceDate.isFinite else { throw refusal("dateCreated", "a date", value) }
+        case .itemKey:
+            throw StoreError(
+                .readOnlyField(field: "itemKey"),
+                "itemKey is read-only: an item gets its key when it is created and keeps it")
+        default:
+            guard let value else { return nil }
+            // Its name is made, and the path in it, only for an error.
+            guard isPlain(value, depth: 0) else { return try refusing(value, name()) }
+        }
+        return value
+    }
+
+    /// Refuses a name that no custom field can have.
+    package static func checkName(_ name: String) throws(StoreError) {
+        if name.isEmpty {
+            throw StoreError(.invalidValue(field: name), "a field's name cannot be empty")
+        }
+        if name.utf8.first == 0x24 {  // $
+            throw StoreError(
+                .invalidValue(field: name),
+                "a field's name cannot begin with $, as \(name) does: archives use such keys")
+        }
+        try checkLength(name.utf8.count, "a field's name")
+    }
+
+    /// Checks a key for a new item.
+    static func checkKey(_ key: String) throws(StoreError) {
+        if key.isEmpty {
+            throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes a string that is not empty")
+        }
+        try checkLength(key.utf8.count, "itemKey")
+    }
+
+    /// Whether a custom field can keep a value: more than can be assigned, since archives bring null, UIDs and sets.
+    static func isKeepable(_ value: PropertyListValue, depth: Int = 0) -> Bool {
+        guard depth <= depthLimit + 1, cubby_stack_is_short() == 0 else { return false }
+        return switch value {
+        case .date(let date): date.secondsSinceReferenceDate.isFinite
+        case .string(let text): text.utf8.count <= byteLimit
+        case .data(let data): data.count <= byteLimit
+        case .array(let elements), .set(let elements):
+            elements.allSatisfy { isKeepable($0, depth: depth + 1) }
+        case .dictionary(let entries): entries.values.allSatisfy { isKeepable($0, depth: depth + 1) }
+        default: true
+        }
+    }
+
+    private static func refusing(_ value: PropertyListValue, _ name: String) throws(StoreError) -> PropertyListValue {
+        try checkCustom(value, name, depth: 0)
+        return value
+    }
+
+    /// Whether a field takes a value: what `checkCustom` has nothing against.
+    private static func isPlain(_ value: PropertyListValue, depth: Int) -> Bool {
+        switch value {
+        case .null, .uid, .set: false
+        case .date(let date): date.secondsSinceReferenceDate.isFinite
+        case .string(let text): text.utf8.count <= byteLimit
+        case .data(let bytes): bytes.count <= byteLimit
+        case .array(let elements): depth < depthLimit && elements.allSatisfy { isPlain($0, depth: depth + 1) }
+        case .dictionary(let entries): depth < depthLimit && entries.values.allSatisfy { isPlain($0, depth: depth + 1) }
+        case .boolean, .integer, .wideInteger, .real, .single: true
+        }
+    }
+
+    private static func checkCustom(_ value: PropertyListValue, _ path: String, depth: Int) throws(StoreError) {
+        switch value {
+        case .null:
+            let advice = depth == 0 ? "assign nil to remove the field" : "leave the element out"
+            throw StoreError(.invalidValue(field: path), "\(path) cannot hold null: \(advice)")
+        case .uid:
+            throw StoreError(
+                .invalidValue(field: path), "\(path) takes a property-list value: an archive's UID is not one")
+        case .set:
+            throw StoreError(
+                .invalidValue(field: path), "\(path) takes a property-list value: a set is not one, an array is")
+        case .date(let date):
+            guard date.secondsSinceReferenceDate.isFinite else { throw refusal(path, "a date", value) }
+        case .string(let text):
+            try checkLength(text.utf8.count, path)
+        case .data(let bytes):
+            try checkLength(bytes.count, path)
+        case .array(let elements):
+            try checkDepth(depth, path)
+            for (index, element) in elements.enumerated() {
+                try checkCustom(element, "\(path)[\(index + 1)]", depth: depth + 1)
+            }
+        case .dictionary(let entries):
+            try checkDepth(depth, path)
+            for (key, element) in entries {
+                try checkCustom(element, "\(path).\(key)", depth: depth + 1)
+            }
+        case .boolean, .integer, .wideInteger, .real, .single:
+            break
+        }
+    }
+
+    private static func checkDepth(_ depth: Int, _ path: String) throws(StoreError) {
+        if depth >= depthLimit {
+            throw StoreError(
+                .invalidValue(field: path), "\(path) nests more than \(depthLimit) deep: store it in flatter form")
+        }
+    }
+
+    private static func checkLength(_ count: Int, _ path: String) throws(StoreError) {
+        if count > byteLimit {
+            throw StoreError(.invalidValue(field: path), "\(path) is \(count) bytes long: \(byteLimit) is the most")
+        }
+    }
+
+    package static func refusal(_ field: String, _ wanted: String, _ value: PropertyListValue?) -> StoreError {
+        StoreError(.invalidValue(field: field), "\(field) takes \(wanted): \(describe(value)) is not one")
+    }
+
+    /// A value in an error's words: short, and quoted when it is a text.
+    package static func describe(_ value: PropertyListValue?) -> String {
+        switch value {
+        case nil: "nil"
+        case .null?: "null"
+        case .boolean(let value)?: String(value)
+        case .integer(let value)?: String(value)
+        case .wideInteger(let value)?: String(value)
+        case .real(let value)?: String(value)
+        case .single(let value)?: String(value)
+        case .date(let value)?: "the date \(value.text)"
+        case .data(let bytes)?: "data of \(bytes.count) bytes"
+        case .string(let text)?: text.count <= 40 ? "\"\(text)\"" : "\"\(text.prefix(40))…\""
+        case .uid?: "a UID"
+        case .array?: "an array"
+        case .set?: "a set"
+        case .dictionary?: "a dictionary"
+        }
+    }
+}

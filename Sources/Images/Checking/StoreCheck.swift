@@ -1,0 +1,213 @@
+package import Application
+import ColumnEngine
+package import Files
+import ItemArchive
+import Items
+import PropertyList
+import Wording
+
+/// Checks what a container keeps for its stores: archive, journal, index, pictures, and what lies about beside them.
+///
+/// A check changes nothing, and may be made beside the container's owner: it sees the state of that moment. A repair is
+/// for the owner alone, who holds the container's lock.
+public struct StoreCheck {
+    private let container: Container
+    private let layer: any FileLayer
+    private let pictures: any PictureKeys
+    /// What was found, in the order of the files.
+    public private(set) var findings: [StoreFinding] = []
+    private var store: ItemStore?
+    private var schema = ArchiveSchema()
+    private var orphans: [String] = []
+    private var hasBadIndex = false
+
+    /// The folder in Documents that a repair moves pictures to whose items are gone.
+    public static let orphanFolder = "Pictures without items"
+
+    /// Looks at everything. O(bytes of the archive and the journal).
+    ///
+    /// - Parameters:
+    ///   - container: which one.
+    ///   - layer: the file system, of `Container.openExisting()`.
+    ///   - pictures: those beside the store's files.
+    package init(_ container: Container, using layer: any FileLayer, pictures: any PictureKeys) {
+        self.container = container
+        self.layer = layer
+        self.pictures = pictures
+        checkItems()
+        checkJournal()
+        checkIndex()
+        checkPictures()
+        checkLeftovers()
+        for exposure in ContainerExposure.all(in: container, using: layer) { note(.warning, exposure.description) }
+    }
+
+    /// Whether something cannot be read.
+    public var hasErrors: Bool { findings.contains { $0.severity == .error } }
+
+    /// Whether a repair would do anything.
+    public var canBeRepaired: Bool { findings.contains { $0.remedy != nil } }
+
+    private mutating func note(_ severity: StoreFinding.Severity, _ message: String, _ remedy: String? = nil) {
+        findings.append(StoreFinding(severity, message, remedy: remedy))
+    }
+
+    private func path(_ name: String) -> String { PathText.join(container.documents, name) }
+    private var indexPath: String { PathText.join(container.caches, "items.index") }
+
+    // MARK: Looking
+
+    private mutating func checkItems() {
+        let persistence = ArchivePersistence(folder: container.documents, using: layer, isReadOnly: true)
+        do throws(StoreError) {
+            let opened = try ItemStore.open(persistence)
+            let report = opened.loadReport
+            let records = report.replayedRecords
+            let commits = records.counted("commit")
+            note(
+                .note,
+                persistence.hasArchive
+                    ? "items.archive: \(Self.items(report.archivedItems)); with \(commits) of the journal "
+                        + Self.items(opened.count)
+                    : "items.archive: none yet; \(commits) of the journal give \(Self.items(opened.count))")
+            for notice in report.notices {
+                note(
+                    .error, notice,
+                    report.isSalvaged
+                        ? "keep the damaged file beside, and save the items that could be read"
+                        : "keep beside what cannot be used")
+            }
+            schema = persistence.schema
+            store = opened
+        } catch {
+            note(.error, error.message)
+        }
+    }
+
+    private mutating func checkJournal() {
+        guard let bytes = try? layer.contents(of: path("items.journal")), !bytes.isEmpty else { return }
+        let scan = try? bytes.withBytes { bytes throws(StoreError) in try JournalScan(bytes) }
+        guard let scan else { return }
+        let count = scan.records.count { $0.kind == .changes }
+        note(.note, "items.journal: \(count.counted("record")), \(scan.intactLength) bytes")
+    }
+
+    private mutating func checkIndex() {
+        guard let bytes = try? layer.contents(of: indexPath) else { return }
+        guard let archive = try? layer.contents(of: path("items.archive")) else { return }
+        let remedy = "remove the index; the next save makes one"
+        bytes.withUnsafeBytes { bytes in
+            guard let header = ItemIndexFile(bytes) else {
+                hasBadIndex = true
+                return note(.warning, "items.index is damaged: the archive is read whole when it is opened", remedy)
+            }
+            guard header.archive == ArchiveIdentity(of: archive) else {
+                hasBadIndex = true
+                return note(.warning, "items.index belongs to another archive, and is not used", remedy)
+            }
+            if Checksum.hash(archive) != header.archiveChecksum {
+                note(
+                    .error,
+                    "items.archive is not as it was written: its checksum differs. Items that it still gives may be wrong"
+                )
+            } else if header.slots(in: bytes, keeper: nil)?.isWhole != true {
+                hasBadIndex = true
+                note(
+                    .warning, "the table of items.index is damaged in part: a look there reads the keys of all items",
+                    remedy)
+            } else if header.numbers(in: bytes, keeper: nil)?.isWhole != true {
+                hasBadIndex = true
+                note(
+                    .warning, "the numbers of items.index are damaged in part: those are read from the archive", remedy)
+            } else {
+                note(.note, "items.index: matches, and the archive's checksum is right")
+            }
+        }
+    }
+
+    private mutating func checkPictures() {
+        guard let store else { return }
+        guard let keys = try? pictures.keys() else { return }
+        orphans = keys.filter { store.item(forKey: $0) == nil }
+        if !keys.isEmpty { note(.note, keys.count.counted("picture")) }
+        for key in orphans {
+            note(.warning, "the picture \(key) has no item", "move it to Documents/\(Self.orphanFolder)")
+        }
+        let known = Set(keys)
+        for key in pictures.keysAside where store.item(forKey: key) != nil && !known.contains(key) {
+            let folder = pictures.asideDirectory
+            note(.warning, "the picture of item \(key) is in \(folder): the next launch brings it back")
+        }
+        // Only applications whose items name their pictures' keys say that there should be one.
+        guard schema.itemKeyKey == "imageKey" else { return }
+        var missing = 0
+        for position in 0..<store.count {
+            guard let item = store[position], let key = try? item.itemKey, !schema.keylessItems.contains(key),
+                !known.contains(key)
+            else { continue }
+            missing += 1
+            if missing <= 20 {
+                let name = (try? item.name) ?? ""
+                note(.warning, "item \(position + 1), \(name), names the picture \(key), which is not there")
+            }
+        }
+        if missing > 20 { note(.warning, "\(missing - 20) more items name pictures that are not there") }
+    }
+
+    private mutating func checkLeftovers() {
+        for folder in container.folders {
+            for name in (try? layer.list(folder)) ?? [] where TemporaryName.matches(name) {
+                note(.warning, "\(name) is the rest of a write that was interrupted", "remove it")
+            }
+        }
+        for name in (try? layer.list(container.documents)) ?? [] {
+            let kinds = [
+                ("items.journal.torn-", "the end of a journal that could not be used"),
+                ("items.journal.other-", "a journal of another archive"),
+                ("items.archive.damaged-", "an archive as it was when it was found damaged"),
+                ("items.archive.original-", "an archive with more in it than items hold"),
+            ]
+            guard let kind = kinds.first(where: { name.hasPrefix($0.0) }) else { continue }
+            note(.note, "\(name) is kept: \(kind.1). Remove it when you do not need it")
+        }
+    }
+
+    private static func items(_ count: Int) -> String { count.counted("item") }
+
+    // MARK: Repairing
+
+    /// Does what the findings' remedies say. The caller has asked.
+    ///
+    /// - Returns: what was done, in words.
+    /// - Throws: `FolderLockError` when somebody has the container; `StoreError` or `FileError` for what could not be done; what was done before stays.
+    public func repair() throws -> [String] {
+        // Opening for writing keeps aside what cannot be used, and reports it.
+        let persistence = ArchivePersistence(folder: container.documents, using: layer, indexFolder: container.caches)
+        try persistence.takeLock()
+        var done: [String] = []
+        let removed = container.removeLeftovers(using: layer)
+        for path in removed { done.append("removed \(PathText.name(of: path))") }
+        if hasBadIndex {
+            try layer.remove(indexPath)
+            done.append("removed items.index")
+        }
+        if store != nil {
+            let opened = try ItemStore.open(persistence)
+            done += opened.loadReport.notices
+            if opened.loadReport.isSalvaged || !opened.loadReport.keptAside.isEmpty, try opened.saveChanges() {
+                done.append("saved \(Self.items(opened.count))")
+            }
+        }
+        if !orphans.isEmpty {
+            let folder = path(Self.orphanFolder)
+            try layer.makeDirectories(folder)
+            for key in orphans { try layer.rename(path(key), to: PathText.join(folder, key)) }
+            try layer.syncDirectory(folder)
+            try layer.syncDirectory(container.documents)
+            done.append(
+                "moved \(orphans.count.counted("picture")) to Documents/\(Self.orphanFolder)"
+            )
+        }
+        return done
+    }
+}

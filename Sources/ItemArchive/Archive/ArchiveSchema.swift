@@ -1,0 +1,83 @@
+import ColumnEngine
+
+/// How an archive writes its items: class and keys, as the application whose archive it is knows them.
+///
+/// A new store has the schema of this application; a store that was opened from another's archive keeps that one's, so
+/// that the other can open it again.
+public struct ArchiveSchema: Sendable, Hashable {
+    /// What the file is.
+    public enum Form: Sendable, Hashable {
+        /// A keyed archive with an array of items as root.
+        case keyedArchive
+        /// A property list, an array of dictionaries.
+        case propertyList
+    }
+
+    public var form = Form.keyedArchive
+    /// The items' class, `Item` or `Homepwner.Item` say.
+    public var className = "Item"
+    /// The classes above it.
+    public var superclasses = ["NSObject"]
+    /// Whether the root is an NSMutableArray.
+    public var isMutableArray = false
+
+    public var nameKey = "name"
+    public var serialNumberKey = "serialNumber"
+    public var valueKey = "valueInDollars"
+    public var dateKey = "dateCreated"
+    public var itemKeyKey = "itemKey"
+    /// Whether the value is an NSNumber object and not an inline integer.
+    public var valueIsObject = false
+    /// Custom fields that are inline in the item and not objects.
+    public var inlineFields: Set<String> = []
+    /// The keys of items that had none under `itemKeyKey`: there, nil says that the item has no image.
+    public var keylessItems: Set<String> = []
+    /// What items hold in objects of the application's own classes.
+    public internal(set) var foreignFields = ForeignFields()
+    /// The archive as it was opened, when it says more than the fields of its items do.
+    public internal(set) var original: OriginalArchive?
+
+    public init(className: String = "Item") {
+        self.className = className
+    }
+
+    static let nameKeys = ["name", "itemName", "possessionName"]
+    static let serialNumberKeys = ["serialNumber", "serialnumber", "serialName"]
+    static let valueKeys = ["valueInDollars", "valueDollars", "value"]
+    static let dateKeys = ["dateCreated"]
+    static let itemKeyKeys = ["itemKey", "imageKey", "itemUUIDKey"]
+
+    /// What stands in front of a custom field's name that would be read as a field of the domain.
+    private static let escape = "custom."
+
+    /// The key that a custom field is archived under: its name, unless a reader would take that for a field of the domain.
+    func archivedKey(ofField name: String) -> String {
+        isAmbiguous(name) ? Self.escape + name : name
+    }
+
+    /// The custom field that an archived key stands for.
+    func field(ofArchivedKey key: String) -> String {
+        guard key.hasPrefix(Self.escape), isAmbiguous(key) else { return key }
+        return String(key.dropFirst(Self.escape.count))
+    }
+
+    private func isAmbiguous(_ name: String) -> Bool {
+        var bare = name[...]
+        while bare.hasPrefix(Self.escape) { bare = bare.dropFirst(Self.escape.count) }
+        let fields = [
+            (nameKey, Self.nameKeys), (serialNumberKey, Self.serialNumberKeys), (valueKey, Self.valueKeys),
+            (dateKey, Self.dateKeys), (itemKeyKey, Self.itemKeyKeys),
+        ]
+        // A reader takes the first alias that it finds.
+        return fields.contains { key, aliases in
+            guard let alias = aliases.firstIndex(of: String(bare)) else { return false }
+            return alias <= aliases.firstIndex(of: key) ?? 0
+        }
+    }
+
+    /// Whether a class of this name is one of items: `Possession`, `BNRItem`, `Homepwner.Item`.
+    static func isItemClass(_ name: String) -> Bool {
+        let last = (name.split(separator: ".").last.map(String.init) ?? name).lowercased()
+        return last.hasSuffix("item") || last == "possession" || last == "possessions"
+    }
+}

@@ -1,0 +1,158 @@
+import ColumnEngine
+import Files
+import PropertyList
+
+// One item after the other.
+extension ItemArchiveReader {
+    /// Reads an item, or notes that it is lost.
+    mutating func readElement(_ number: Int) {
+        let place = elements.count
+        if notesElements { elements.append(nil) }
+        do throws(PropertyListError) {
+            let row = try readItem(number)
+            if notesElements, let row { elements[place] = store.table.keyString(row) }
+        } catch {
+            damagedItems += 1
+            note("item \(count + 1) of the archive is lost: \(error.message)")
+        }
+    }
+
+    /// - Returns: the item's row; nil for what is no item.
+    private mutating func readItem(_ number: Int) throws(PropertyListError) -> UInt32? {
+        guard let container = try reader.container(at: number), container.kind == .dictionary else {
+            leaveOut("an element of the archive is no item")
+            return nil
+        }
+        if !reader.keyReferences(of: container).elementsEqual(plan.keys) { try makePlan(container) }
+        if schema.form == .keyedArchive {
+            var name =
+                isSalvaging ? (try? objects.className(of: container)) ?? nil : try objects.className(of: container)
+            if isSalvaging { name = name ?? schema.className }
+            let className = name ?? "none"
+            guard className == schema.className || ArchiveSchema.isItemClass(className) else {
+                leaveOut("an element of the archive is of class \(className) and no item")
+                return nil
+            }
+            if !hasSchema {
+                schema.className = className
+                if let lineage = try? objects.lineage(of: container), !lineage.isEmpty {
+                    schema.superclasses = Array(lineage.dropFirst())
+                }
+                hasSchema = true
+            }
+        }
+        let draft = loader.makeDraft()
+        foreignOfItem.removeAll(keepingCapacity: true)
+        var hasKey = false
+        var lacksImage = false
+        var isDamaged = false
+        for (index, role) in plan.roles.enumerated() {
+            do throws(PropertyListError) {
+                let reference = reader.valueReference(index, in: container)
+                if index == plan.imageKey {
+                    lacksImage = isNull(try resolve(reference))
+                    if !lacksImage { hasTwoKeys = true }
+                }
+                switch role {
+                case .className: continue
+                case .name:
+                    let cell = try text(reference, "name")
+                    if cell.isAbsent { hasOtherForms = true } else { store.table.setCell(draft.row, .name, cell) }
+                case .serialNumber: store.table.setCell(draft.row, .serialNumber, try text(reference, "serialNumber"))
+                case .value: store.table.setCell(draft.row, .valueInDollars, .integer(try integer(reference)))
+                case .date: store.table.setCell(draft.row, .dateCreated, .date(try date(reference)))
+                case .itemKey: hasKey = try readKey(reference, draft)
+                case .custom(let field, let name): try readCustom(reference, draft, field, name)
+                }
+            } catch {
+                isDamaged = true
+                note("item \(count + 1) of the archive lacks a field that cannot be read: \(error.message)")
+            }
+        }
+        if isDamaged { damagedItems += 1 }
+        finish(draft, hasKey: hasKey, lacksImage: lacksImage)
+        if !foreignOfItem.isEmpty {
+            let key = store.table.keyString(draft.row)
+            foreign += foreignOfItem.map { ForeignFields.Field(itemKey: key, name: $0.name, uid: $0.uid) }
+        }
+        count += 1
+        return draft.row
+    }
+
+    /// Gives an item without a key one that is the same at each opening, and puts it into the store.
+    private mutating func finish(_ draft: ItemDraft, hasKey: Bool, lacksImage: Bool) {
+        if hasKey {
+            if (try? loader.insert(draft)) != nil {
+                if notesElements { keyed.insert(store.table.keyString(draft.row)) }
+                if lacksImage { schema.keylessItems.insert(store.table.keyString(draft.row)) }
+                return
+            }
+            notices.append(
+                "two items of the archive have the itemKey \(store.table.keyString(draft.row)): the second got a new one"
+            )
+        }
+        var salt = UInt64(count)
+        while true {
+            var seed: [UInt8] = []
+            seed.appendLittleEndian(identity.size)
+            seed.appendLittleEndian(identity.checksum)
+            seed.appendLittleEndian(salt)
+            store.table.setKey(
+                draft.row,
+                .uuid(
+                    high: Checksum.hash(seed, seed: 1), low: Checksum.hash(seed, seed: 2), version: 8))
+            if (try? loader.insert(draft)) != nil { break }
+            salt &+= 1 << 40
+        }
+        if !hasKey, schema.itemKeyKey != "itemKey" {
+            schema.keylessItems.insert(store.table.keyString(draft.row))
+        }
+    }
+
+    private mutating func makePlan(_ container: BinaryPropertyListContainer) throws(PropertyListError) {
+        plan = Plan()
+        plan.keys = Array(reader.keyReferences(of: container))
+        var names: [String] = []
+        for index in 0..<container.count {
+            guard let name = try reader.string(at: reader.reference(index, in: container)) else {
+                throw .unusable("a key of an item is no string")
+            }
+            names.append(name)
+        }
+        func first(_ aliases: [String]) -> String? { aliases.first { names.contains($0) } }
+        let name = first(ArchiveSchema.nameKeys)
+        let serial = first(ArchiveSchema.serialNumberKeys)
+        let value = first(ArchiveSchema.valueKeys)
+        let date = first(ArchiveSchema.dateKeys)
+        let key = first(ArchiveSchema.itemKeyKeys)
+        if name != nil, key != nil || value != nil || date != nil { namesFields = true }
+        if name == nil || serial == nil || value == nil || date == nil { hasOtherForms = true }
+        if !hasSchema {
+            if let name { schema.nameKey = name }
+            if let serial { schema.serialNumberKey = serial }
+            if let value { schema.valueKey = value }
+            if let key { schema.itemKeyKey = key }
+        }
+        if schema.form == .propertyList { hasSchema = true }
+        for (index, text) in names.enumerated() {
+            if text == "imageKey", key == "itemKey" { plan.imageKey = index }
+            switch text {
+            case "$class" where schema.form == .keyedArchive: plan.roles.append(.className)
+            case name: plan.roles.append(.name)
+            case serial: plan.roles.append(.serialNumber)
+            case value: plan.roles.append(.value)
+            case date: plan.roles.append(.date)
+            case key: plan.roles.append(.itemKey)
+            default:
+                // An archiver writes a key that begins with $ as one that begins with $$.
+                if (try? FieldValidation.checkName(text)) != nil {
+                    let name = schema.field(ofArchivedKey: text)
+                    plan.roles.append(.custom(store.fields.field(named: name), name))
+                } else {
+                    plan.roles.append(.className)
+                    leaveOut("the key \(text) of an item cannot be a field")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package import ColumnEngine
+import KeyedArchive
+package import PropertyList
+
+/// Reads a store's items from an archive of any edition: see `docs/journal.md` for what becomes of what.
+///
+/// Works in place on the bytes; a domain field costs no string and no allocation.
+package struct ItemArchiveReader {
+    let loader: ItemLoader
+    let store: ColumnStore
+    let reader: BinaryPropertyListReader
+    let identity: ArchiveIdentity
+    var objects: ArchiveObjects
+    var schema = ArchiveSchema()
+    var notices: [String] = []
+    /// What is in the archive that the store does not hold, in words; the first of it.
+    var leftOut: [String] = []
+    /// Whether something is in the archive that the store does not hold.
+    var leavesSomethingOut = false
+    /// Whether the archive holds its values in other forms than the store writes: absent, mutable, shared.
+    var hasOtherForms = false
+    /// Whether `elements` and `keyed` are wanted.
+    var notesElements = false
+    /// The keys of the items in the archive's order; nil for what is none.
+    var elements: [String?] = []
+    /// The keys that the archive names itself, and not this reader.
+    var keyed: Set<String> = []
+    /// Whether some item has a name, and a key, a value or a date.
+    var namesFields = false
+    var valueForms: Set<Bool> = []
+    var lists: Set<Int> = []
+    var count = 0
+    /// What could not be read, in words; the first of it.
+    package var damage: [String] = []
+    /// How many items are lost or lack something.
+    var damagedItems = 0
+    /// Whether the root is lost, and items are known by their keys alone.
+    var isSalvaging = false
+
+    /// What the keys of an item mean; items of one class nearly always share them.
+    struct Plan {
+        enum Role {
+            case className, name, serialNumber, value, date, itemKey, custom(ItemField, String)
+        }
+        var keys: [UInt8] = []
+        var roles: [Role] = []
+        /// The entry `imageKey` of an item that has an `itemKey` too.
+        var imageKey: Int?
+    }
+
+    var plan = Plan()
+    /// The objects in fields of items that no field can hold, and the arrays of items.
+    var foreign: [ForeignFields.Field] = []
+    var foreignOfItem: [(name: String, uid: UInt32)] = []
+    private var itemArrays: [BinaryPropertyListContainer] = []
+    private var singleItems: Set<UInt32> = []
+    /// Long texts, by number: an archive of a few kilobytes may have one in a hundred thousand items.
+    var longTexts: [Int: Cell] = [:]
+    static let longText = 256
+    var hasSchema = false
+    /// Whether some item has both an `itemKey` and an `imageKey` that is one.
+    var hasTwoKeys = false
+
+    package init(_ loader: ItemLoader, _ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity) {
+        self.loader = loader
+        store = loader.store
+        self.reader = reader
+        self.identity = identity
+        objects = ArchiveObjects(reader, isReadWhole: true)
+    }
+
+    /// The archive as it is, for saves that change of it what the items have changed; nil when that cannot be.
+    var original: OriginalArchive? {
+        schema.form == .keyedArchive && !isSalvaging ? OriginalArchive(reader, identity) : nil
+    }
+
+    /// Reads all items.
+    package mutating func read() throws(PropertyListError) {
+        guard let root = try reader.container(at: reader.topObject) else {
+            throw .unusable("the root is neither an archive nor an array of items")
+        }
+        if root.kind == .array {
+            schema.form = .propertyList
+            loader.reserve(root.count)
+            for index in 0..<root.count { readElement(reader.reference(index, in: root)) }
+        } else {
+            let tops = try objects.open(root)
+            for (key, uid) in tops {
+                do throws(PropertyListError) {
+                    try readTop(key, uid, isOnly: tops.count == 1)
+                } catch {
+                    note("\(key) of the archive cannot be read: \(error.message)")
+                }
+            }
+            keepForeign()
+        }
+        settleKeys()
+    }
+
+    /// Reads the items of an archive whose root is lost, in the order in which they were written.
+    mutating func readWithoutRoot() {
+        guard let number = objects.openWithoutRoot() else { return }
+        isSalvaging = true
+        for uid in 1..<number {
+            guard let number = try? objects.number(UInt32(truncatingIfNeeded: uid)), looksLikeItem(number) else {
+                continue
+            }
+            readElement(number)
+        }
+        keepForeign()
+        settleKeys()
+    }
+
+    /// Whether an object has what items have: a key, and a name or a value.
+    private func looksLikeItem(_ number: Int) -> Bool {
+        guard let found = try? reader.container(at: number), found.kind == .dictionary, found.count > 2 else {
+            return false
+        }
+        var names: Set<String> = []
+        for index in 0..<min(found.count, 64) {
+            if let name = try? reader.string(at: reader.reference(index, in: found)) { names.insert(name) }
+        }
+        return !names.isDisjoint(with: ArchiveSchema.itemKeyKeys)
+            && !names.isDisjoint(with: ArchiveSchema.nameKeys + ArchiveSchema.valueKeys)
+    }
+
+    private mutating func settleKeys() {
+        // Items without an image have `itemKey` and no `imageKey`, as the writer makes them, or both are an
+        // application's own, and `imageKey` is a field as any.
+        if hasTwoKeys {
+            schema.itemKeyKey = "itemKey"
+            schema.keylessItems = []
+        } else if !schema.keylessItems.isEmpty {
+            schema.itemKeyKey = "imageKey"
+        }
+    }
+
+    private mutating func readTop(_ key: String, _ uid: UInt32, isOnly: Bool) throws(PropertyListError) {
+        let number = try objects.number(uid)
+        guard let container = try reader.container(at: number), container.kind == .dictionary else {
+            if !(try reader.isString(number, "$null")) { leaveOut("\(key) of the archive is no array of items") }
+            return
+        }
+        let className = try objects.className(of: container)
+        if let elements = try objects.elements(of: container) {
+            if isOnly && key == "root" {
+                schema.isMutableArray = className == "NSMutableArray"
+            } else {
+                leaveOut("the items under \(key) of the archive become part of one array")
+            }
+            loader.reserve(store.order.count + elements.count)
+            itemArrays.append(elements)
+            var pace = InterruptionPace()
+            for index in 0..<elements.count {
+                // Only an import by a script is ever stopped.
+                if pace.isDue() { throw .unusable(Interruption.message) }
+                do throws(PropertyListError) {
+                    guard let uid = try reader.uid(at: reader.reference(index, in: elements)) else {
+                        throw .unusable("it is no reference")
+                    }
+                    readElement(try objects.number(uid))
+                } catch {
+                    damagedItems += 1
+                    note("item \(index + 1) of the archive is lost: \(error.message)")
+                }
+            }
+        } else if let className, ArchiveSchema.isItemClass(className) {
+            leaveOut("the one item of the archive becomes part of an array")
+            singleItems.insert(uid)
+            readElement(number)
+        } else {
+            leaveOut("\(key) of the archive is of class \(className ?? "none") and no array of items")
+        }
+    }
+
+    /// Keeps the objects that no field can hold, so that they are written back with their items.
+    private mutating func keepForeign() {
+        guard !foreign.isEmpty else { return }
+        var items = singleItems
+        for elements in itemArrays {
+            for index in 0..<elements.count {
+                if let uid = try? reader.uid(at: reader.reference(index, in: elements)) { items.insert(uid) }
+            }
+        }
+        var left = foreign
+        do throws(ArchiveError) {
+            let archive = try KeyedArchiveReader(reader, acceptsAnyArchiver: true)
+            left = try schema.foreignFields.take(foreign, from: archive, items: items)
+        } catch {
+            leaveOut("the objects in fields of items cannot be kept: \(error)")
+        }
+        for field in left {
+            let known = (try? objects.describe(objects.number(field.uid))) ?? "damaged"
+            leaveOut("\(field.name) of an item is \(known), which a field cannot hold")
+        }
+    }
+
+    mutating func note(_ text: String) {
+        if damage.count < 5 { damage.append(text) }
+        leavesSomethingOut = true
+    }
+
+    mutating func leaveOut(_ notice: String) {
+        leavesSomethingOut = true
+        if leftOut.count < 20, !leftOut.contains(notice) { leftOut.append(notice) }
+    }
+}

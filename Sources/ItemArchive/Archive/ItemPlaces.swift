@@ -1,0 +1,118 @@
+import ColumnEngine
+import KeyedArchive
+
+/// Where the items are in an archive's graph.
+struct ItemPlaces {
+    /// An array of items, and what else it holds.
+    private struct List {
+        var topIndex: Int
+        /// The elements that are no items, and where they are.
+        var others: [(index: Int, value: ArchiveValue?)] = []
+    }
+
+    /// The items by key.
+    private(set) var objects: [String: ArchivedObject] = [:]
+    private var lists: [List] = []
+    /// By the key of an item, the array that it stands in.
+    private var listOfItem: [String: Int] = [:]
+    /// Where the one item is that stands in no array.
+    private var single: Int?
+
+    /// Fails when both do not match, or one object is an item twice.
+    ///
+    /// - Parameters:
+    ///   - graph: the archive.
+    ///   - elements: the keys of what the reader met, in its order; nil for what is no item.
+    init?(_ graph: ArchiveGraph, _ elements: [String?]) {
+        var rest = elements[...]
+        for (topIndex, field) in graph.top.enumerated() {
+            guard case .object(let value?) = field.value else { continue }
+            if let members = Self.elements(of: value) {
+                var list = List(topIndex: topIndex)
+                for (index, member) in members.enumerated() {
+                    guard let key = rest.popFirst() else { return nil }
+                    guard let key else {
+                        list.others.append((index, member))
+                        continue
+                    }
+                    guard case .unknown(let object)? = member, note(object, key) else { return nil }
+                    listOfItem[key] = lists.count
+                }
+                lists.append(list)
+            } else if case .unknown(let object) = value, ArchiveSchema.isItemClass(object.archivedClass.name) {
+                guard let key = rest.popFirst(), let key, single == nil, note(object, key) else { return nil }
+                single = topIndex
+            }
+        }
+        guard rest.isEmpty, Set(objects.values.map(ObjectIdentifier.init)).count == objects.count else { return nil }
+    }
+
+    private mutating func note(_ object: ArchivedObject, _ key: String) -> Bool {
+        objects.updateValue(object, forKey: key) == nil
+    }
+
+    /// Whether there is an array that new items can go to, or one item that can become an array.
+    var hasPlaceForItems: Bool { !lists.isEmpty || single != nil }
+
+    /// Puts items where they belong, in their order: each into the array that it came from, new ones into the last.
+    func put(_ items: [(key: String, object: ArchivedObject)], into graph: ArchiveGraph) {
+        if lists.isEmpty, let single {
+            if items.count == 1, objects[items[0].key] === items[0].object { return }
+            let all = items.map { ArchiveValue?.some(.unknown($0.object)) }
+            graph.top[single].value = .object(.collection(ArchivedCollection(elements: all)))
+            return
+        }
+        var members: [[ArchiveValue?]] = Array(repeating: [], count: lists.count)
+        var hasSingle = false
+        for item in items {
+            if let list = listOfItem[item.key] {
+                members[list].append(.unknown(item.object))
+            } else if objects[item.key] === item.object {
+                hasSingle = true
+            } else if let last = members.indices.last {
+                members[last].append(.unknown(item.object))
+            }
+        }
+        for (list, items) in zip(lists, members) {
+            guard case .object(let value?) = graph.top[list.topIndex].value else { continue }
+            Self.setElements(of: value, to: Self.merged(items, list.others))
+        }
+        if let single, !hasSingle { graph.top[single].value = .object(nil) }
+    }
+
+    /// Items and what else an array holds, which stays at its place as far as there are items before it.
+    private static func merged(
+        _ items: [ArchiveValue?], _ others: [(index: Int, value: ArchiveValue?)]
+    ) -> [ArchiveValue?] {
+        var elements: [ArchiveValue?] = []
+        elements.reserveCapacity(items.count + others.count)
+        var next = 0
+        for item in items {
+            while next < others.count, others[next].index <= elements.count {
+                elements.append(others[next].value)
+                next += 1
+            }
+            elements.append(item)
+        }
+        return elements + others[next...].map(\.value)
+    }
+
+    /// The elements of an array; also of one that is kept as it is, with its list in place.
+    private static func elements(of value: ArchiveValue) -> [ArchiveValue?]? {
+        switch value {
+        case .collection(let collection) where collection.kind == .array: return collection.elements
+        case .unknown(let object) where object.archivedClass.lineage.contains("NSArray"):
+            guard case .objects(let elements)? = object["NS.objects"] else { return nil }
+            return elements
+        default: return nil
+        }
+    }
+
+    private static func setElements(of value: ArchiveValue, to elements: [ArchiveValue?]) {
+        switch value {
+        case .collection(let collection): collection.elements = elements
+        case .unknown(let object): object["NS.objects"] = .objects(elements)
+        default: break
+        }
+    }
+}

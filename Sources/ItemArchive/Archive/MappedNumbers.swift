@@ -1,0 +1,96 @@
+import ColumnEngine
+import Files
+import PropertyList
+
+/// The items' `valueInDollars` as an index file has them, side by side: who looks at the numbers of all items does not go
+/// through the archive for them.
+///
+/// The bytes may be anything: a page of them is checked when it is first looked at, and of a damaged one nothing is used.
+/// For one thread.
+package final class MappedNumbers {
+    /// How many numbers a checksum is for.
+    static let numbersInPage = 512
+
+    let count: Int
+    private let numbers: UnsafeRawBufferPointer
+    /// XXH64 of each page, with the page's number as seed.
+    private let checksums: UnsafeRawBufferPointer
+    private var pages: [PageState]
+    /// Keeps the bytes where they are.
+    private let keeper: AnyObject?
+
+    private enum PageState: UInt8 { case unknown, whole, damaged }
+
+    /// - Parameters:
+    ///   - numbers: eight bytes each, little-endian.
+    ///   - checksums: as many as there are pages.
+    ///   - keeper: what keeps the memory.
+    init?(_ numbers: UnsafeRawBufferPointer, checksums: UnsafeRawBufferPointer, keeper: AnyObject?) {
+        count = numbers.count / 8
+        let pageCount = Self.pageCount(count)
+        guard numbers.count % 8 == 0, checksums.count == pageCount * 8 else { return nil }
+        self.numbers = numbers
+        self.checksums = checksums
+        self.keeper = keeper
+        pages = [PageState](repeating: .unknown, count: pageCount)
+    }
+
+    static func pageCount(_ count: Int) -> Int { (count + numbersInPage - 1) / numbersInPage }
+
+    /// The checksums of a table's pages.
+    static func checksums(of numbers: UnsafeRawBufferPointer) -> [UInt64] {
+        (0..<pageCount(numbers.count / 8)).map { checksum(ofPage: $0, of: numbers) }
+    }
+
+    private static func checksum(ofPage page: Int, of numbers: UnsafeRawBufferPointer) -> UInt64 {
+        let bytes = page * numbersInPage * 8..<min((page + 1) * numbersInPage * 8, numbers.count)
+        return Checksum.hash(UnsafeRawBufferPointer(rebasing: numbers[bytes]), seed: UInt64(page))
+    }
+
+    /// The number of a row; nil when its page is damaged.
+    func number(_ row: Int) -> Int64? {
+        guard row < count, isWhole(page: row / Self.numbersInPage) else { return nil }
+        return Int64(bitPattern: numbers.littleEndian(UInt64.self, at: row * 8))
+    }
+
+    /// Copies numbers of some rows of 64.
+    ///
+    /// - Parameters:
+    ///   - wanted: which rows, a bit a row.
+    ///   - first: the first bit's row, a multiple of 64.
+    ///   - target: the place of the first one; others' places are left as they are.
+    /// - Returns: false when the page is damaged.
+    func copy(_ wanted: UInt64, from first: Int, to target: UnsafeMutableRawPointer) -> Bool {
+        assert(first % 64 == 0)
+        guard first + 64 - wanted.leadingZeroBitCount <= count, isWhole(page: first / Self.numbersInPage) else {
+            return false
+        }
+        let target = target.assumingMemoryBound(to: UInt64.self)
+        if wanted == .max {
+            for index in 0..<64 { target[index] = numbers.littleEndian(UInt64.self, at: (first + index) * 8) }
+            return true
+        }
+        var left = wanted
+        while left != 0 {
+            let index = left.trailingZeroBitCount
+            target[index] = numbers.littleEndian(UInt64.self, at: (first + index) * 8)
+            left &= left &- 1
+        }
+        return true
+    }
+
+    /// Whether all pages are as they were written.
+    package var isWhole: Bool { pages.indices.allSatisfy { isWhole(page: $0) } }
+
+    @inline(__always)
+    private func isWhole(page: Int) -> Bool {
+        pages[page] == .unknown ? check(page) : pages[page] == .whole
+    }
+
+    @inline(never)
+    private func check(_ page: Int) -> Bool {
+        let isWhole = Self.checksum(ofPage: page, of: numbers) == checksums.littleEndian(UInt64.self, at: page * 8)
+        pages[page] = isWhole ? .whole : .damaged
+        return isWhole
+    }
+}

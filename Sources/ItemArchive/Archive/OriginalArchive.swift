@@ -1,0 +1,93 @@
+import ColumnEngine
+import KeyedArchive
+import PropertyList
+
+/// An application's archive as it was opened, when it says more than the store's fields hold: objects of the application's
+/// own classes, mutable or shared values, values that are absent, several arrays. A save changes it where the items have
+/// changed, so that all else stays, object for object.
+public final class OriginalArchive: Sendable {
+    /// Larger archives are written anew, from the fields and what is kept of the rest.
+    static let maximumBytes = 64 << 20
+
+    private let reader: BinaryPropertyListReader
+    private let identity: ArchiveIdentity
+
+    /// Fails for an archive that cannot be kept in this way.
+    init?(_ reader: BinaryPropertyListReader, _ identity: ArchiveIdentity) {
+        guard reader.storage.bytes.count <= Self.maximumBytes else { return nil }
+        self.reader = reader
+        self.identity = identity
+        guard let graph = try? graph() else { return nil }
+        defer { graph.dismantle() }
+        guard let known = try? known(), let places = ItemPlaces(graph, known.elements), places.hasPlaceForItems else {
+            return nil
+        }
+    }
+
+    /// The archive with the items of a snapshot.
+    func encoded(with snapshot: ItemSnapshot, _ schema: ArchiveSchema) throws(ArchiveError) -> [UInt8] {
+        let graph = try graph()
+        defer { graph.dismantle() }
+        let known: Known
+        do throws(PropertyListError) { known = try self.known() } catch { throw ArchiveError(error) }
+        guard let places = ItemPlaces(graph, known.elements) else {
+            throw ArchiveError(code: .readCorrupt, message: "the archive that was opened is not what it was")
+        }
+        var items: [(key: String, object: ArchivedObject)] = []
+        for index in 0..<snapshot.count {
+            let fields = snapshot.fields(at: index)
+            let key = fields.itemKey ?? ""
+            let object: ArchivedObject
+            if let existing = places.objects[key], let old = known.row(forKey: key) {
+                var editor = ItemObjectEditor(existing, schema)
+                editor.update(from: known.store.fields(of: old), to: fields, hasKey: known.keyed.contains(key))
+                object = existing
+            } else {
+                object = ArchivedObject(ArchivedClass(schema.className, superclasses: schema.superclasses))
+                var editor = ItemObjectEditor(object, schema)
+                editor.fill(with: fields)
+                if let source = snapshot.source(ofCopy: key), let model = places.objects[source],
+                    let old = known.row(forKey: source)
+                {
+                    editor.takeForeignFields(of: model, besides: known.store.fields(of: old))
+                }
+            }
+            items.append((key, object))
+        }
+        places.put(items, into: graph)
+        return try graph.encoded(as: .binary)
+    }
+
+    private func graph() throws(ArchiveError) -> ArchiveGraph {
+        try ArchiveGraph(KeyedArchiveReader(reader, acceptsAnyArchiver: true))
+    }
+
+    /// What the store knew of the archive when it was opened.
+    private struct Known {
+        let store: ColumnStore
+        /// The keys of the items in the order of the archive; nil for what is no item.
+        var elements: [String?]
+        /// Those that the archive names itself.
+        var keyed: Set<String>
+
+        func row(forKey key: String) -> UInt32? {
+            var key = key
+            return key.withUTF8 { store.row(forKey: $0) }
+        }
+    }
+
+    private func known() throws(PropertyListError) -> Known {
+        let store = ColumnStore()
+        var items = ItemArchiveReader(ItemLoader(store), reader, identity)
+        items.notesElements = true
+        try items.read()
+        guard items.damage.isEmpty else { throw .unusable("the archive is damaged") }
+        return Known(store: store, elements: items.elements, keyed: items.keyed)
+    }
+}
+
+extension OriginalArchive: Hashable {
+    public static func == (left: OriginalArchive, right: OriginalArchive) -> Bool { left === right }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,201 @@
+package import ColumnEngine
+import Files
+import PropertyList
+
+/// `items.index`: what makes it possible to open an archive without reading it.
+///
+/// A derived file that may vanish at any time: the archive that it belongs to by size and checksum, what the archive's
+/// keys mean, the hash table from keys to items, and the items' numbers. `docs/journal.md` has the format.
+package struct ItemIndexFile: Sendable {
+    static let magic = Array("CubbyIdx".utf8)
+    static let version: UInt16 = 4
+    static let headerLength = 128
+    private static let pageLength = 4096
+
+    package var archive: ArchiveIdentity
+    /// XXH64 of all of the archive's bytes.
+    package var archiveChecksum: UInt64
+    var count: Int
+    var seed: UInt64
+    var schema: ArchiveSchema
+    /// The custom fields, in the order of their numbers.
+    var customFields: [String]
+    /// By number of a field, the kinds of cells that items have in it.
+    var fieldKinds: [UInt16]
+    /// Where the table is in the file's bytes.
+    private(set) var slots: Range<Int> = 0..<0
+    /// Where the numbers are: behind the slots.
+    private var numbers: Range<Int> { slots.upperBound..<slots.upperBound + count * 8 }
+    private var descriptionEnd = 0
+
+    // MARK: Making
+
+    /// The index of an archive that a snapshot is written to, and which is not known yet; nil when its items cannot be read
+    /// one by one.
+    init?(_ snapshot: ItemSnapshot, _ schema: ArchiveSchema) {
+        // What only a full reading finds has to be found at the next opening.
+        guard schema.form == .keyedArchive, schema.keylessItems.isEmpty, schema.foreignFields.isEmpty,
+            schema.original == nil, snapshot.count > 0
+        else { return nil }
+        archive = .none
+        archiveChecksum = 0
+        self.schema = schema
+        count = snapshot.count
+        seed = KeyHasher().seed
+        customFields = Array(snapshot.fieldNames.dropFirst(ItemField.domain.count))
+        fieldKinds = snapshot.fieldKinds
+    }
+
+    /// The file's bytes but for the header, which `addHeader` sets. Complexity: O(items).
+    mutating func bytes(_ snapshot: ItemSnapshot) throws(PropertyListError) -> [UInt8] {
+        let description = try self.description.encoded(as: .binary)
+        let start = (Self.headerLength + description.count + Self.pageLength - 1) / Self.pageLength * Self.pageLength
+        let slotCount = KeyIndex.slotCount(for: count)
+        let hasher = KeyHasher(seed: seed)
+        let end = start + slotCount * 4
+        slots = start..<end
+        descriptionEnd = Self.headerLength + description.count
+        var bytes = [UInt8](repeating: 0, count: end)
+        bytes.reserveCapacity(end + Self.checksumsLength(slotCount, count) + count * 8)
+        bytes.withUnsafeMutableBytes { bytes in
+            let table = UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).bindMemory(to: UInt32.self)
+            for position in 0..<count {
+                let key = snapshot.key(position)
+                let hash =
+                    snapshot.isTextKey(position) ? key.cell.withText { hasher.hash(text: $0) } : hasher.hash(key)
+                var slot = KeyIndex.home(hash, mask: slotCount - 1)
+                while table[slot] != 0 { slot = (slot + 1) & (slotCount - 1) }
+                let entry = UInt32(position + 1) | KeyIndex.tag(hash, rowMask: KeyIndex.rowMask(slotCount: slotCount))
+                table[slot] = entry.littleEndian
+            }
+        }
+        for position in 0..<count { bytes.appendLittleEndian(UInt64(bitPattern: snapshot.valueInDollars(position))) }
+        let checksums = bytes.withUnsafeBytes {
+            MappedKeySlots.checksums(of: UnsafeRawBufferPointer(rebasing: $0[slots]))
+                + MappedNumbers.checksums(of: UnsafeRawBufferPointer(rebasing: $0[numbers]))
+        }
+        for checksum in checksums { bytes.appendLittleEndian(checksum) }
+        bytes.replaceSubrange(Self.headerLength..<descriptionEnd, with: description)
+        return bytes
+    }
+
+    /// Sets the header of `bytes`, which says whose index it is.
+    func addHeader(to bytes: inout [UInt8]) {
+        var header = Self.magic
+        header.appendLittleEndian(Self.version)
+        header.appendLittleEndian(JournalHeader.byteOrder)
+        header.appendLittleEndian(UInt32(Self.headerLength))
+        header.appendLittleEndian(archive.size)
+        header.appendLittleEndian(archive.checksum)
+        header.appendLittleEndian(archiveChecksum)
+        header.appendLittleEndian(UInt64(count))
+        header.appendLittleEndian(seed)
+        header.appendLittleEndian(UInt64(slots.count / 4))
+        header.appendLittleEndian(Self.checksum(bytes[numbers.upperBound...]))
+        header.appendLittleEndian(UInt64(slots.lowerBound))
+        header.appendLittleEndian(UInt64(descriptionEnd - Self.headerLength))
+        header.appendLittleEndian(Self.checksum(bytes[Self.headerLength..<descriptionEnd]))
+        header += [UInt8](repeating: 0, count: Self.headerLength - 8 - header.count)
+        header.appendLittleEndian(Checksum.hash(header))
+        bytes.replaceSubrange(0..<header.count, with: header)
+    }
+
+    private static func checksumsLength(_ slotCount: Int, _ count: Int) -> Int {
+        (MappedKeySlots.pageCount(slotCount) + MappedNumbers.pageCount(count)) * 8
+    }
+
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.withUnsafeBytes { Checksum.hash($0) } }
+
+    private var description: PropertyListValue {
+        .dictionary([
+            "class": .string(schema.className),
+            "superclasses": .array(schema.superclasses.map { .string($0) }),
+            "isMutableArray": .boolean(schema.isMutableArray),
+            "keys": .array(
+                [schema.nameKey, schema.serialNumberKey, schema.valueKey, schema.dateKey, schema.itemKeyKey].map {
+                    .string($0)
+                }),
+            "valueIsObject": .boolean(schema.valueIsObject),
+            "inlineFields": .array(schema.inlineFields.sorted().map { .string($0) }),
+            "fields": .array(customFields.map { .string($0) }),
+            "kinds": .array(fieldKinds.map { .integer(Int64($0)) }),
+        ])
+    }
+
+    // MARK: Reading
+
+    /// The table, of which each page is checked when it is first looked at.
+    package func slots(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> MappedKeySlots? {
+        let checksums = numbers.upperBound..<numbers.upperBound + MappedKeySlots.pageCount(slots.count / 4) * 8
+        return MappedKeySlots(
+            UnsafeRawBufferPointer(rebasing: bytes[slots]),
+            checksums: UnsafeRawBufferPointer(rebasing: bytes[checksums]), itemCount: count, keeper: keeper)
+    }
+
+    /// The numbers, checked in the same way.
+    package func numbers(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> MappedNumbers? {
+        let checksums = bytes.count - MappedNumbers.pageCount(count) * 8..<bytes.count
+        return MappedNumbers(
+            UnsafeRawBufferPointer(rebasing: bytes[numbers]),
+            checksums: UnsafeRawBufferPointer(rebasing: bytes[checksums]), keeper: keeper)
+    }
+
+    /// Reads all but the tables; nil when something of it is damaged.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.headerLength, bytes.prefix(8).elementsEqual(Self.magic),
+            Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<120])) == bytes.littleEndian(UInt64.self, at: 120),
+            bytes.littleEndian(UInt16.self, at: 8) == Self.version,
+            bytes.littleEndian(UInt16.self, at: 10) == JournalHeader.byteOrder
+        else { return nil }
+        archive = ArchiveIdentity(
+            size: bytes.littleEndian(UInt64.self, at: 16), checksum: bytes.littleEndian(UInt64.self, at: 24))
+        archiveChecksum = bytes.littleEndian(UInt64.self, at: 32)
+        let items = bytes.littleEndian(UInt64.self, at: 40)
+        seed = bytes.littleEndian(UInt64.self, at: 48)
+        let slotCount = bytes.littleEndian(UInt64.self, at: 56)
+        let start = bytes.littleEndian(UInt64.self, at: 72)
+        let length = bytes.littleEndian(UInt64.self, at: 80)
+        guard items > 0, items < UInt64(UInt32.max) - 1, slotCount >= 64, slotCount <= 1 << 33,
+            slotCount & (slotCount - 1) == 0, start % 4 == 0, start <= UInt64(bytes.count),
+            items < slotCount,
+            UInt64(bytes.count) - start
+                == slotCount * 4 + items * 8 + UInt64(Self.checksumsLength(Int(slotCount), Int(items))),
+            length <= start, start - length >= UInt64(Self.headerLength)
+        else { return nil }
+        count = Int(items)
+        slots = Int(start)..<Int(start) + Int(slotCount) * 4
+        let checksums = UnsafeRawBufferPointer(rebasing: bytes[(slots.upperBound + count * 8)...])
+        guard Checksum.hash(checksums) == bytes.littleEndian(UInt64.self, at: 64) else { return nil }
+        let text = UnsafeRawBufferPointer(rebasing: bytes[Self.headerLength..<Self.headerLength + Int(length)])
+        guard Checksum.hash(text) == bytes.littleEndian(UInt64.self, at: 88),
+            let value = try? PropertyListValue(decoding: Array(text)), case .dictionary(let entries) = value,
+            case .string(let className)? = entries["class"], let superclasses = Self.strings(entries["superclasses"]),
+            let keys = Self.strings(entries["keys"]), keys.count == 5,
+            case .boolean(let isMutableArray)? = entries["isMutableArray"],
+            case .boolean(let valueIsObject)? = entries["valueIsObject"],
+            let inlineFields = Self.strings(entries["inlineFields"]), let fields = Self.strings(entries["fields"]),
+            Set(fields).count == fields.count, case .array(let kinds)? = entries["kinds"]
+        else { return nil }
+        schema = ArchiveSchema(className: className)
+        schema.superclasses = superclasses
+        schema.isMutableArray = isMutableArray
+        schema.valueIsObject = valueIsObject
+        schema.inlineFields = Set(inlineFields)
+        (schema.nameKey, schema.serialNumberKey, schema.valueKey) = (keys[0], keys[1], keys[2])
+        (schema.dateKey, schema.itemKeyKey) = (keys[3], keys[4])
+        customFields = fields
+        fieldKinds = kinds.map { kind in
+            if case .integer(let bits) = kind { UInt16(truncatingIfNeeded: bits) } else { 0 }
+        }
+    }
+
+    private static func strings(_ value: PropertyListValue?) -> [String]? {
+        guard case .array(let elements)? = value else { return nil }
+        var strings: [String] = []
+        for element in elements {
+            guard case .string(let text) = element else { return nil }
+            strings.append(text)
+        }
+        return strings
+    }
+}

@@ -1,0 +1,305 @@
+public import ColumnEngine
+import Files
+import PropertyList
+
+extension ArchivePersistence {
+    /// Reads the archive, then the journal's records that it does not contain.
+    ///
+    /// - Throws: `inUse` when somebody else has the folder; `corruptArchive` when there is an archive that cannot be read, or
+    ///   none where the journal or the index tells of one; `inputOutput`.
+    public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
+        var report = ItemLoadReport()
+        do throws(FolderLockError) { try takeLock() } catch {
+            switch error {
+            case .inUse(let path, _): throw StoreError(.inUse, error.message, path: path, cause: error)
+            case .file(let cause): throw StoreError(.inputOutput, cause.message, path: cause.path, cause: cause)
+            }
+        }
+        var files = try readFiles()
+        // Beside a process that is saving, archive and journal may be of two moments: look again.
+        var attempts = 0
+        while isReadOnly, attempts < 3, files.isMismatched {
+            files = try readFiles()
+            attempts += 1
+        }
+        try checkPresence(of: files.archive, files.journal)
+        // With a journal, or an archive that is only empty, the folder has been a store's before.
+        if files.archive == nil, files.journal == nil {
+            if isReadOnly {
+                if let other = try otherEdition(&report) {
+                    files.archive = PropertyListStorage(other)
+                    files.identity = ArchiveIdentity(of: other)
+                }
+            } else if try adoptOtherEdition(&report) {
+                files = try readFiles()
+            }
+        }
+        identity = files.identity
+        hasArchive = files.archive != nil
+        // An empty file is a first run, as none is, when nothing tells of more.
+        if let archive = files.archive, archive.bytes.count > 0, !mapArchive(archive, loader, &report) {
+            try readArchive(archive, files.journal, loader, &report)
+            if report.archivedItems >= mappedFrom { makeIndex(archive, loader, report) }
+        }
+        try readJournal(files.journal, loader, &report)
+        revision = ItemRevision(rawValue: nextSequence &- 1)
+        report.revision = revision
+        // Last: where the archive is lost, a leftover may be all that there is of it.
+        if !isReadOnly, removesLeftovers {
+            _ = try attempt { () throws(FileError) in try AtomicFile.removeLeftovers(in: folder, using: layer) }
+            noteOrder()
+        }
+        return report
+    }
+
+    private struct Files {
+        var archive: PropertyListStorage?
+        var identity: ArchiveIdentity
+        var journal: [UInt8]?
+
+        var isMismatched: Bool {
+            guard let journal else { return false }
+            return journal.withUnsafeBytes { bytes in
+                guard let scan = try? JournalScan(bytes) else { return false }
+                return scan.records(following: identity, in: bytes) == nil
+            }
+        }
+    }
+
+    private func readFiles() throws(StoreError) -> Files {
+        try attempt { () throws(FileError) in
+            var files = Files(archive: nil, identity: .none, journal: nil)
+            if try layer.status(journalPath) != nil { files.journal = try layer.contents(of: journalPath) }
+            guard try layer.status(path) != nil else { return files }
+            let file = try layer.open(path, .read)
+            defer { layer.close(file) }
+            let status = try layer.status(file)
+            let mapped = try layer.map(file)
+            self.mapped = MappedArchive(mapped, status)
+            let bytes = mapped.withUnsafeBytes { $0 }
+            // The storage holds the mapping, and so keeps the bytes where they are.
+            files.archive = PropertyListStorage(adopting: bytes) { _ in extendLifetime(mapped) }
+            // Through the mapping each sample would bring sixteen pages in.
+            files.identity = try ArchiveIdentity(of: file, size: bytes.count, using: layer)
+            return files
+        }
+    }
+
+    /// Opens an archive that has an index without reading it.
+    private func mapArchive(
+        _ storage: PropertyListStorage, _ loader: ItemLoader, _ report: inout ItemLoadReport
+    ) -> Bool {
+        guard let indexPath, let file = try? layer.open(indexPath, .read) else { return false }
+        defer { layer.close(file) }
+        guard let mapped = try? layer.map(file) else { return false }
+        return mapped.withUnsafeBytes { bytes in
+            guard let index = ItemIndexFile(bytes), index.archive == identity,
+                let slots = index.slots(in: bytes, keeper: mapped),
+                let items = try? MappedItems(
+                    storage, index.schema, fieldNames: FieldTable().names + index.customFields),
+                items.count == index.count
+            else { return false }
+            loader.map(items, index, slots, index.numbers(in: bytes, keeper: mapped)) { [weak self] in
+                self?.keepsOriginal = true
+            }
+            schema = index.schema
+            report.archivedItems = index.count
+            return true
+        }
+    }
+
+    /// Gives an archive that came without its index one for the next opening, on a thread of its own.
+    private func makeIndex(_ storage: PropertyListStorage, _ loader: ItemLoader, _ report: ItemLoadReport) {
+        // What the archive has beyond the items would go unnoticed in a mapped one.
+        guard let indexPath, !isReadOnly, !keepsOriginal, report.notices.isEmpty else { return }
+        let snapshot = loader.snapshot()
+        let (schema, identity, layer, turn) = (schema, identity, layer, indexTurn)
+        _ = WorkerThread {
+            guard let draft = ItemIndexDraft(snapshot, schema) else { return }
+            let bytes = draft.file(of: identity, Checksum.hash(storage.bytes))
+            guard let file = try? AtomicFileWriter(indexPath, using: layer, permissions: 0o600),
+                (try? file.append(bytes)) != nil
+            else { return }
+            turn.ifOpen { try? file.commit(durable: false) }
+        }
+    }
+
+    private func readArchive(
+        _ storage: PropertyListStorage, _ journal: [UInt8]?, _ loader: ItemLoader, _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        var items: ItemArchiveReader?
+        var failure: PropertyListError?
+        do throws(PropertyListError) {
+            let isBinary = storage.bytes.prefix(6).elementsEqual("bplist".utf8)
+            let reader =
+                isBinary
+                ? try BinaryPropertyListReader(storage)
+                : try BinaryPropertyListReader(
+                    try PropertyListValue(decoding: Array(storage.bytes)).encoded(as: .binary))
+            var found = ItemArchiveReader(loader, reader, identity)
+            try found.read()
+            items = found
+        } catch {
+            failure = error
+        }
+        if failure != nil || items.map({ !$0.damage.isEmpty }) ?? true {
+            try checkLength(of: storage, journal)
+        }
+        // Nothing could be read where something was: what lies in the file without its table or its root?
+        if failure != nil || items.map({ $0.count == 0 && !$0.damage.isEmpty }) ?? true {
+            items = salvage(storage, loader)
+        }
+        guard let items else {
+            throw StoreError(
+                .corruptArchive,
+                "\(DisplayPath.abbreviate(path)) cannot be read as an archive of items: "
+                    + "\(failure?.message ?? "nothing of it is whole"); cubby check says more",
+                path: path, cause: failure)
+        }
+        if items.count > 0 {
+            let name = schema.className
+            schema = items.schema
+            if schema.form == .propertyList { schema.className = name }
+        }
+        report.archivedItems = items.count
+        report.notices += items.notices
+        if failure == nil, items.damage.isEmpty {
+            if items.leavesSomethingOut || items.hasOtherForms { schema.original = items.original }
+            keepsOriginal = items.leavesSomethingOut && schema.original == nil
+            if keepsOriginal { report.notices += items.leftOut }
+        } else {
+            report.notices += items.leftOut
+            try keepDamaged(storage, items, failure, &report)
+        }
+    }
+
+    /// The items of an archive whose table of objects or whose root cannot be read; nil when there are none to be had.
+    private func salvage(_ storage: PropertyListStorage, _ loader: ItemLoader) -> ItemArchiveReader? {
+        guard let salvage = PropertyListSalvage(storage.bytes) else { return nil }
+        var items = ItemArchiveReader(loader, salvage.reader, identity)
+        try? items.read()
+        if items.count == 0 {
+            items = ItemArchiveReader(loader, salvage.reader, identity)
+            items.readWithoutRoot()
+        }
+        return items.count > 0 ? items : nil
+    }
+
+    /// Puts a copy of a damaged archive aside, before a save replaces it, and reports.
+    private func keepDamaged(
+        _ storage: PropertyListStorage, _ items: ItemArchiveReader, _ failure: PropertyListError?,
+        _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        report.isSalvaged = true
+        let reasons = (failure.map { [$0.message] } ?? []) + items.damage
+        var text = "\(DisplayPath.abbreviate(path)) is damaged: \(items.count) items were read"
+        if items.damagedItems > 0 { text += ", \(items.damagedItems) are lost or lack something" }
+        text += " (\(reasons.joined(separator: "; ")))"
+        guard !isReadOnly else {
+            report.notices.append(text + "; it is left as it is")
+            return
+        }
+        let kept = try attempt { () throws(FileError) in
+            // Opened again before anything was saved, it has its copy already.
+            let name = "items.archive.damaged"
+            let path = try aside(name)
+            if let last = try previous(name), try layer.contents(of: last).elementsEqual(storage.bytes) { return last }
+            try AtomicFile.write(storage.bytes, to: path, using: layer)
+            return path
+        }
+        report.notices.append(text + "; it is kept as \(PathText.name(of: kept))")
+        report.keptAside.append(kept)
+    }
+
+    // MARK: The journal
+
+    private func readJournal(
+        _ bytes: [UInt8]?, _ loader: ItemLoader, _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        guard let bytes, !bytes.isEmpty else { return }
+        let scan: JournalScan
+        do throws(StoreError) {
+            scan = try bytes.withBytes { bytes throws(StoreError) in try JournalScan(bytes) }
+        } catch {
+            return try keepJournal(as: "items.journal.torn", error.message, &report)
+        }
+        let own = bytes.withUnsafeBytes { scan.records(following: identity, in: $0) }
+        let isTolerant = own == nil && report.isSalvaged
+        guard let records = own ?? (isTolerant ? scan.records(followingDamaged: identity) : nil) else {
+            return try keepJournal(
+                as: "items.journal.other", "the journal follows another archive than items.archive", &report)
+        }
+        var intact = scan.intactLength
+        var damage = scan.damage
+        nextSequence = scan.nextSequence
+        var skipped = 0
+        defer {
+            if skipped > 0 {
+                report.notices.append("\(skipped) changes of the journal are about items that the damaged archive lost")
+            }
+        }
+        for record in records {
+            do throws(StoreError) {
+                skipped += try bytes.withBytes { bytes throws(StoreError) in
+                    try loader.replay(
+                        UnsafeRawBufferPointer(rebasing: bytes[record.payload]), isTolerant: isTolerant)
+                }
+                report.replayedRecords += 1
+            } catch {
+                (intact, damage) = (record.offset, error.message)
+                nextSequence = record.sequence
+                break
+            }
+        }
+        guard let damage else {
+            if isReadOnly { return }
+            journal = try attempt { () throws(FileError) in
+                try JournalWriter.open(journalPath, scan.header, nextSequence, length: intact, using: layer)
+            }
+            return
+        }
+        // The zeros behind are room.
+        let used = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+        let tail = Array(bytes[intact..<max(intact, used)])
+        let loss = "\(tail.count) bytes at the end of the journal cannot be used: \(damage)"
+        if isReadOnly {
+            report.notices.append("\(loss); they are left as they are")
+            return
+        }
+        try keepTail(tail, behind: intact, scan.header, loss, &report)
+    }
+
+    /// Puts a whole journal aside: nothing of it can be used.
+    private func keepJournal(
+        as name: String, _ reason: String, _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        guard !isReadOnly else {
+            report.notices.append("\(reason); it is left as it is")
+            return
+        }
+        let kept = try attempt { () throws(FileError) in
+            let kept = try aside(name)
+            try layer.rename(journalPath, to: kept)
+            try layer.syncDirectory(folder)
+            return kept
+        }
+        report.notices.append("\(reason); it is kept as \(PathText.name(of: kept))")
+        report.keptAside.append(kept)
+    }
+
+    /// Copies the bytes behind the last usable record aside, then cuts them off.
+    private func keepTail(
+        _ tail: [UInt8], behind intact: Int, _ header: JournalHeader, _ loss: String, _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        let kept = try attempt { () throws(FileError) in
+            let kept = try aside("items.journal.torn")
+            try AtomicFile.write(tail, to: kept, using: layer)
+            let writer = try JournalWriter.open(journalPath, header, nextSequence, length: intact, using: layer)
+            try writer.cut()
+            journal = writer
+            return kept
+        }
+        report.notices.append("\(loss); they are kept as \(PathText.name(of: kept))")
+        report.keptAside.append(kept)
+    }
+}

@@ -1,0 +1,269 @@
+public import ColumnEngine
+public import Files
+
+/// Keeps a store in a folder: `items.archive`, the saved document, and `items.journal`, each commit since.
+///
+/// Who opens the folder to write owns it: a second persistence there, in this process or in another, is refused until the
+/// first is gone. `docs/journal.md` specifies the files and what each crash leaves behind.
+public final class ArchivePersistence: DocumentPersistence, FilePersistence {
+    public let isReadOnly: Bool
+    /// The path of the archive.
+    public let path: String
+    /// The path of the journal.
+    public let journalPath: String
+    /// The path of the index, with which an archive is opened without reading it; nil for none.
+    public let indexPath: String?
+    let indexTurn = ItemIndexTurn()
+    /// Archives of fewer items are read whole when they are opened.
+    let mappedFrom: Int
+    /// How the archive writes its items.
+    public internal(set) var schema: ArchiveSchema
+
+    let layer: any FileLayer
+    let folder: String
+    private var lock: FolderLock?
+    /// False in tests that play a process that died: its lock would have gone with it.
+    package var takesLock = true
+    let removesLeftovers: Bool
+    let opensCutArchive: Bool
+    /// The archive that is in place.
+    var identity = ArchiveIdentity.none
+    public internal(set) var hasArchive = false
+    var journal: JournalWriter?
+    /// The number of the next record when there is no journal yet.
+    var nextSequence: UInt64 = 1
+    /// That of the last record when the store was opened, and one more for each commit since.
+    var revision = ItemRevision.initial
+    /// Records since the snapshot of the replacement under way, sealed for the journal that will follow it.
+    var following: FollowingRecords?
+    /// The records of a new journal of which it is not known whether it is in place.
+    var unsettled: FollowingRecords?
+    /// Whether the archive has content that the store does not hold, so that it is kept when it is first replaced.
+    var keepsOriginal = false
+    /// The file that the store reads items from.
+    var mapped = MappedArchive()
+
+    /// - Parameters:
+    ///   - folder: the container's Documents.
+    ///   - layer: the file system; if nil, that beneath the folder that is locked, which follows no link.
+    ///   - isReadOnly: never write; see the state of the opening.
+    ///   - className: the class of the items in a new archive.
+    ///   - indexFolder: where `items.index` is, the container's Caches say; nil for no index.
+    ///   - mappedFrom: archives of fewer items are read whole when they are opened, and get no index.
+    ///   - removesLeftovers: whether loading removes what interrupted writes left in the folder, for which all of the folder
+    ///     is listed; false when somebody else sees to that.
+    ///   - opensCutArchive: whether an archive that is damaged, and shorter than the journal or the index says, is opened
+    ///     with what can be read of it; false for an error that changes nothing, so that a backup can be put back.
+    ///   - lock: the folder's lock, when the caller has taken it; held until the persistence goes.
+    public init(
+        folder: String, using layer: (any FileLayer)? = nil, isReadOnly: Bool = false,
+        className: String = "Item", indexFolder: String? = nil, mappedFrom: Int = 4096,
+        removesLeftovers: Bool = true, opensCutArchive: Bool = true, lock: FolderLock? = nil
+    ) {
+        self.lock = lock
+        self.folder = folder
+        self.layer = layer ?? Self.layer(folder, indexFolder)
+        self.isReadOnly = isReadOnly
+        path = PathText.join(folder, "items.archive")
+        journalPath = PathText.join(folder, "items.journal")
+        indexPath = indexFolder.map { PathText.join($0, "items.index") }
+        self.mappedFrom = mappedFrom
+        self.removesLeftovers = removesLeftovers
+        self.opensCutArchive = opensCutArchive
+        schema = ArchiveSchema(className: className)
+    }
+
+    public var archivePath: String? { path }
+    public var closedPaths: [String] { [path, journalPath] + (indexPath.map { [$0] } ?? []) }
+    public var holdsMoreThanFields: Bool { schema.original != nil || !schema.foreignFields.isEmpty }
+
+    // MARK: The lock
+
+    /// The folder whose `.lock` keeps others away: the container's root if `folder` is its Documents, so that a host and a
+    /// store by itself exclude each other; else `folder`.
+    public var lockedFolder: String { Self.lockedFolder(folder) }
+
+    private static func lockedFolder(_ folder: String) -> String {
+        guard PathText.name(of: folder) == "Documents" else { return folder }
+        let parent = PathText.parent(of: folder)
+        let library = try? PosixFileLayer().status(PathText.join(parent, "Library"))
+        return library?.kind == .directory ? parent : folder
+    }
+
+    private static func layer(_ folder: String, _ indexFolder: String?) -> any FileLayer {
+        let root = lockedFolder(folder)
+        guard folder.hasPrefix(root), indexFolder?.hasPrefix(root + "/") ?? true else { return PosixFileLayer() }
+        // A folder that is not there has its error when it is opened.
+        return (try? BeneathFileLayer(root)) ?? PosixFileLayer()
+    }
+
+    /// Makes this the only one that writes to the folder, until it goes; `load(into:)` does it, too. Read-only it does nothing.
+    ///
+    /// - Throws: `FolderLockError`, which names the holder.
+    public func takeLock() throws(FolderLockError) {
+        guard takesLock, !isReadOnly, lock == nil else { return }
+        lock = try FolderLock(lockedFolder)
+    }
+
+    /// What an earlier owner left lying about has been seen to.
+    func noteOrder() { lock?.noteOrder() }
+
+    /// A journal shorter than this is never worth a save that nobody asked for.
+    public var shortJournalLength = 256 << 20
+
+    public var isJournalLong: Bool {
+        guard let length = journal?.length, length > shortJournalLength else { return false }
+        return UInt64(length) / 2 > identity.size
+    }
+
+    // MARK: Appending
+
+    public func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
+        if isReadOnly { throw .storeIsReadOnly }
+        try commit.checkFollows(revision)
+        var record = JournalEncoder.record(of: commit)
+        try attempt { () throws(FileError) in
+            let journal = try currentJournal(durable: durable)
+            try journal.append(&record, kind: .changes, durable: durable)
+            following?.add(record)
+        }
+        revision = revision.next
+        return revision
+    }
+
+    public func synchronize() throws(StoreError) {
+        try attempt { () throws(FileError) in try journal?.synchronize() }
+    }
+
+    private func currentJournal(durable: Bool) throws(FileError) -> JournalWriter {
+        try settleJournal()
+        if let journal { return journal }
+        let header = JournalHeader(archive: identity, identifier: Self.identifier(), firstSequence: nextSequence)
+        let created = try JournalWriter.create(
+            journalPath, header, nextSequence: nextSequence, durable: durable, using: layer)
+        journal = created
+        return created
+    }
+
+    /// Finds out which journal is in place after a change of journals that failed on its way.
+    private func settleJournal() throws(FileError) {
+        guard let next = unsettled else { return }
+        try layer.syncDirectory(folder)
+        if try layer.status(journalPath) != nil {
+            let file = try layer.open(journalPath, .read)
+            defer { layer.close(file) }
+            let start = try layer.contents(of: file)
+            let header = try? start.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
+            if let header, header.identifier == next.identifier {
+                journal = try JournalWriter.open(
+                    journalPath, header, next.nextSequence, length: header.bytes.count + next.bytes.count, using: layer)
+                nextSequence = next.nextSequence
+            }
+        }
+        unsettled = nil
+    }
+
+    static func identifier() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+
+    // MARK: Replacing
+
+    public func beginReplacement(_ snapshot: ItemSnapshot) throws(StoreError) -> any ItemReplacement {
+        if isReadOnly { throw .storeIsReadOnly }
+        try attempt { () throws(FileError) in try settleJournal() }
+        let last = (journal?.nextSequence ?? nextSequence) &- 1
+        following = FollowingRecords(identifier: Self.identifier(), firstSequence: last &+ 1)
+        return ArchiveReplacement(
+            path: path, indexPath: snapshot.count < mappedFrom ? nil : indexPath, snapshot: snapshot, schema: schema,
+            layer: layer, lastSequence: last)
+    }
+
+    public func abandon(_ replacement: any ItemReplacement) {
+        following = nil
+        // Not again after each commit.
+        shortJournalLength = max(shortJournalLength, (journal?.length ?? 0) * 2)
+        (replacement as? ArchiveReplacement)?.remove()
+    }
+
+    /// The order of the steps makes each crash harmless: the old journal learns of the new archive before that takes
+    /// its place, and stays until a new one, on the disk, follows the new archive.
+    public func finish(_ replacement: any ItemReplacement) throws(StoreError) {
+        guard let replacement = replacement as? ArchiveReplacement, let next = following else { return }
+        following = nil
+        // The old archive is held until the new one's journal is in place: what frees it would keep the disk from that.
+        let old = hasArchive ? try? layer.open(path, .read) : nil
+        defer { if let old { layer.discard(old) } }
+        do throws(StoreError) {
+            try checkMapped()
+            try attempt { () throws(FileError) in try prepare(replacement) }
+        } catch {
+            replacement.remove()
+            throw error
+        }
+        identity = replacement.identity
+        hasArchive = true
+        // If this fails, the old journal's checkpoint names the new archive: what is appended to it is found.
+        unsettled = next
+        try attempt { () throws(FileError) in try follow(next) }
+        unsettled = nil
+    }
+
+    /// Tells the old journal of the new archive, and puts that in place.
+    private func prepare(_ replacement: ArchiveReplacement) throws(FileError) {
+        try keepOriginal()
+        if let journal {
+            var record = JournalRecord.checkpoint(
+                replacement.identity, upTo: replacement.lastSequence, sequence: 0, identifier: 0)
+            try journal.append(&record, kind: .checkpoint, durable: true)
+        }
+        try layer.rename(replacement.temporary, to: path)
+        indexTurn.end {
+            // An index belongs to one archive: the former one's goes, if the new one has none.
+            if !replacement.putIndexInPlace(), let indexPath { try? layer.remove(indexPath) }
+        }
+    }
+
+    /// Begins the journal of the archive in place, with the commits that came after its snapshot.
+    private func follow(_ next: FollowingRecords) throws(FileError) {
+        try layer.syncDirectory(folder)
+        guard journal != nil || next.count > 0 else { return }
+        let header = JournalHeader(archive: identity, identifier: next.identifier, firstSequence: next.firstSequence)
+        let created = try JournalWriter.create(
+            journalPath, header, records: next.bytes, nextSequence: next.nextSequence, durable: true, using: layer)
+        journal?.isReplaced = true
+        journal = created
+        nextSequence = next.nextSequence
+    }
+
+    /// Keeps an archive that has more than the store when it is replaced for the first time.
+    private func keepOriginal() throws(FileError) {
+        guard keepsOriginal else { return }
+        let bytes = try layer.contents(of: path)
+        try AtomicFile.write(bytes, to: try aside("items.archive.original"), using: layer)
+        keepsOriginal = false
+    }
+
+    /// The last of the paths that ``aside(_:)`` gave for a name; nil for none.
+    func previous(_ name: String) throws(FileError) -> String? {
+        var found: String?
+        var number = 1
+        while true {
+            let path = PathText.join(folder, "\(name)-\(number)")
+            guard try layer.status(path) != nil else { return found }
+            found = path
+            number += 1
+        }
+    }
+
+    /// A path beside the store's files that nothing has: `<name>-1`, `<name>-2`, …
+    func aside(_ name: String) throws(FileError) -> String {
+        var number = 1
+        while true {
+            let path = PathText.join(folder, "\(name)-\(number)")
+            if try layer.status(path) == nil { return path }
+            number += 1
+        }
+    }
+}

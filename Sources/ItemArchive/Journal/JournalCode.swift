@@ -1,0 +1,33 @@
+import ColumnEngine
+
+/// The bytes that a commit's changes are made of; `docs/journal.md` specifies them.
+enum JournalCode {
+    enum Change: UInt8 {
+        /// key, fields: a new item at the end
+        case append = 1
+        /// position, key, fields: a new item at a position
+        case insert = 2
+        /// key
+        case remove = 3
+        /// key, field, value: absent removes the field
+        case set = 4
+        /// key, position
+        case move = 5
+        /// text: names the next custom field's number, from 5 on, within this record
+        case defineField = 6
+        /// key, text: the item that is there was made from the one with that key
+        case copy = 7
+    }
+
+    enum Key: UInt8 {
+        case uuid = 0
+        case text = 1
+        /// a UUID, and the item's place in the archive
+        case placedUUID = 2
+    }
+
+    enum Value: UInt8 {
+        case absent = 0
+        case no, yes, integer, real, single, date, string, data, array, dictionary, wideInteger, null, uid, set
+    }
+}

@@ -1,0 +1,71 @@
+public import ColumnEngine
+import Files
+
+/// The first 64 bytes of a journal: what it is, and which archive it follows.
+public struct JournalHeader: Sendable, Hashable {
+    public static let length = 64
+    /// The version of the format that this code writes; version 1, which has no places of items, is read, too.
+    public static let version: UInt16 = 2
+
+    static let magic: [UInt8] = Array("CubbyJnl".utf8)
+    static let byteOrder: UInt16 = 0x0102
+
+    public var archive: ArchiveIdentity
+    /// A random number that seeds the records' checksums: a record of another journal is never taken for one of this.
+    public var identifier: UInt64
+    /// The number that the first record has.
+    public var firstSequence: UInt64
+
+    public init(archive: ArchiveIdentity, identifier: UInt64, firstSequence: UInt64) {
+        self.archive = archive
+        self.identifier = identifier
+        self.firstSequence = firstSequence
+    }
+
+    /// The header's bytes.
+    public var bytes: [UInt8] {
+        var bytes = Self.magic
+        bytes.appendLittleEndian(Self.version)
+        bytes.appendLittleEndian(Self.byteOrder)
+        bytes.appendLittleEndian(UInt32(Self.length))
+        bytes.appendLittleEndian(archive.size)
+        bytes.appendLittleEndian(archive.checksum)
+        bytes.appendLittleEndian(identifier)
+        bytes.appendLittleEndian(firstSequence)
+        bytes.appendLittleEndian(UInt64(0))
+        bytes.appendLittleEndian(Checksum.hash(bytes))
+        return bytes
+    }
+
+    /// Reads a header.
+    ///
+    /// - Throws: ``StoreError`` with `corruptJournal` that says what is wrong.
+    public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        guard bytes.count >= Self.length else {
+            throw StoreError(.corruptJournal, "the journal ends within its header")
+        }
+        guard bytes.prefix(8).elementsEqual(Self.magic) else {
+            throw StoreError(.corruptJournal, "the journal does not begin as one")
+        }
+        let version = bytes.littleEndian(UInt16.self, at: 8)
+        let order = bytes.littleEndian(UInt16.self, at: 10)
+        guard Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.littleEndian(UInt64.self, at: 56)
+        else { throw StoreError(.corruptJournal, "the journal's header is damaged") }
+        guard (1...Self.version).contains(version), order == Self.byteOrder,
+            bytes.littleEndian(UInt32.self, at: 12) == UInt32(Self.length)
+        else {
+            throw StoreError(
+                .corruptJournal, "the journal has the format version \(version), and this program knows 1 and 2")
+        }
+        archive = ArchiveIdentity(
+            size: bytes.littleEndian(UInt64.self, at: 16), checksum: bytes.littleEndian(UInt64.self, at: 24))
+        identifier = bytes.littleEndian(UInt64.self, at: 32)
+        firstSequence = bytes.littleEndian(UInt64.self, at: 40)
+    }
+}
+
+extension [UInt8] {
+    mutating func appendLittleEndian<Number: FixedWidthInteger>(_ number: Number) {
+        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+    }
+}

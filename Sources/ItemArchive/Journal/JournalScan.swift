@@ -1,0 +1,103 @@
+public import ColumnEngine
+import Files
+
+/// A journal's records as far as they are intact. A pure function of the bytes.
+public struct JournalScan: Sendable {
+    public struct Record: Sendable, Hashable {
+        public var kind: JournalRecord.Kind
+        public var sequence: UInt64
+        /// Where the record begins in the file.
+        public var offset: Int
+        /// Where its payload is.
+        public var payload: Range<Int>
+    }
+
+    public private(set) var header: JournalHeader
+    public private(set) var records: [Record] = []
+    /// The bytes up to the end of the last intact record.
+    public private(set) var intactLength: Int
+    /// What is wrong with the bytes behind that; nil when there are none but zeros, which are room for more records.
+    public private(set) var damage: String?
+
+    /// Reads a journal.
+    ///
+    /// - Throws: ``StoreError`` with `corruptJournal` when even the header cannot be used.
+    public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        header = try JournalHeader(bytes)
+        intactLength = JournalHeader.length
+        var expected = header.firstSequence
+        while intactLength < bytes.count {
+            let start = intactLength
+            if Self.isRoom(bytes[start...]) { return }
+            let rest = bytes.count - start
+            guard rest >= JournalRecord.headerLength else {
+                damage = "a record breaks off within its header"
+                return
+            }
+            guard bytes.littleEndian(UInt32.self, at: start + 8) == JournalRecord.magic else {
+                damage = "no record begins where one should"
+                return
+            }
+            let length = bytes.littleEndian(UInt64.self, at: start + 16)
+            guard length <= UInt64(rest - JournalRecord.headerLength) else {
+                damage = "a record breaks off"
+                return
+            }
+            let end = start + JournalRecord.headerLength + Int(length)
+            let sum = Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[start + 8..<end]), seed: header.identifier)
+            guard sum == bytes.littleEndian(UInt64.self, at: start) else {
+                damage = "a record does not match its checksum"
+                return
+            }
+            let sequence = bytes.littleEndian(UInt64.self, at: start + 24)
+            guard let kind = JournalRecord.Kind(rawValue: bytes.littleEndian(UInt32.self, at: start + 12)),
+                sequence == expected
+            else {
+                damage = "a record is out of order"
+                return
+            }
+            records.append(
+                Record(
+                    kind: kind, sequence: sequence, offset: start, payload: start + JournalRecord.headerLength..<end))
+            expected &+= 1
+            intactLength = end
+        }
+    }
+
+    /// Whether there is nothing but zeros; where a record begins, its first bytes tell.
+    private static func isRoom(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+        bytes.allSatisfy { $0 == 0 }
+    }
+
+    /// The number that the next record gets.
+    public var nextSequence: UInt64 { (records.last?.sequence).map { $0 &+ 1 } ?? header.firstSequence }
+
+    /// The records of a journal for an archive that is damaged, and so no longer what the journal names; nil when the
+    /// journal's archive was shorter than this one.
+    public func records(followingDamaged archive: ArchiveIdentity) -> [Record]? {
+        header.archive.size < archive.size ? nil : records.filter { $0.kind == .changes }
+    }
+
+    /// The records that an archive does not contain yet; nil when the journal does not belong to it.
+    ///
+    /// The journal follows the archive that its header names. After a save that was interrupted between the new archive
+    /// and the new journal, it is the last checkpoint that names the archive, and the records before are in it.
+    public func records(following archive: ArchiveIdentity, in bytes: UnsafeRawBufferPointer) -> [Record]? {
+        if archive == header.archive { return records.filter { $0.kind == .changes } }
+        for checkpoint in checkpoints(in: bytes).reversed() where checkpoint.archive == archive {
+            return records.filter { $0.kind == .changes && $0.sequence > checkpoint.last }
+        }
+        return nil
+    }
+
+    /// The archives that saves announced, each with the number of the last record in it.
+    func checkpoints(in bytes: UnsafeRawBufferPointer) -> [(archive: ArchiveIdentity, last: UInt64)] {
+        records.filter { $0.kind == .checkpoint && $0.payload.count == 24 }.map { record in
+            let start = record.payload.lowerBound
+            let archive = ArchiveIdentity(
+                size: bytes.littleEndian(UInt64.self, at: start),
+                checksum: bytes.littleEndian(UInt64.self, at: start + 8))
+            return (archive, bytes.littleEndian(UInt64.self, at: start + 16))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import ColumnEngine
+import Files
+
+/// The journal's file: records go to its end, each in one write, whole or not at all.
+final class JournalWriter {
+    let path: String
+    private let layer: any FileLayer
+    private let file: OpenFile
+    let header: JournalHeader
+    private(set) var nextSequence: UInt64
+    /// The bytes of intact records; what is behind is the rest of a write that failed.
+    private(set) var length: Int
+    /// The length of the file. Behind the records there may be zeros: room for more.
+    private var end: Int
+    private var hasRest = false
+    private var isDirty = false
+    /// Whether the journal's name in its folder may not survive a power cut yet.
+    private var isNameDirty = false
+    /// Whether another journal has taken this one's name.
+    var isReplaced = false
+
+    /// The zeros that are written behind a record that waits for the disk. A later one that goes there changes neither the
+    /// size of the file nor where it lies: that the disk need not be told.
+    private static let room = 1 << 16
+    /// Longer records are few, and get no room behind them.
+    private static let shortRecord = 1 << 12
+
+    private init(
+        path: String, layer: any FileLayer, file: OpenFile, header: JournalHeader, nextSequence: UInt64, length: Int,
+        end: Int
+    ) {
+        self.path = path
+        self.layer = layer
+        self.file = file
+        self.header = header
+        self.nextSequence = nextSequence
+        self.length = length
+        self.end = end
+    }
+
+    deinit {
+        if isReplaced { layer.discard(file) } else { layer.close(file) }
+    }
+
+    /// Goes on with a journal that is there.
+    static func open(
+        _ path: String, _ header: JournalHeader, _ nextSequence: UInt64, length: Int, using layer: any FileLayer
+    ) throws(FileError) -> JournalWriter {
+        let file = try layer.open(path, .update)
+        do throws(FileError) {
+            return JournalWriter(
+                path: path, layer: layer, file: file, header: header, nextSequence: nextSequence, length: length,
+                end: try layer.status(file).size)
+        } catch {
+            layer.close(file)
+            throw error
+        }
+    }
+
+    /// Puts a new journal, with records that are sealed by its identifier, in the place of the old one.
+    static func create(
+        _ path: String, _ header: JournalHeader, records: [UInt8] = [], nextSequence: UInt64, durable: Bool,
+        using layer: any FileLayer
+    ) throws(FileError) -> JournalWriter {
+        let bytes = header.bytes + records
+        try AtomicFile.write(bytes, to: path, using: layer, durable: durable, permissions: 0o600)
+        let writer = JournalWriter(
+            path: path, layer: layer, file: try layer.open(path, .update), header: header, nextSequence: nextSequence,
+            length: bytes.count, end: bytes.count)
+        writer.isNameDirty = !durable
+        return writer
+    }
+
+    /// Appends a record whose payload follows 32 bytes of room.
+    ///
+    /// - Throws: `FileError`; nothing has been appended then.
+    func append(_ record: inout [UInt8], kind: JournalRecord.Kind, durable: Bool) throws(FileError) {
+        JournalRecord.seal(&record, kind: kind, sequence: nextSequence, identifier: header.identifier)
+        try removeRest()
+        let count = record.count
+        defer { record.removeLast(record.count - count) }
+        if durable, kind == .changes, count <= Self.shortRecord, length + count > end {
+            record += [UInt8](repeating: 0, count: Self.room)
+        }
+        do throws(FileError) {
+            hasRest = true
+            try record.withBytes { bytes throws(FileError) in try layer.writeAll(bytes, to: file, at: length) }
+            end = max(end, length + record.count)
+            if durable { try sync() }
+            hasRest = false
+        } catch {
+            // If this fails, too, the next append tries again before it writes.
+            try? removeRest()
+            throw error
+        }
+        length += count
+        nextSequence &+= 1
+        isDirty = !durable
+    }
+
+    /// Forces what was appended to the disk.
+    func synchronize() throws(FileError) {
+        guard isDirty || isNameDirty else { return }
+        try sync()
+        isDirty = false
+    }
+
+    private func sync() throws(FileError) {
+        try layer.syncData(file)
+        guard isNameDirty else { return }
+        try layer.syncDirectory(PathText.parent(of: path))
+        isNameDirty = false
+    }
+
+    /// Cuts off what is behind the usable records, durably.
+    func cut() throws(FileError) {
+        try layer.truncate(file, to: length)
+        end = length
+        try layer.sync(file)
+    }
+
+    private func removeRest() throws(FileError) {
+        guard hasRest else { return }
+        try layer.truncate(file, to: length)
+        end = length
+        hasRest = false
+    }
+}

@@ -1,0 +1,64 @@
+import ColumnEngine
+public import PropertyList
+
+/// The groups that a query gave, in order; a value that is refined step by step.
+public struct ItemGroups: RandomAccessCollection {
+    /// What groups are sorted by.
+    public enum Order: String, Sendable, CaseIterable {
+        case count, key
+    }
+
+    private let store: ItemStore
+    private let groups: [ItemGroup]
+
+    init(_ store: ItemStore, _ groups: [ItemGroup]) {
+        (self.store, self.groups) = (store, groups)
+    }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { groups.count }
+    public subscript(position: Int) -> ItemGroup { groups[position] }
+
+    /// By the number of items, or by key in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``; equal ones stay in
+    /// order.
+    public func sorted(by order: Order, descending: Bool = false) -> ItemGroups {
+        let places: [Int]
+        switch order {
+        case .count: places = Self.order(groups.map { $0.count }, descending) { $0 - $1 }
+        case .key:
+            var heap = CellHeap()
+            let cells = groups.map { $0.key.map { heap.cell($0) } ?? .absent }
+            places = Self.order(cells, descending, CellOrder.compare)
+        }
+        return ItemGroups(store, places.map { groups[$0] })
+    }
+
+    private static func order<Element>(
+        _ elements: [Element], _ isDescending: Bool, _ compare: (Element, Element) -> Int
+    ) -> [Int] {
+        elements.indices.sorted {
+            let order = compare(elements[$0], elements[$1])
+            return order == 0 ? $0 < $1 : (order < 0) != isDescending
+        }
+    }
+
+    /// The first groups. A negative number counts as 0.
+    public func limit(_ count: Int) -> ItemGroups {
+        ItemGroups(store, Array(groups.prefix(Swift.max(0, count))))
+    }
+
+    /// What functions make of each group, in the groups' order and in that of the functions, which are read as by
+    /// ``ItemAggregateFunction/init(format:of:)``.
+    ///
+    /// - Throws: ``StoreError`` for a text that is no function, for a field that no item has, and for a value that cannot be
+    ///   added up.
+    public func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
+        let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }
+        return try groups.map { group in try functions.map { try group.value($0) } }
+    }
+}
+
+extension ItemQuery {
+    /// As ``groupBy(_:)-(ItemKey)``, to be refined.
+    public func groups(by key: ItemKey) throws -> ItemGroups { ItemGroups(store, try groupBy(key)) }
+}

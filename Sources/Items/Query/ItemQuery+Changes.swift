@@ -1,0 +1,47 @@
+import ColumnEngine
+public import PropertyList
+
+extension ItemQuery {
+    /// Sets fields of every item: all of them or, if one refuses, none. Observers are told once; nil removes a field.
+    ///
+    /// - Returns: the number of items.
+    @discardableResult
+    public func update(_ values: [String: PropertyListValue?]) throws -> Int {
+        var fields: [(ItemField, PropertyListValue?)] = []
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            fields.append((try store.columns.fieldForAssignment(name, value), value))
+        }
+        return try changeEach { row in
+            for (field, value) in fields { try store.set(row, field, value) }
+        }
+    }
+
+    /// Removes every item: all of them or, if an observer refuses, none. Observers are told once.
+    ///
+    /// - Returns: the number of items.
+    @discardableResult
+    public func remove() throws -> Int {
+        try changeEach { row in try store.remove(row: row) }
+    }
+
+    private func changeEach(_ change: (UInt32) throws -> Void) throws -> Int {
+        try store.columns.pinningRows {
+            let rows = try rows.rows()
+            store.beginBulkChange()
+            defer { store.endBulkChange() }
+            store.openSavepoint()
+            do {
+                var count = 0
+                for row in rows where store.table.state(row) == .live {
+                    try change(row)
+                    count += 1
+                }
+                store.closeSavepoint()
+                return count
+            } catch {
+                store.rollBackSavepoint()
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import ColumnEngine
+import DequeModule
+
+/// What changed from elsewhere since the oldest step that can still be taken back was made: such a step takes back only what
+/// is still its own.
+///
+/// Grows with what is applied while there is a history, and shrinks with the history.
+struct ForeignChanges {
+    /// A field of a row, or its position.
+    private struct Place: Hashable {
+        var row: UInt32
+        var field: UInt32
+    }
+
+    private static let position = UInt32.max
+    private static let anyField = UInt32.max - 1
+    /// Fewer places are not worth a look for those that no step asks for any more.
+    private static let fewPlaces = 1024
+
+    /// How often changes came. A step has the number of the moment at which it was made.
+    private(set) var epoch: UInt64 = 0
+    private var places: [Place: UInt64] = [:]
+    private var prunedAt = fewPlaces
+    /// Rows whose items left, oldest first: their numbers are not given away while a step may refer to them.
+    private var removedRows: Deque<(row: UInt32, epoch: UInt64)> = []
+
+    /// Notes changes that happened, or those of a step that cannot be taken back any more.
+    mutating func note(_ changes: [Change]) {
+        epoch += 1
+        for change in changes {
+            switch change.kind {
+            case .append, .insert: break
+            case .remove: removedRows.append((change.row, epoch))
+            case .set:
+                places[Place(row: change.row, field: change.field)] = epoch
+                places[Place(row: change.row, field: Self.anyField)] = epoch
+            case .move: places[Place(row: change.row, field: Self.position)] = epoch
+            }
+        }
+    }
+
+    func changed(_ field: UInt32, of row: UInt32, since epoch: UInt64) -> Bool {
+        places[Place(row: row, field: field)] ?? 0 > epoch
+    }
+
+    func changedAnyField(of row: UInt32, since epoch: UInt64) -> Bool { changed(Self.anyField, of: row, since: epoch) }
+
+    func moved(_ row: UInt32, since epoch: UInt64) -> Bool { changed(Self.position, of: row, since: epoch) }
+
+    /// Forgets what no step asks for.
+    ///
+    /// - Parameter oldest: the epoch of the oldest step; nil when there is none.
+    /// - Returns: rows that no step refers to any more.
+    mutating func prune(_ oldest: UInt64?) -> [UInt32] {
+        guard let oldest else {
+            places = [:]
+            defer { removedRows = [] }
+            return removedRows.map(\.row)
+        }
+        var rows: [UInt32] = []
+        while let first = removedRows.first, first.epoch <= oldest {
+            rows.append(first.row)
+            removedRows.removeFirst()
+        }
+        if places.count > prunedAt {
+            places = places.filter { $0.value > oldest }
+            prunedAt = max(Self.fewPlaces, places.count * 2)
+        }
+        return rows
+    }
+}

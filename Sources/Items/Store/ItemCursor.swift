@@ -1,0 +1,30 @@
+import ColumnEngine
+
+/// An iteration over a store's items that changes of the store cannot disturb.
+public final class ItemCursor: Sequence, IteratorProtocol {
+    let store: ItemStore
+    /// The order when the iteration began; shared with the store until that changes.
+    private let slots: [UInt32]
+    private var nextSlot = 0
+
+    init(_ store: ItemStore) {
+        self.store = store
+        slots = store.columns.order.slots
+        store.columns.cursorCount += 1
+    }
+
+    deinit {
+        store.columns.unpinRows()
+    }
+
+    public func next() -> Item? { nextRow().map(store.item(row:)) }
+
+    func nextRow() -> UInt32? {
+        while nextSlot < slots.count {
+            let row = slots[nextSlot]
+            nextSlot += 1
+            if row != ItemOrder.hole, store.table.state(row) == .live { return row }
+        }
+        return nil
+    }
+}

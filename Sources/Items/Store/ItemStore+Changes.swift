@@ -1,0 +1,175 @@
+import ColumnEngine
+import PropertyList
+
+extension ItemStore {
+    // MARK: Creating
+
+    /// Appends a new item with the fields given.
+    ///
+    /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue` naming the field, `vetoed`, `readOnly`.
+    @discardableResult
+    public func createItem(_ fields: ItemFields = ItemFields()) throws(StoreError) -> Item {
+        let draft = try beginItem()
+        do throws(StoreError) {
+            try draft.set(fields)
+            return try insert(draft)
+        } catch {
+            draft.discard()
+            throw error
+        }
+    }
+
+    /// Appends an item made of an adjective and a noun, with a value below 100 and a serial number such as `1A2B3`.
+    @discardableResult
+    public func randomItem() throws(StoreError) -> Item {
+        let adjectives = ["Fluffy", "Rusty", "Shiny"]
+        let nouns = ["Bear", "Spork", "Mac"]
+        let name = adjectives[columns.keySource.number(below: 3)] + " " + nouns[columns.keySource.number(below: 3)]
+        var serial = ""
+        for place in 0..<5 {
+            let first: UInt8 = place % 2 == 0 ? 0x30 : 0x41
+            let kinds: UInt64 = place % 2 == 0 ? 10 : 26
+            serial.unicodeScalars.append(Unicode.Scalar(first + UInt8(columns.keySource.number(below: kinds))))
+        }
+        let value = Int64(columns.keySource.number(below: 100))
+        return try createItem(ItemFields(name: name, serialNumber: serial, valueInDollars: value))
+    }
+
+    /// A new item that is filled field by field and then inserted; for callers that have bytes and not strings.
+    ///
+    /// - Throws: `readOnly`, `full`.
+    package func beginItem() throws(StoreError) -> ItemDraft {
+        if isReadOnly { throw .storeIsReadOnly }
+        return try columns.makeDraft()
+    }
+
+    /// Appends an item that was begun with ``beginItem()``.
+    ///
+    /// - Throws: `duplicateKey`, `vetoed`. The draft is still to be discarded then.
+    package func insert(_ draft: ItemDraft) throws(StoreError) -> Item {
+        try insertDraft(draft.row)
+        return item(row: draft.row)
+    }
+
+    /// As ``insert(_:)``, for callers that need no object.
+    package func insertReference(_ draft: ItemDraft) throws(StoreError) -> ItemReference {
+        try insertDraft(draft.row)
+        return reference(draft.row)
+    }
+
+    private func insertDraft(_ row: UInt32) throws(StoreError) {
+        columns.completeDraft(row)
+        if isWatched {
+            keepLatestCommit()
+            if !observers.isEmpty {
+                let item = item(row: row)
+                try askObservers { try $0.itemStore(self, willInsert: item) }
+            }
+        }
+        try columns.appendDraft(row)
+        if !observers.isEmpty { tellInserted(row) }
+    }
+
+    // MARK: Removing and moving
+
+    /// Takes an item out of the store.
+    ///
+    /// - Throws: `itemRemoved`, `foreignItem`, `vetoed`, `readOnly`.
+    public func removeItem(_ item: Item) throws(StoreError) {
+        guard item.store === self else {
+            throw StoreError(.foreignItem, "the item belongs to another store")
+        }
+        try remove(row: item.row)
+    }
+
+    func remove(row: UInt32) throws(StoreError) {
+        if isReadOnly { throw .storeIsReadOnly }
+        guard table.state(row) == .live else { throw .itemWasRemoved }
+        if isWatched { keepLatestCommit() }
+        guard observers.isEmpty else {
+            let item = item(row: row)
+            try askObservers { try $0.itemStore(self, willRemove: item) }
+            guard table.state(row) == .live else { throw .itemWasRemoved }
+            let last = columns.fields(of: row)
+            columns.takeOut(row)
+            if bulkDepth > 0 {
+                bulkChanges.removed += 1
+            } else {
+                for observer in observers { observer.itemStore(self, didRemove: item, fields: last) }
+            }
+            return
+        }
+        columns.takeOut(row)
+    }
+
+    /// Takes the item at one position to another; both from 0. Nothing happens when they are equal.
+    ///
+    /// - Throws: `positionOutOfRange`, `readOnly`.
+    public func moveItem(from: Int, to: Int) throws(StoreError) {
+        if isReadOnly { throw .storeIsReadOnly }
+        for position in [from, to] where position < 0 || position >= count {
+            throw StoreError(
+                .positionOutOfRange(position: position, count: count),
+                count == 0
+                    ? "no item can be moved: the store is empty"
+                    : "position \(position + 1) is outside the store: it has the positions 1 to \(count)")
+        }
+        if from == to { return }
+        if isWatched { keepLatestCommit() }
+        columns.move(from: from, to: to)
+        if bulkDepth > 0 { bulkChanges.moved += 1 }
+    }
+
+    // MARK: Setting
+
+    func set(_ row: UInt32, _ field: ItemField, _ value: PropertyListValue?) throws(StoreError) {
+        guard columns.isAccessible(row) else { throw .itemWasRemoved }
+        try setCell(row, field, try columns.checkedCell(value, for: field))
+    }
+
+    func setUTF8(_ row: UInt32, _ field: ItemField, _ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+        guard columns.isAccessible(row) else { throw .itemWasRemoved }
+        try setCell(row, field, try columns.textCell(bytes, for: field))
+    }
+
+    /// Sets a field to a cell of a kind that it takes.
+    func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
+        switch table.state(row) {
+        case .live: break
+        case .draft:
+            columns.discard(table.cell(row, field), of: field)
+            columns.table.setCell(row, field, cell)
+            return
+        default: throw .itemWasRemoved
+        }
+        if isReadOnly { throw .storeIsReadOnly }
+        if heap.areEqual(table.cell(row, field), cell) { return columns.discard(cell, of: field) }
+        if !isWatched { return columns.change(row, field, to: cell) }
+        keepLatestCommit()
+        if observers.isEmpty { return columns.change(row, field, to: cell) }
+        try setAskingObservers(row, field, cell)
+    }
+
+    private func setAskingObservers(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
+        let item = item(row: row)
+        let name = fields.name(of: field)
+        let old = columns.value(row, field)
+        let wanted = heap.value(cell)
+        var new = wanted
+        try askObservers { try $0.itemStore(self, willUpdate: item, field: name, old: old, new: &new) }
+        guard table.state(row) == .live else { throw .itemWasRemoved }
+        var cell = cell
+        if new != wanted {
+            columns.discard(cell, of: field)
+            new = try FieldValidation.checked(new, for: field, named: name)
+            cell = new.map { columns.cell($0, for: field) } ?? .absent
+        }
+        if heap.areEqual(table.cell(row, field), cell) { return columns.discard(cell, of: field) }
+        columns.change(row, field, to: cell)
+        if bulkDepth > 0 {
+            bulkChanges.updated += 1
+        } else {
+            for observer in observers { observer.itemStore(self, didUpdate: item, field: name, old: old, new: new) }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import ColumnEngine
+package import PropertyList
+
+extension ItemStore {
+    // MARK: Items to references and back
+
+    /// The item's reference.
+    package func reference(to item: Item) -> ItemReference { reference(item.row) }
+
+    /// The item of a reference; one that is removed when it is gone for good.
+    package func item(_ reference: ItemReference) -> Item {
+        if isCurrent(reference) { return item(row: reference.row) }
+        // A row that is dead from the beginning: free again when nobody holds the object.
+        let (row, isNew) = columns.table.makeRow()
+        if isNew { columns.order.addRow() }
+        let item = item(row: row)
+        columns.rowDied(row)
+        return item
+    }
+
+    /// The item at a position from 0; nil outside the store. As ``subscript(_:)``.
+    package func reference(at position: Int) -> ItemReference? {
+        guard position >= 0, position < order.count else { return nil }
+        return reference(order.row(at: position))
+    }
+
+    /// The item whose key has these bytes. O(1).
+    package func reference(forKeyUTF8 key: UnsafeBufferPointer<UInt8>) -> ItemReference? {
+        guard let row = columns.row(forKey: key) else { return nil }
+        return reference(row)
+    }
+
+    /// All items in order, as they are now.
+    package var allReferences: [ItemReference] {
+        let slots = order.slots
+        return [ItemReference](unsafeUninitializedCapacity: slots.count) { buffer, count in
+            for row in slots where row != ItemOrder.hole {
+                buffer[count] = reference(row)
+                count += 1
+            }
+        }
+    }
+
+    /// The epoch, a counter that changes whenever an item leaves the store. The address is valid as long as the store.
+    package var epoch: UnsafePointer<UInt64> { UnsafePointer(columns.epochCounter) }
+
+    /// Whether the item is out of its store.
+    package func isRemoved(_ reference: ItemReference) -> Bool {
+        !isCurrent(reference) || !columns.isAccessible(reference.row)
+    }
+
+    @inline(__always)
+    func reference(_ row: UInt32) -> ItemReference {
+        ItemReference(row: row, generation: table.generation(row))
+    }
+
+    @inline(__always)
+    private func isCurrent(_ reference: ItemReference) -> Bool {
+        Int(reference.row) < table.rowCount && table.generation(reference.row) == reference.generation
+    }
+
+    @inline(__always)
+    private func row(_ reference: ItemReference) throws(StoreError) -> UInt32 {
+        guard isCurrent(reference), columns.isAccessible(reference.row) else { throw .itemWasRemoved }
+        return reference.row
+    }
+
+    // MARK: Fields
+
+    /// The value in dollars. Throws `itemRemoved`, as all of these do.
+    package func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64 {
+        table.cell(try row(reference), .valueInDollars).integerValue
+    }
+
+    /// When the item was recorded.
+    package func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate {
+        PropertyListDate(secondsSinceReferenceDate: table.cell(try row(reference), .dateCreated).realValue)
+    }
+
+    /// A text field's bytes; see ``Item/withUTF8(of:_:)``.
+    package func withUTF8(
+        of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Void
+    ) throws(StoreError) {
+        let row = try row(reference)
+        if field == .itemKey { return table.withKey(row) { body($0) } }
+        let cell = table.cell(row, field)
+        if cell.isText { cell.withText { body($0) } } else { body(nil) }
+    }
+
+    /// Sets the value in dollars.
+    ///
+    /// - Throws: as ``Item/setValueInDollars(_:)``.
+    package func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
+        let row = try row(reference)
+        guard table.state(row) == .live, !isWatched, !isReadOnly else {
+            return try setCell(row, .valueInDollars, .integer(value))
+        }
+        if table.cell(row, .valueInDollars).integerValue != value {
+            columns.change(row, .valueInDollars, to: .integer(value))
+        }
+    }
+
+    /// Sets a text field from bytes; see ``Item/setUTF8(_:for:)``.
+    package func setUTF8(
+        _ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField, of reference: ItemReference
+    ) throws(StoreError) {
+        try setUTF8(try row(reference), field, bytes)
+    }
+
+    /// Sets any field; see ``Item/setValue(_:for:)``.
+    package func setValue(
+        _ value: PropertyListValue?, for field: ItemField, of reference: ItemReference
+    ) throws(StoreError) {
+        try set(try row(reference), field, value)
+    }
+}
+
+extension ItemQuery {
+    /// The items, in order, as references.
+    ///
+    /// - Throws: as ``all()``.
+    package func references() throws -> [ItemReference] {
+        try rows.rows().map(store.reference)
+    }
+
+    /// Puts the bits of the items' references, in order, where there is room for them.
+    ///
+    /// - Parameter room: the place for so many; nil when there is none. It may change the store: items that it removes are
+    ///   among the references, or in their place such as name no item.
+    /// - Throws: as ``all()``.
+    package func copyReferences(to room: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws {
+        if let (index, ranks, isDescending) = rows.partOfIndex() {
+            guard let target = room(ranks.count) else { return }
+            let (first, second) = (rows.order.first?.field, rows.order.second?.field)
+            var count = 0
+            index.forEach(ranks, descending: isDescending) { entry in
+                if count < Self.lookahead {
+                    if let first { store.table.prefetchRead(entry.row, first) }
+                    if let second { store.table.prefetchRead(entry.row, second) }
+                }
+                target[count] = store.reference(entry.row).bits
+                count += 1
+                return true
+            }
+            for place in count..<ranks.count { target[place] = ItemReference.ofNoItem.bits }
+            return
+        }
+        let rows = try rows.rows()
+        guard let target = room(rows.count) else { return }
+        for place in rows.indices { target[place] = store.reference(rows[place]).bits }
+    }
+
+    /// How many items of an index are prefetched: their rows lie apart, and callers of a short answer read first the fields
+    /// that it is sorted by.
+    private static let lookahead = 16
+
+    /// The first item, nil when there is none. As ``first()``.
+    package func firstReference() throws -> ItemReference? {
+        var query = rows
+        query.limitCount = Swift.min(1, query.limitCount ?? 1)
+        return try query.rows().first.map(store.reference)
+    }
+}
+
+extension ItemGroup {
+    /// As ``items``.
+    package var references: [ItemReference] {
+        rows.filter { store.table.state($0) == .live }.map(store.reference)
+    }
+}
+
+extension ItemCursor {
+    /// As ``next()``.
+    package func nextReference() -> ItemReference? { nextRow().map(store.reference) }
+}

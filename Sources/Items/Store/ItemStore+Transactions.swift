@@ -1,0 +1,112 @@
+import ColumnEngine
+
+extension ItemStore {
+    /// Whether a transaction or a dry run is under way.
+    public var isInTransaction: Bool { !columns.savepoints.isEmpty }
+
+    /// Runs a body whose changes all happen or none: an error that it throws rolls back its changes, order and
+    /// removed items included, and is thrown again. Transactions nest as savepoints. The end of the outermost one is
+    /// a commit; if that fails, the changes are rolled back as well.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        beginTransaction()
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            rollBackSavepoint()
+            throw error
+        }
+        try endTransaction()
+        return result
+    }
+
+    /// Begins a transaction, or a savepoint within one. What changed before becomes a step of its own for `undo`.
+    public func beginTransaction() {
+        if columns.savepoints.isEmpty {
+            if log.isEmpty, !participantChanges.isEmpty {
+                remember(.change)
+                settle(.change)
+            }
+            seal()
+        }
+        openSavepoint()
+    }
+
+    /// Ends the innermost transaction, and commits the outermost.
+    ///
+    /// - Throws: `noTransaction`; what ``commit()`` throws, after rolling back.
+    public func endTransaction() throws(StoreError) {
+        guard let start = columns.savepoints.last else { throw Self.noTransaction }
+        guard columns.savepoints.count == 1 else { return closeSavepoint() }
+        do throws(StoreError) {
+            try participant?.prepareToCommit()
+        } catch {
+            rollBackSavepoint()
+            throw error
+        }
+        columns.savepoints.removeLast()
+        let isStep: Bool
+        do throws(StoreError) {
+            isStep = try write(.change)
+        } catch {
+            columns.sealed.removeAll { $0 > start }
+            rollBack(to: start)
+            participant?.rollBackSavepoint()
+            throw error
+        }
+        let changes = participant?.closeSavepoint() ?? []
+        if isStep, !undoStack.isEmpty {
+            if !changes.isEmpty { undoStack.changeNewest(1) { $0.participantChanges += changes } }
+        } else if !changes.isEmpty {
+            participantChanges += changes
+            remember(.change)
+        }
+        settle(.change)
+        tellCommits()
+    }
+
+    /// Rolls the innermost transaction back.
+    ///
+    /// - Throws: `noTransaction`.
+    public func rollBackTransaction() throws(StoreError) {
+        if columns.savepoints.isEmpty { throw Self.noTransaction }
+        rollBackSavepoint()
+    }
+
+    /// What a body would change: it runs, its changes are noted and rolled back.
+    ///
+    /// - Throws: what the body throws, after rolling back.
+    public func dryRun(_ body: () throws -> Void) throws -> ItemStoreDiff {
+        beginTransaction()
+        defer { rollBackSavepoint() }
+        let start = log.count
+        try body()
+        return ItemStoreDiff(columns, log[start...])
+    }
+
+    private static let noTransaction = StoreError(.noTransaction, "no transaction is under way: begin one first")
+
+    // MARK: Savepoints
+
+    func openSavepoint() {
+        columns.savepoints.append(log.count)
+        participant?.openSavepoint()
+    }
+
+    func closeSavepoint() {
+        columns.savepoints.removeLast()
+        participantChanges += participant?.closeSavepoint() ?? []
+    }
+
+    func rollBackSavepoint() {
+        guard let start = columns.savepoints.popLast() else { return }
+        rollBack(to: start)
+        participant?.rollBackSavepoint()
+    }
+
+    /// Takes back the log's changes from `start` on, newest first, and forgets them.
+    func rollBack(to start: Int, tells: Bool = true) {
+        let taken = columns.rollBack(to: start)
+        if !taken.isEmpty, tells, !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
+    }
+}

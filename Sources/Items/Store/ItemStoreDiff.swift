@@ -1,0 +1,84 @@
+import ColumnEngine
+public import PropertyList
+import Wording
+
+/// What a run of changes comes to: from the state before to the state after, without the steps between.
+public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
+    public struct Update: Sendable, Hashable {
+        public var itemKey: String
+        public var name: String
+        public var field: String
+        public var old: PropertyListValue?
+        public var new: PropertyListValue?
+    }
+
+    public struct Move: Sendable, Hashable {
+        public var itemKey: String
+        public var name: String
+        /// Positions from 0, at the moment of the move.
+        public var from: Int
+        public var to: Int
+    }
+
+    /// The items that are new, as they are at the end.
+    public var inserted: [ItemFields] = []
+    /// The items that are gone, as they were last.
+    public var removed: [ItemFields] = []
+    public var updated: [Update] = []
+    public var moved: [Move] = []
+
+    public var isEmpty: Bool { inserted.isEmpty && removed.isEmpty && updated.isEmpty && moved.isEmpty }
+
+    /// `2 inserted, 1 removed, 3 fields changed, 0 moved`.
+    public var description: String {
+        "\(inserted.count) inserted, \(removed.count) removed, \(updated.count) "
+            + "\(updated.count.word("field")) changed, \(moved.count) moved"
+    }
+
+    init(_ store: ColumnStore, _ changes: ArraySlice<Change>) {
+        struct Place: Hashable {
+            var row: UInt32
+            var field: UInt32
+        }
+        var insertedRows: [UInt32] = []
+        var isInserted: Set<UInt32> = []
+        var removedRows: [UInt32] = []
+        var seen: Set<Place> = []
+        for change in changes {
+            switch change.kind {
+            case .append:
+                for row in change.row..<change.row + UInt32(change.count) where isInserted.insert(row).inserted {
+                    insertedRows.append(row)
+                }
+            case .insert:
+                if isInserted.insert(change.row).inserted { insertedRows.append(change.row) }
+            case .remove:
+                if !isInserted.contains(change.row) { removedRows.append(change.row) }
+            case .set:
+                let field = ItemField(rawValue: change.field)
+                guard !isInserted.contains(change.row), store.table.state(change.row) == .live,
+                    seen.insert(Place(row: change.row, field: change.field)).inserted
+                else { continue }
+                let old = store.heap.value(change.cell)
+                let new = store.value(change.row, field)
+                if old != new {
+                    updated.append(
+                        Update(
+                            itemKey: store.table.keyString(change.row),
+                            name: CellHeap.string(store.table.cell(change.row, .name)),
+                            field: store.fields.name(of: field),
+                            old: old, new: new))
+                }
+            case .move:
+                guard !isInserted.contains(change.row), store.table.state(change.row) == .live else { continue }
+                moved.append(
+                    Move(
+                        itemKey: store.table.keyString(change.row),
+                        name: CellHeap.string(store.table.cell(change.row, .name)), from: Int(change.position),
+                        to: Int(change.field)))
+            }
+        }
+        inserted = insertedRows.filter { store.table.state($0) == .live }.map { store.fields(of: $0) }
+        removed = removedRows.filter { store.table.state($0) == .removed }.map { store.fields(of: $0) }
+    }
+}

@@ -1,0 +1,76 @@
+import ColumnEngine
+public import PropertyList
+
+/// Someone who is told of a store's changes before and after, and may refuse or rewrite them.
+///
+/// A `will…` method that throws refuses the change: what it changed itself is rolled back, and the change throws
+/// `vetoed`. Within `performBulkChange` the `did…` methods of single changes are not called; `didChangeMany` is, once.
+/// A change that undo, redo or a rollback makes is told by `didChangeMany` alone.
+public protocol ItemStoreObserver: AnyObject {
+    /// An item is about to be appended. Its fields can be read and set; it is not in the store yet.
+    func itemStore(_ store: ItemStore, willInsert item: Item) throws
+    func itemStore(_ store: ItemStore, didInsert item: Item)
+    /// A field is about to change. `new` may be rewritten; it is validated again.
+    func itemStore(
+        _ store: ItemStore, willUpdate item: Item, field: String, old: PropertyListValue?, new: inout PropertyListValue?
+    ) throws
+    func itemStore(
+        _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?, new: PropertyListValue?)
+    func itemStore(_ store: ItemStore, willRemove item: Item) throws
+    /// An item is gone: reading it throws, so its last fields come along.
+    func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields)
+    func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges)
+}
+
+extension ItemStoreObserver {
+    public func itemStore(_ store: ItemStore, willInsert item: Item) throws {}
+    public func itemStore(_ store: ItemStore, didInsert item: Item) {}
+    public func itemStore(
+        _ store: ItemStore, willUpdate item: Item, field: String, old: PropertyListValue?, new: inout PropertyListValue?
+    ) throws {}
+    public func itemStore(
+        _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?, new: PropertyListValue?
+    ) {}
+    public func itemStore(_ store: ItemStore, willRemove item: Item) throws {}
+    public func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields) {}
+    public func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) {}
+}
+
+/// How much a bulk change, an undo, a redo or a rollback changed.
+public struct ItemStoreChanges: Sendable, Hashable {
+    public enum Cause: String, Sendable {
+        case bulkChange, undo, redo, rollback
+    }
+
+    public var cause: Cause
+    public var inserted = 0
+    public var updated = 0
+    public var removed = 0
+    public var moved = 0
+
+    public var isEmpty: Bool { inserted + updated + removed + moved == 0 }
+
+    init(_ cause: Cause, _ changes: some Sequence<Change>) {
+        self.cause = cause
+        add(changes)
+    }
+
+    mutating func add(_ changes: some Sequence<Change>) {
+        for change in changes {
+            switch change.kind {
+            case .append: inserted += change.count
+            case .insert: inserted += 1
+            case .remove: removed += 1
+            case .set: updated += 1
+            case .move: moved += 1
+            }
+        }
+    }
+
+    /// The same changes taken back.
+    var inverted: ItemStoreChanges {
+        var inverted = self
+        (inverted.inserted, inverted.removed) = (removed, inserted)
+        return inverted
+    }
+}

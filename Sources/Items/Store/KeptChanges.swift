@@ -1,0 +1,144 @@
+import ColumnEngine
+import PropertyList
+
+/// The changes of a commit with the values that they refer to, in memory of their own.
+///
+/// The history notes old values only. The value after a change is the old one of the next change to the same field, or
+/// the one that the item has at the commit.
+struct KeptChanges {
+    /// A field of a row.
+    private struct Place: Hashable {
+        var row: UInt32
+        var field: UInt32
+    }
+
+    private struct Entry {
+        var kind: ItemChange.Kind
+        /// An update's field; for an insert and a removal, the index of the item's fields.
+        var number: UInt32 = 0
+        var key: PackedKey
+        var name: String
+        var old: PropertyListValue?
+        var new: PropertyListValue?
+        var position: UInt32 = 0
+        var formerPosition: UInt32 = 0
+    }
+
+    private var entries: [Entry] = []
+    /// The keys that are no UUIDs, by their entries' indexes.
+    private var textKeys: [Int: String] = [:]
+    private var items: [ItemFields] = []
+    private var fieldNames: [String] = []
+
+    init() {}
+
+    init(of changes: [Change], count: Int, in store: ColumnStore) {
+        fieldNames = store.fields.names
+        entries.reserveCapacity(count)
+        let inserted = Self.insertedRows(changes)
+        var later: [Place: PropertyListValue?] = [:]
+        // The fields of new items that were changed after the insertion.
+        var laterOfInserted: [UInt32: [UInt32: PropertyListValue?]] = [:]
+        // Newest first, so that the value after each change is known; turned at the end.
+        for change in changes.reversed() {
+            switch change.kind {
+            case .append:
+                for offset in stride(from: change.count - 1, through: 0, by: -1) {
+                    let row = change.row + UInt32(offset)
+                    add(.insert, row, store, position: change.position + UInt32(offset), laterOfInserted[row])
+                }
+            case .insert:
+                add(.insert, change.row, store, position: change.position, laterOfInserted[change.row])
+            case .remove:
+                add(.remove, change.row, store, position: change.position, nil)
+            case .set:
+                let place = Place(row: change.row, field: change.field)
+                let old = store.heap.value(change.cell)
+                var entry = entry(.update, change.row, store)
+                entry.number = change.field
+                entry.old = old
+                entry.new =
+                    later.updateValue(old, forKey: place)
+                    ?? store.value(change.row, ItemField(rawValue: change.field))
+                if inserted.contains(change.row) {
+                    laterOfInserted[change.row, default: [:]][change.field] = .some(old)
+                }
+                append(entry, change.row, store)
+            case .move:
+                var entry = entry(.move, change.row, store)
+                entry.formerPosition = change.position
+                entry.position = change.field
+                append(entry, change.row, store)
+            }
+        }
+        entries.reverse()
+        textKeys = Dictionary(uniqueKeysWithValues: textKeys.map { (entries.count - 1 - $0, $1) })
+    }
+
+    private static func insertedRows(_ changes: [Change]) -> Set<UInt32> {
+        var rows: Set<UInt32> = []
+        for change in changes {
+            switch change.kind {
+            case .append: for row in change.row..<change.row + UInt32(change.count) { rows.insert(row) }
+            case .insert: rows.insert(change.row)
+            case .remove, .set, .move: break
+            }
+        }
+        return rows
+    }
+
+    private func entry(_ kind: ItemChange.Kind, _ row: UInt32, _ store: ColumnStore) -> Entry {
+        Entry(kind: kind, key: store.table.key(row), name: CellHeap.string(store.table.cell(row, .name)))
+    }
+
+    private mutating func append(_ entry: Entry, _ row: UInt32, _ store: ColumnStore) {
+        if store.table.hasTextKey(row) { textKeys[entries.count] = store.table.keyString(row) }
+        entries.append(entry)
+    }
+
+    private mutating func add(
+        _ kind: ItemChange.Kind, _ row: UInt32, _ store: ColumnStore, position: UInt32,
+        _ earlier: [UInt32: PropertyListValue?]?
+    ) {
+        var entry = entry(kind, row, store)
+        entry.position = position
+        entry.number = UInt32(items.count)
+        var fields = store.fields(of: row)
+        for (field, value) in earlier ?? [:] { fields.setStored(value, fieldNames[Int(field)]) }
+        items.append(fields)
+        append(entry, row, store)
+    }
+
+    subscript(index: Int) -> ItemChange {
+        let entry = entries[index]
+        var change = ItemChange(
+            entry.kind, itemKey: textKeys[index] ?? entry.key.uuidString, name: entry.name)
+        switch entry.kind {
+        case .insert, .remove:
+            change.fields = items[Int(entry.number)]
+            change.position = Int(entry.position)
+        case .update:
+            change.field = fieldNames[Int(entry.number)]
+            change.old = entry.old
+            change.new = entry.new
+        case .move:
+            change.formerPosition = Int(entry.formerPosition)
+            change.position = Int(entry.position)
+        }
+        return change
+    }
+}
+
+extension ItemFields {
+    /// Sets a field to a value that an item had.
+    fileprivate mutating func setStored(_ value: PropertyListValue?, _ field: String) {
+        switch (field, value) {
+        case ("name", .string(let text)?): name = text
+        case ("serialNumber", .string(let text)?): serialNumber = text
+        case ("serialNumber", nil): serialNumber = nil
+        case ("valueInDollars", .integer(let number)?): valueInDollars = number
+        case ("dateCreated", .date(let date)?): dateCreated = date
+        default: custom[field] = value
+        }
+    }
+}

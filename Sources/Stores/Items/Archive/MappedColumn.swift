@@ -1,4 +1,0 @@
-/// The fields of mapped items as columns hold them.
-enum MappedColumn {
-    case name, serialNumber, valueInDollars, dateCreated, key, keyKind, custom
-}

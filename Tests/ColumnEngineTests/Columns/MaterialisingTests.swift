@@ -1,0 +1,42 @@
+import CPlatform
+import ItemsTestSupport
+import PredicateFormat
+import PropertyList
+import TestSupport
+import Testing
+
+@testable import ColumnEngine
+@testable import ItemArchive
+@testable import Items
+
+@Suite("Columns of a mapped archive")
+struct MaterialisingTests {
+    private static let count = 20_000
+
+    private func mappedStore(_ folder: StoreFolder) throws -> ItemStore {
+        let store = try folder.open(mapped: true)
+        try store.transaction {
+            for number in 0..<Self.count {
+                let item = try store.createItem(ItemFields(name: "n\(number)"))
+                try item.setValue(.string("shelf \(number % 9)"), forField: "shelf")
+            }
+        }
+        try store.saveChanges()
+        return try folder.open(mapped: true)
+    }
+
+    @Test("reading a field of all items is given up when it has to stop, and begins anew at the next question")
+    func interruption() throws {
+        let folder = try StoreFolder()
+        let store = try mappedStore(folder)
+        try #require(store.columns.rowSource != nil)
+        let field = try #require(store.existingField(named: "shelf")).rawValue
+        let predicate = try ItemPredicate(format: "shelf == 'shelf 3'")
+        let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, room: nil, context: nil))
+        #expect(throws: WorkStopped.self) { try store.query(predicate).count() }
+        _ = cubby_watch_work(former)
+        #expect(store.table.column(field) == nil)
+        #expect(try store.query(predicate).count() == (Self.count + 5) / 9)
+        #expect(store.table.column(field)?.encoding == .codes)
+    }
+}

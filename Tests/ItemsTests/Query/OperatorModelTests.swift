@@ -1,0 +1,212 @@
+import ItemsTestSupport
+import PredicateFormat
+import PropertyList
+import TestSupport
+import Testing
+
+@testable import ColumnEngine
+@testable import ItemArchive
+@testable import Items
+
+/// Random fields, changes and questions, beside a model that answers one record at a time. A failure names its seed.
+@Suite("Operators against a naive evaluator")
+struct OperatorModelTests {
+    @Test("every answer is the naive one, and columns take every encoding on the way")
+    func randomSchemas() throws {
+        var encodings = EncodingLog()
+        for seed in 1...UInt64(Self.seeds) {
+            var run = try OperatorRun(seed: seed, mapped: seed % 2 == 0)
+            try run.run(steps: Self.steps)
+            encodings.formUnion(run.driver.encodings)
+        }
+        typealias Encoding = FieldColumn.Encoding
+        let all: [Encoding] = [.integers, .reals, .dates, .codes, .cells, .sparse]
+        #expect(encodings.encodings == Set(all))
+        var wanted: [(Encoding, Encoding)] = [
+            (.integers, .reals), (.integers, .cells), (.reals, .cells), (.dates, .cells), (.codes, .cells),
+            (.cells, .codes),
+        ]
+        for encoding in all.dropLast() { wanted += [(encoding, .sparse), (.sparse, encoding)] }
+        for (from, to) in wanted {
+            let conversion = EncodingLog.Conversion(from: from, to: to)
+            #expect(encodings.conversions.contains(conversion), "never met: \(conversion)")
+        }
+    }
+
+    private static let seeds = 5, steps = 40
+}
+
+/// One run of a seed.
+struct OperatorRun {
+    let seed: UInt64
+    let isMapped: Bool
+    let folder: StoreFolder
+    var driver: FieldDriver
+    private var step = 0
+    private var save: ItemStoreSave?
+    private var snapshot: (ItemSnapshot, [ItemFields])?
+
+    init(seed: UInt64, mapped: Bool) throws {
+        (self.seed, isMapped) = (seed, mapped)
+        folder = try StoreFolder()
+        driver = FieldDriver(try folder.open(mapped: mapped), seed: seed)
+    }
+
+    private var place: Comment { "seed \(seed), step \(step)" }
+
+    mutating func run(steps: Int) throws {
+        try driver.create(1200)
+        try commit()
+        for number in 1...steps {
+            step = number
+            try act()
+            if number % 4 == 0 || number == steps { try check() }
+        }
+    }
+
+    private mutating func commit() throws {
+        if try driver.store.commit() { driver.model.commit() }
+    }
+
+    private mutating func act() throws {
+        let depth = driver.store.undoStack.count
+        switch driver.random.number(18) {
+        case 0: #expect(try driver.store.undo() == driver.model.undo(), place)
+        case 1: #expect(try driver.store.redo() == driver.model.redo(), place)
+        case 2, 3:
+            try driver.transaction()
+            if driver.store.undoStack.count > depth { driver.model.commit() }
+        case 4 where snapshot == nil && save == nil && !driver.store.columns.table.hasSnapshot:
+            driver.store.compactHeap()
+        case 5:
+            if let begun = save {
+                try driver.store.finish(begun, begun.write())
+                save = nil
+            } else {
+                save = try driver.store.beginSave()
+            }
+        case 6 where save == nil: try reopen()
+        case 9:
+            let field = FieldDriver.fields[driver.random.number(FieldDriver.fields.count)]
+            if try !driver.store.createIndex(field, lazily: driver.random.number(2) == 0) {
+                driver.store.dropIndex(field)
+            }
+        case 7, 8:
+            if let (snapshot, items) = snapshot {
+                let found = (0..<snapshot.count).map { snapshot.fields(at: $0) }
+                #expect(found == items, place)
+                self.snapshot = nil
+            } else {
+                snapshot = (ItemSnapshot(driver.store.columns), driver.model.items)
+            }
+        default:
+            for _ in 0..<1 + driver.random.number(2) { try driver.change() }
+            try commit()
+        }
+        driver.encodings.note(driver.store)
+    }
+
+    private mutating func reopen() throws {
+        try commit()
+        snapshot = nil
+        driver.reopen(try folder.open(mapped: isMapped && driver.random.number(4) > 0))
+    }
+
+    // MARK: Questions
+
+    private mutating func check() throws {
+        let store = driver.store
+        #expect(try store.records == driver.model.items, place)
+        let naive = NaiveQuery(driver.model.items)
+        let fields = FieldDriver.fields.filter { store.fields.existing($0) != nil }
+        guard !fields.isEmpty else { return }
+        var questions = RandomQuestions(fields: fields, random: driver.random)
+        for _ in 0..<6 {
+            guard let predicate = questions.predicate() else { continue }
+            let (query, expected) = (try store.query(predicate), naive.filter(predicate))
+            #expect(try Self.keys(query) == expected.keys, "\(place): \(predicate)")
+            #expect(try query.count() == expected.records.count, "\(place): \(predicate)")
+            try checkSorted(query, expected, &questions)
+            try checkAggregates(query, expected, &questions)
+        }
+        for _ in 0..<3 { try checkGroups(store.query(), naive, &questions) }
+        driver.random = questions.random
+        driver.encodings.note(store)
+    }
+
+    private static func keys(_ query: ItemQuery) throws -> [PropertyListValue?] {
+        try query.all().map { .string(try $0.itemKey) }
+    }
+
+    private func checkSorted(
+        _ query: ItemQuery, _ naive: NaiveQuery, _ questions: inout RandomQuestions
+    ) throws {
+        let keys = (0..<2).map { _ in (key: questions.key(), isDescending: questions.random.number(2) == 0) }
+        var sorted = query
+        for key in keys { sorted = try sorted.sorted(key.key, descending: key.isDescending) }
+        let expected = try naive.sorted(keys).keys
+        #expect(try Self.keys(sorted) == expected, "\(place): sorted by \(keys)")
+        let (offset, limit) = (questions.random.number(20), questions.random.number(200))
+        let part = try Self.keys(sorted.offset(offset).limit(limit))
+        let isPart = part == Array(expected.dropFirst(offset).prefix(limit))
+        #expect(isPart, "\(place): \(limit) behind \(offset) of those sorted by \(keys)")
+    }
+
+    private func checkAggregates(
+        _ query: ItemQuery, _ naive: NaiveQuery, _ questions: inout RandomQuestions
+    ) throws {
+        let key = questions.key()
+        if let sum = try naive.sum(key) {
+            let found = try query.sum(key)
+            if case (.real(let found), .real(let sum)) = (found, sum) {
+                #expect(Self.areEqual(found, sum), "\(place): sum of \(key)")
+            } else {
+                #expect(found == sum, "\(place): sum of \(key)")
+            }
+            let count = try naive.values(key).count { $0 != nil }
+            let mean = count == 0 ? nil : PredicateNumber(sum).map { $0.real / Double(count) }
+            #expect(Self.areEqual(try query.average(key), mean), "\(place): average of \(key)")
+        } else {
+            #expect(throws: StoreError.self, "\(place): sum of \(key)") { try query.sum(key) }
+        }
+        #expect(try query.min(key) == naive.extreme(key, -1), "\(place): min of \(key)")
+        #expect(try query.max(key) == naive.extreme(key, 1), "\(place): max of \(key)")
+    }
+
+    private func checkGroups(_ query: ItemQuery, _ naive: NaiveQuery, _ questions: inout RandomQuestions) throws {
+        let (key, other) = (questions.key(), questions.key())
+        let groups = try query.groups(by: driver.store.key(key))
+        let expected = try naive.groups(key)
+        let areKeys = groups.map(\.key) == expected.map(\.key)
+        let areCounts = groups.map(\.count) == expected.map(\.members.records.count)
+        #expect(areKeys && areCounts, "\(place): groups by \(key)")
+        guard groups.count == expected.count else { return }
+        for (group, expected) in zip(groups, expected).prefix(20) {
+            let members = try group.items.map { PropertyListValue?.some(.string(try $0.itemKey)) }
+            #expect(members == expected.members.keys, "\(place): group \(String(describing: group.key)) of \(key)")
+        }
+        let found = try groups.limit(10).aggregate(["count()", "count(\(other))", "min(\(other))", "max(\(other))"])
+        for (row, group) in zip(found, expected) {
+            let present = try group.members.values(other).count { $0 != nil }
+            let wanted: [PropertyListValue?] = [
+                .integer(Int64(group.members.records.count)), .integer(Int64(present)),
+                try group.members.extreme(other, -1), try group.members.extreme(other, 1),
+            ]
+            #expect(row == wanted, "\(place): \(other) of group \(String(describing: group.key)) of \(key)")
+        }
+    }
+
+    /// Sums whose terms overflow may be no numbers.
+    private static func areEqual(_ first: Double?, _ second: Double?) -> Bool {
+        first == second || first?.isNaN == true && second?.isNaN == true
+    }
+}
+
+extension PredicateNumber {
+    fileprivate var real: Double {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .real(let real): real
+        }
+    }
+}
