@@ -27,10 +27,10 @@ package struct CellHeap {
     private(set) var boxes: [PropertyListValue] = []
     private var cursor: UnsafeMutablePointer<UInt8>?
     private var remaining = 0
-    package private(set) var textBytes = 0
+    private(set) var textBytes = 0
     private(set) var garbageBytes = 0
     /// What cells of mapped items hold; nil when no archive is mapped.
-    package var faulted: FaultedValues?
+    var faulted: FaultedValues?
 
     private static let chunkSize = 1 << 18
     /// What a boxed value is taken to weigh, for the decision to compact.
@@ -46,11 +46,11 @@ package struct CellHeap {
         return copy
     }
 
-    package var needsCompaction: Bool {
+    var needsCompaction: Bool {
         garbageBytes > 1 << 20 && garbageBytes > (textBytes + boxes.count * Self.boxWeight) / 2
     }
 
-    package mutating func discard(_ cell: Cell) {
+    mutating func discard(_ cell: Cell) {
         switch cell.kind {
         case .longText:
             if !isMapped(cell) { garbageBytes += cell.heapByteCount }
@@ -74,11 +74,11 @@ package struct CellHeap {
     // MARK: Values to cells
 
     @inline(__always)
-    package mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell {
+    mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell {
         bytes.count <= Cell.shortTextLimit ? Cell.shortText(bytes) : longText(bytes)
     }
 
-    package mutating func text(_ string: String) -> Cell {
+    mutating func text(_ string: String) -> Cell {
         var string = string
         return string.withUTF8 { text($0) }
     }
@@ -140,7 +140,7 @@ package struct CellHeap {
         cell.withText { String(decoding: $0, as: UTF8.self) }
     }
 
-    package func value(_ cell: Cell) -> PropertyListValue? {
+    func value(_ cell: Cell) -> PropertyListValue? {
         switch cell.kind {
         case .absent: nil
         case .no: .boolean(false)
@@ -155,7 +155,7 @@ package struct CellHeap {
     }
 
     /// Whether two cells hold the same value, of the same kind.
-    package func areEqual(_ first: Cell, _ second: Cell) -> Bool {
+    func areEqual(_ first: Cell, _ second: Cell) -> Bool {
         if first == second { return true }
         switch (first.kind, second.kind) {
         case (.longText, .longText):

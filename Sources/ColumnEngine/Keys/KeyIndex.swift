@@ -42,7 +42,7 @@ package struct KeyIndex: ~Copyable {
     }
 
     /// Makes the empty index that of a mapped archive's items.
-    package mutating func adopt(_ mapped: MappedKeySlots) {
+    mutating func adopt(_ mapped: MappedKeySlots) {
         self.mapped = mapped
         count = mapped.itemCount
     }

@@ -65,7 +65,7 @@ extension ColumnStore {
 
     // MARK: The same without the log
 
-    package func restore(_ row: UInt32, at position: Int) {
+    func restore(_ row: UInt32, at position: Int) {
         order.insert(row, at: position)
         index.insert(row, hash: keyHash(row)) { keyHash($0) }
         table.states[row] = ItemTable.State.live.rawValue
@@ -73,7 +73,7 @@ extension ColumnStore {
         version &+= 1
     }
 
-    package func withdraw(_ row: UInt32) -> Int {
+    func withdraw(_ row: UInt32) -> Int {
         rowGoes(row)
         let position = order.remove(row)
         index.remove(row, hash: keyHash(row)) { keyHash($0) }
@@ -101,6 +101,29 @@ extension ColumnStore {
         for change in taken.reversed() { revert(change, died: &died) }
         for row in died where table.state(row) == .removed { rowDied(row) }
         return taken
+    }
+
+    /// Takes the last changes of the log back, and keeps the cells that go out: they are still somebody's.
+    package func takeBack(_ count: Int) {
+        let changes = Array(log.suffix(count))
+        log.removeLast(count)
+        sealed.removeAll { $0 > log.count }
+        for change in changes.reversed() {
+            switch change.kind {
+            case .append:
+                for offset in stride(from: change.count - 1, through: 0, by: -1) {
+                    _ = withdraw(change.row + UInt32(offset))
+                }
+            case .insert: _ = withdraw(change.row)
+            case .remove: restore(change.row, at: Int(change.position))
+            case .set:
+                setStored(change.row, ItemField(rawValue: change.field), change.cell)
+                version &+= 1
+            case .move:
+                order.move(from: Int(change.field), to: Int(change.position))
+                version &+= 1
+            }
+        }
     }
 
     /// The log's changes are no part of the history: what only they held goes.

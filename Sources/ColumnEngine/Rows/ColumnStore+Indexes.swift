@@ -34,7 +34,7 @@ extension ColumnStore {
 
     /// Sets a field of an item that is in the store.
     @inline(__always)
-    package func setStored(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
+    func setStored(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
         guard !indexes.isEmpty else { return table.setCell(row, field, cell) }
         for index in indexes where index.field == field {
             index.valueGoes(row)

@@ -11,13 +11,13 @@ package final class ColumnStore {
 
     @exclusivity(unchecked) package var table = ItemTable()
     @exclusivity(unchecked) package var order = ItemOrder()
-    @exclusivity(unchecked) package var index = KeyIndex()
-    @exclusivity(unchecked) package var keyHasher = KeyHasher()
-    @exclusivity(unchecked) package var heap = CellHeap()
-    @exclusivity(unchecked) package var fields = FieldTable()
+    @exclusivity(unchecked) var index = KeyIndex()
+    @exclusivity(unchecked) var keyHasher = KeyHasher()
+    @exclusivity(unchecked) var heap = CellHeap()
+    @exclusivity(unchecked) var fields = FieldTable()
     @exclusivity(unchecked) package var keySource = KeySource()
     /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
-    @exclusivity(unchecked) package var rowSource: (any RowSource)?
+    @exclusivity(unchecked) var rowSource: (any RowSource)?
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
 
     /// Changes since the last commit that went through, oldest first.
@@ -37,7 +37,7 @@ package final class ColumnStore {
     package let epochCounter: UnsafeMutablePointer<UInt64>
 
     /// Which items the archive has in their rows' places.
-    @exclusivity(unchecked) package var archivedPlaces = ArchivedPlaces()
+    @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
     /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
     private(set) var copies: [String: String] = [:]
     /// Whether the document has more of its items than fields hold.
@@ -73,7 +73,7 @@ package final class ColumnStore {
     /// The row whose key is this UUID. A key that is still in the archive is compared where it lies: of most items that
     /// are looked up one field is wanted.
     @inline(__always)
-    package func row(forKey key: PackedKey, _ hash: UInt64) -> UInt32? {
+    func row(forKey key: PackedKey, _ hash: UInt64) -> UInt32? {
         find(hash) { row in
             if !table.keys.isPresent(row), let archived = rowSource?.uuid(row) { return archived == key }
             // A key that cannot be read there is loaded, which reports the damage.

@@ -10,12 +10,12 @@ package struct FieldTable {
         }
     }
 
-    package func name(of field: ItemField) -> String {
+    func name(of field: ItemField) -> String {
         names[Int(field.rawValue)]
     }
 
     /// The field, if anything ever had it.
-    package func existing(_ name: String) -> ItemField? {
+    func existing(_ name: String) -> ItemField? {
         // No two of the domain are of one length.
         let domain: ItemField? =
             switch name.utf8.count {
@@ -31,7 +31,7 @@ package struct FieldTable {
     }
 
     /// The field, made when it is new.
-    package mutating func field(named name: String) -> ItemField {
+    mutating func field(named name: String) -> ItemField {
         if let number = numbers[name] { return ItemField(rawValue: number) }
         let number = UInt32(names.count)
         names.append(name)

@@ -11,7 +11,7 @@ package struct ItemOrder: ~Copyable {
     private var stored: [UInt32] = []
     /// The slot of each row; `nowhere` for a row that is not in the store.
     private var places = Column<UInt32>()
-    package private(set) var count = 0
+    private(set) var count = 0
     private var firstHole = Int.max
     /// The rows below are each at their own position, and nothing is written down: the order of a mapped archive until
     /// it changes.
@@ -38,7 +38,7 @@ package struct ItemOrder: ~Copyable {
     var snapshot: [UInt32]? { isInRowOrder ? nil : stored }
 
     /// Makes the empty order one of `number` rows, each at its own position. O(1).
-    package mutating func adopt(_ number: Int) {
+    mutating func adopt(_ number: Int) {
         untouched = number
         untouchedRows = number
         count = number
@@ -68,7 +68,7 @@ package struct ItemOrder: ~Copyable {
     }
 
     /// Makes room for a row's place.
-    package mutating func addRow() {
+    mutating func addRow() {
         if untouched > 0 {
             untouchedRows += 1
             return
@@ -99,13 +99,13 @@ package struct ItemOrder: ~Copyable {
 
     /// The row at a position below `count`.
     @inline(__always)
-    package mutating func row(at position: Int) -> UInt32 {
+    mutating func row(at position: Int) -> UInt32 {
         if position < untouched { return UInt32(position) }
         return position < firstHole ? stored[position] : rowBehindHole(position)
     }
 
     /// The position of a row that is in the order.
-    package mutating func position(of row: UInt32) -> Int {
+    mutating func position(of row: UInt32) -> Int {
         if row < untouched { return Int(row) }
         let slot = Int(places[row])
         if slot < firstHole { return slot }
@@ -160,7 +160,7 @@ package struct ItemOrder: ~Copyable {
     }
 
     /// Takes the row at one position to another: O(distance).
-    package mutating func move(from: Int, to: Int) {
+    mutating func move(from: Int, to: Int) {
         writeDown()
         close()
         isInRowOrder = false

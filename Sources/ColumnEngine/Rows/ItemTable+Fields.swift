@@ -29,14 +29,14 @@ extension ItemTable {
     }
 
     /// Calls a body with each field beyond the domain's that an item has, and its cell, in the order of the fields' numbers.
-    package func forEachCustomCell<Failure: Error>(
+    func forEachCustomCell<Failure: Error>(
         _ row: UInt32, _ body: (UInt32, Cell) throws(Failure) -> Void
     ) throws(Failure) {
         try FieldMerge.forEach(custom[row], columnNumbers, { column($0)?.cell(row) ?? .absent }, body)
     }
 
     /// The numbers of the fields beyond the domain's that an item has, ascending.
-    package func customFields(_ row: UInt32) -> [UInt32] {
+    func customFields(_ row: UInt32) -> [UInt32] {
         var numbers: [UInt32] = []
         forEachCustomCell(row) { number, _ in numbers.append(number) }
         return numbers

@@ -27,7 +27,7 @@ extension ItemTable {
 
     /// Prefetches the elements that a script's access to an item's field reads.
     @inline(__always)
-    package func prefetchRead(_ row: UInt32, _ field: ItemField) {
+    func prefetchRead(_ row: UInt32, _ field: ItemField) {
         states.prefetch(row)
         if field == .itemKey { textKeys.prefetch(row) }
         prefetch(row, field)

@@ -53,10 +53,10 @@ package struct ItemTable: ~Copyable {
         for row in 0..<UInt32(custom.count) where custom.isPresent(row) { custom.pointer(row).pointee.release() }
     }
 
-    package var rowCount: Int { states.count }
+    var rowCount: Int { states.count }
 
     @inline(__always)
-    package func state(_ row: UInt32) -> State {
+    func state(_ row: UInt32) -> State {
         State(rawValue: states[row]) ?? .free
     }
 
@@ -89,7 +89,7 @@ package struct ItemTable: ~Copyable {
 
     /// A row in state `draft` with the fields given, and whether it is one that the columns did not have.
     @inline(__always)
-    package mutating func makeRow(
+    mutating func makeRow(
         name: Cell = Cell(.shortText), serial: Cell = .absent, value: Int64 = 0, date: Double = 0,
         key: PackedKey = PackedKey(high: 0, low: 0), isTextKey: Bool = false
     ) -> (row: UInt32, isNew: Bool) {
@@ -136,7 +136,7 @@ package struct ItemTable: ~Copyable {
 
     /// How many items had the row before the one that has it now: with the row, it names the item for good.
     @inline(__always)
-    package func generation(_ row: UInt32) -> UInt16 {
+    func generation(_ row: UInt32) -> UInt16 {
         Int(row) < generations.count ? generations[Int(row)] : 0
     }
 
@@ -176,15 +176,15 @@ package struct ItemTable: ~Copyable {
 
     /// The address of the row's object; nil when there is none.
     @inline(__always)
-    package func handle(_ row: UInt32) -> UnsafeRawPointer? { handles[row] }
+    func handle(_ row: UInt32) -> UnsafeRawPointer? { handles[row] }
 
     @inline(__always)
-    package func setHandle(_ row: UInt32, _ handle: UnsafeRawPointer?) { handles[row] = handle }
+    func setHandle(_ row: UInt32, _ handle: UnsafeRawPointer?) { handles[row] = handle }
 
     // MARK: The archive
 
     /// Makes the empty table one of `count` items that are all still in an archive.
-    package mutating func map(_ count: Int, customKinds: [UInt16], _ source: any RowSource) {
+    mutating func map(_ count: Int, customKinds: [UInt16], _ source: any RowSource) {
         names.map(count, .name, source)
         serials.map(count, .serialNumber, source)
         values.map(count, .valueInDollars, source, isDense: true)
@@ -204,7 +204,7 @@ package struct ItemTable: ~Copyable {
 
     /// A field's value; absent for `itemKey`, which is no cell.
     @inline(__always)
-    package func cell(_ row: UInt32, _ field: ItemField) -> Cell {
+    func cell(_ row: UInt32, _ field: ItemField) -> Cell {
         switch field {
         case .name: names[row]
         case .serialNumber: serials[row]
@@ -240,7 +240,7 @@ package struct ItemTable: ~Copyable {
 
     /// Sets a field to a cell of a kind that the field takes.
     @inline(__always)
-    package mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
+    mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
         switch field {
         case .name:
             names.copyIfShared()
@@ -311,31 +311,31 @@ package struct ItemTable: ~Copyable {
 
     /// The key: packed, or the cell of its text.
     @inline(__always)
-    package func key(_ row: UInt32) -> PackedKey { keys[row] }
+    func key(_ row: UInt32) -> PackedKey { keys[row] }
 
     /// Whether the key is a text and not a packed UUID.
     @inline(__always)
-    package func hasTextKey(_ row: UInt32) -> Bool { textKeys[row] }
+    func hasTextKey(_ row: UInt32) -> Bool { textKeys[row] }
 
     /// Gives a draft its key.
-    package func setKey(_ row: UInt32, _ key: PackedKey) {
+    func setKey(_ row: UInt32, _ key: PackedKey) {
         keys[row] = key
         textKeys[row] = false
     }
 
     /// The same with a key that is no UUID.
-    package func setKey(_ row: UInt32, text: Cell) {
+    func setKey(_ row: UInt32, text: Cell) {
         keys[row] = PackedKey(text: text)
         textKeys[row] = true
     }
 
     /// The key's text.
-    package func keyString(_ row: UInt32) -> String {
+    func keyString(_ row: UInt32) -> String {
         textKeys[row] ? CellHeap.string(keys[row].cell) : keys[row].uuidString
     }
 
     /// Calls `body` with the key's bytes.
-    package func withKey<Result, Failure: Error>(
+    func withKey<Result, Failure: Error>(
         _ row: UInt32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try Self.withKey(keys[row], isText: textKeys[row], body)

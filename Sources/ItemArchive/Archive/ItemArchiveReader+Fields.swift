@@ -17,10 +17,10 @@ extension ItemArchiveReader {
         let number = try resolve(reference)
         if isNull(number) { return .absent }
         if let bytes = try reader.asciiString(at: number) { return cell(number, bytes) }
-        if let text = try reader.string(at: number) { return store.heap.text(text) }
+        if let text = try reader.string(at: number) { return store.text(text) }
         if case .string(let text)? = try objects.value(number) {
             hasOtherForms = true
-            return store.heap.text(text)
+            return store.text(text)
         }
         if try reader.kind(of: number) != .null { leaveOut("the \(field) of an item is no text") }
         return .absent
@@ -30,9 +30,9 @@ extension ItemArchiveReader {
     @inline(__always)
     private mutating func cell(_ number: Int, _ bytes: UnsafeRawBufferPointer) -> Cell {
         let text = bytes.assumingMemoryBound(to: UInt8.self)
-        guard bytes.count > Self.longText else { return store.heap.text(text) }
+        guard bytes.count > Self.longText else { return store.text(text) }
         if let known = longTexts[number] { return known }
-        let cell = store.heap.text(text)
+        let cell = store.text(text)
         longTexts[number] = cell
         return cell
     }
@@ -77,12 +77,12 @@ extension ItemArchiveReader {
         if let bytes = try reader.asciiString(at: number),
             let packed = PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
         {
-            store.table.setKey(draft.row, packed)
+            store.setKey(draft.row, packed)
             return true
         }
         let cell = try text(reference, "itemKey")
         guard cell.isText, cell.withText({ $0.count > 0 }) else { return false }
-        store.table.setKey(draft.row, text: cell)
+        store.setKey(draft.row, text: cell)
         return true
     }
 
@@ -95,7 +95,7 @@ extension ItemArchiveReader {
             return
         }
         if let bytes = try reader.asciiString(at: number) {
-            return store.table.setCell(draft.row, field, cell(number, bytes))
+            return store.setCell(draft.row, field, cell(number, bytes))
         }
         guard let value = try objects.value(number),
             let checked = try? FieldValidation.checked(value, for: field, named: name)
@@ -111,6 +111,6 @@ extension ItemArchiveReader {
         if case .array = checked, !lists.insert(number).inserted { hasOtherForms = true }
         if case .dictionary = checked, !lists.insert(number).inserted { hasOtherForms = true }
         if objects.metOtherForm { hasOtherForms = true }
-        store.table.setCell(draft.row, field, store.heap.cell(checked))
+        store.setCell(draft.row, field, store.cell(checked))
     }
 }

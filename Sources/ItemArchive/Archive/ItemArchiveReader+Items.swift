@@ -10,7 +10,7 @@ extension ItemArchiveReader {
         if notesElements { elements.append(nil) }
         do throws(PropertyListError) {
             let row = try readItem(number)
-            if notesElements, let row { elements[place] = store.table.keyString(row) }
+            if notesElements, let row { elements[place] = store.keyString(row) }
         } catch {
             damagedItems += 1
             note("item \(count + 1) of the archive is lost: \(error.message)")
@@ -57,10 +57,10 @@ extension ItemArchiveReader {
                 case .className: continue
                 case .name:
                     let cell = try text(reference, "name")
-                    if cell.isAbsent { hasOtherForms = true } else { store.table.setCell(draft.row, .name, cell) }
-                case .serialNumber: store.table.setCell(draft.row, .serialNumber, try text(reference, "serialNumber"))
-                case .value: store.table.setCell(draft.row, .valueInDollars, .integer(try integer(reference)))
-                case .date: store.table.setCell(draft.row, .dateCreated, .date(try date(reference)))
+                    if cell.isAbsent { hasOtherForms = true } else { store.setCell(draft.row, .name, cell) }
+                case .serialNumber: store.setCell(draft.row, .serialNumber, try text(reference, "serialNumber"))
+                case .value: store.setCell(draft.row, .valueInDollars, .integer(try integer(reference)))
+                case .date: store.setCell(draft.row, .dateCreated, .date(try date(reference)))
                 case .itemKey: hasKey = try readKey(reference, draft)
                 case .custom(let field, let name): try readCustom(reference, draft, field, name)
                 }
@@ -72,7 +72,7 @@ extension ItemArchiveReader {
         if isDamaged { damagedItems += 1 }
         finish(draft, hasKey: hasKey, lacksImage: lacksImage)
         if !foreignOfItem.isEmpty {
-            let key = store.table.keyString(draft.row)
+            let key = store.keyString(draft.row)
             foreign += foreignOfItem.map { ForeignFields.Field(itemKey: key, name: $0.name, uid: $0.uid) }
         }
         count += 1
@@ -83,12 +83,12 @@ extension ItemArchiveReader {
     private mutating func finish(_ draft: ItemDraft, hasKey: Bool, lacksImage: Bool) {
         if hasKey {
             if (try? loader.insert(draft)) != nil {
-                if notesElements { keyed.insert(store.table.keyString(draft.row)) }
-                if lacksImage { schema.keylessItems.insert(store.table.keyString(draft.row)) }
+                if notesElements { keyed.insert(store.keyString(draft.row)) }
+                if lacksImage { schema.keylessItems.insert(store.keyString(draft.row)) }
                 return
             }
             notices.append(
-                "two items of the archive have the itemKey \(store.table.keyString(draft.row)): the second got a new one"
+                "two items of the archive have the itemKey \(store.keyString(draft.row)): the second got a new one"
             )
         }
         var salt = UInt64(count)
@@ -97,7 +97,7 @@ extension ItemArchiveReader {
             seed.appendLittleEndian(identity.size)
             seed.appendLittleEndian(identity.checksum)
             seed.appendLittleEndian(salt)
-            store.table.setKey(
+            store.setKey(
                 draft.row,
                 .uuid(
                     high: Checksum.hash(seed, seed: 1), low: Checksum.hash(seed, seed: 2), version: 8))
@@ -105,7 +105,7 @@ extension ItemArchiveReader {
             salt &+= 1 << 40
         }
         if !hasKey, schema.itemKeyKey != "itemKey" {
-            schema.keylessItems.insert(store.table.keyString(draft.row))
+            schema.keylessItems.insert(store.keyString(draft.row))
         }
     }
 
@@ -147,7 +147,7 @@ extension ItemArchiveReader {
                 // An archiver writes a key that begins with $ as one that begins with $$.
                 if (try? FieldValidation.checkName(text)) != nil {
                     let name = schema.field(ofArchivedKey: text)
-                    plan.roles.append(.custom(store.fields.field(named: name), name))
+                    plan.roles.append(.custom(store.field(named: name), name))
                 } else {
                     plan.roles.append(.className)
                     leaveOut("the key \(text) of an item cannot be a field")

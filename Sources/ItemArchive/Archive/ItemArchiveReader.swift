@@ -148,7 +148,7 @@ package struct ItemArchiveReader {
             } else {
                 leaveOut("the items under \(key) of the archive become part of one array")
             }
-            loader.reserve(store.order.count + elements.count)
+            loader.reserve(store.count + elements.count)
             itemArrays.append(elements)
             var pace = InterruptionPace()
             for index in 0..<elements.count {

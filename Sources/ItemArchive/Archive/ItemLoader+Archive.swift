@@ -15,19 +15,13 @@ extension ItemLoader {
         _ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: MappedNumbers?,
         damaged: @escaping () -> Void
     ) {
-        for name in index.customFields { _ = store.fields.field(named: name) }
+        for name in index.customFields { _ = store.field(named: name) }
         let source = ArchiveRows(items, numbers: numbers)
         source.onDamage = { [weak store] text in
             damaged()
             store?.onDamage?(text)
         }
-        store.rowSource = source
-        store.heap.faulted = source.values
-        store.table.map(index.count, customKinds: index.fieldKinds, source)
-        store.order.adopt(index.count)
-        store.archivedPlaces.map(index.count)
-        store.keyHasher = KeyHasher(seed: index.seed)
-        store.index.adopt(slots)
+        store.map(index.count, index.fieldKinds, source, seed: index.seed, slots)
     }
 
     /// Applies the changes of one record of a journal.

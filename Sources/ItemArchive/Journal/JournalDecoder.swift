@@ -20,7 +20,7 @@ struct JournalDecoder {
     init(_ loader: ItemLoader, _ bytes: UnsafeRawBufferPointer, isTolerant: Bool = false) {
         self.loader = loader
         self.isTolerant = isTolerant
-        placeLimit = loader.store.archivedPlaces.limit
+        placeLimit = loader.store.placeLimit
         store = loader.store
         self.bytes = bytes
     }
@@ -31,10 +31,10 @@ struct JournalDecoder {
             case .append: try insertion(at: nil)
             case .insert:
                 let position = try varint()
-                guard position <= UInt64(store.order.count) || isTolerant else {
+                guard position <= UInt64(store.count) || isTolerant else {
                     throw corrupt("an item is inserted past the end")
                 }
-                try insertion(at: Int(min(position, UInt64(store.order.count))))
+                try insertion(at: Int(min(position, UInt64(store.count))))
             case .remove:
                 if let row = try existingRow() { store.takeOut(row) }
             case .set: try setField()
@@ -42,22 +42,22 @@ struct JournalDecoder {
                 let row = try existingRow()
                 var position = try varint()
                 guard let row else { continue }
-                guard position < UInt64(store.order.count) || isTolerant else {
+                guard position < UInt64(store.count) || isTolerant else {
                     throw corrupt("an item is moved past the end")
                 }
-                position = min(position, UInt64(store.order.count - 1))
-                let from = store.order.position(of: row)
+                position = min(position, UInt64(store.count - 1))
+                let from = store.position(of: row)
                 if from != Int(position) { store.move(from: from, to: Int(position)) }
             case .defineField:
                 let name = try string()
                 guard (try? FieldValidation.checkName(name)) != nil else { throw corrupt("a field has no usable name") }
-                let field = store.fields.field(named: name)
+                let field = store.field(named: name)
                 guard field.isCustom else { throw corrupt("the field \(name) is defined twice") }
                 recordFields.append(field)
             case .copy:
                 let row = try existingRow()
                 let source = try string()
-                if let row { store.noteCopy(of: source, as: store.table.keyString(row)) }
+                if let row { store.noteCopy(of: source, as: store.keyString(row)) }
             case nil:
                 offset -= 1
                 throw corrupt("an unknown change")
@@ -79,11 +79,11 @@ struct JournalDecoder {
             }
             throw error
         }
-        var change = Change(kind: .append, row: draft.row, position: UInt32(store.order.count - 1))
+        var change = Change(kind: .append, row: draft.row, position: UInt32(store.count - 1))
         change.count = 1
         store.log.append(change)
-        if let position, position < store.order.count - 1 {
-            store.move(from: store.order.count - 1, to: position)
+        if let position, position < store.count - 1 {
+            store.move(from: store.count - 1, to: position)
         }
     }
 
@@ -91,20 +91,20 @@ struct JournalDecoder {
         let row = draft.row
         let name = try cell()
         guard name.isText else { throw corrupt("a name is no text") }
-        store.table.setCell(row, .name, name)
+        store.setCell(row, .name, name)
         let serial = try cell()
         guard serial.isText || serial.isAbsent else { throw corrupt("a serialNumber is no text") }
-        store.table.setCell(row, .serialNumber, serial)
-        store.table.setCell(row, .valueInDollars, .integer(try signed()))
+        store.setCell(row, .serialNumber, serial)
+        store.setCell(row, .valueInDollars, .integer(try signed()))
         let date = Double(bitPattern: try fixed(UInt64.self))
         guard date.isFinite else { throw corrupt("a dateCreated is no date") }
-        store.table.setCell(row, .dateCreated, .date(date))
+        store.setCell(row, .dateCreated, .date(date))
         let count = try varint()
         guard count <= UInt64(bytes.count - offset) else { throw corrupt("an item has more fields than bytes") }
         for _ in 0..<count {
             let field = try field()
             guard field.isCustom else { throw corrupt("a custom field has the number of another") }
-            store.table.setCell(row, field, try cell())
+            store.setCell(row, field, try cell())
         }
     }
 
@@ -121,8 +121,8 @@ struct JournalDecoder {
             case .itemKey: false
             default: true
             }
-        guard fits else { throw corrupt("\(store.fields.name(of: field)) cannot hold its value") }
-        if let row { store.replayChange(row, field, to: cell) } else { store.heap.discard(cell) }
+        guard fits else { throw corrupt("\(store.name(of: field)) cannot hold its value") }
+        if let row { store.replayChange(row, field, to: cell) } else { store.discard(cell) }
     }
 
     // MARK: Parts
@@ -139,17 +139,17 @@ struct JournalDecoder {
         switch JournalCode.Key(rawValue: try byte()) {
         case .uuid:
             let key = try packedKey()
-            row = store.row(forKey: key, store.keyHasher.hash(key))
+            row = store.row(forKey: key)
         case .placedUUID:
             let key = try packedKey()
             let place = try varint()
             // A row that was never given back has the archive's item: neither index nor archive is looked into.
-            if place < UInt64(placeLimit), store.table.generation(UInt32(place)) == 0,
-                store.table.state(UInt32(place)) == .live
+            if place < UInt64(placeLimit), store.generation(UInt32(place)) == 0,
+                store.state(UInt32(place)) == .live
             {
                 row = UInt32(place)
             } else {
-                row = store.row(forKey: key, store.keyHasher.hash(key))
+                row = store.row(forKey: key)
             }
         case .text: row = store.row(forKey: try text())
         case nil: throw corrupt("a key of an unknown kind")
@@ -163,7 +163,7 @@ struct JournalDecoder {
 
     private mutating func readKey(into draft: ItemDraft) throws(StoreError) {
         switch JournalCode.Key(rawValue: try byte()) {
-        case .uuid: store.table.setKey(draft.row, try packedKey())
+        case .uuid: store.setKey(draft.row, try packedKey())
         case .text:
             let bytes = try text()
             guard !bytes.isEmpty else { throw corrupt("a key is empty") }
@@ -182,10 +182,10 @@ struct JournalDecoder {
         let start = offset
         switch JournalCode.Value(rawValue: try byte()) {
         case .absent: return .absent
-        case .string: return store.heap.text(try text())
+        case .string: return store.text(try text())
         default:
             offset = start
-            return store.heap.cell(try value(depth: 0))
+            return store.cell(try value(depth: 0))
         }
     }
 

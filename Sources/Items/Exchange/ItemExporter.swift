@@ -23,11 +23,9 @@ struct ItemExporter {
 
     /// The fields that go out, and their names there: those of the domain, then custom ones that an item has, by name.
     private func columns() -> [(field: ItemField, name: String)] {
-        var held: Set<UInt32> = []
-        for row in store.columns.order.slots where row != ItemOrder.hole {
-            store.table.forEachCustomCell(row) { number, _ in held.insert(number) }
+        let custom = store.columns.customFieldsInUse.map { ($0, store.columns.fieldNames[Int($0)]) }.sorted {
+            $0.1 < $1.1
         }
-        let custom = held.map { ($0, store.fields.names[Int($0)]) }.sorted { $0.1 < $1.1 }
         let all = ItemField.domain + custom.map { ItemField(rawValue: $0.0) }
         return all.compactMap { field in options.name(for: store.name(of: field)).map { (field, $0) } }
     }
@@ -38,7 +36,7 @@ struct ItemExporter {
         for column in columns { writer.append(column.name) }
         writer.endRow()
         var done = 0
-        for row in store.columns.order.slots where row != ItemOrder.hole {
+        for row in store.columns.slots where row != ItemOrder.hole {
             try options.report(done, store.count)
             for (field, _) in columns { try append(row, field, to: &writer) }
             writer.endRow()
@@ -48,10 +46,10 @@ struct ItemExporter {
     }
 
     private func append(_ row: UInt32, _ field: ItemField, to writer: inout CSVWriter) throws {
-        if field == .itemKey { return store.table.withKey(row) { writer.append($0) } }
-        let cell = store.table.cell(row, field)
+        if field == .itemKey { return store.columns.withKey(row) { writer.append($0) } }
+        let cell = store.columns.cell(row, field)
         if cell.isText { return cell.withText { writer.append($0) } }
-        switch store.heap.value(cell) {
+        switch store.columns.value(cell) {
         case nil: writer.append("")
         case .date(let date)?: writer.append(date.exactISO8601)
         case .boolean(let flag)?: writer.append(flag ? "true" : "false")
@@ -70,7 +68,7 @@ struct ItemExporter {
         let columns = columns()
         var records: [PropertyListValue] = []
         records.reserveCapacity(store.count)
-        for row in store.columns.order.slots where row != ItemOrder.hole {
+        for row in store.columns.slots where row != ItemOrder.hole {
             try options.report(records.count, store.count)
             var record: [String: PropertyListValue] = [:]
             for (field, name) in columns {
@@ -89,7 +87,7 @@ struct ItemExporter {
     /// A store whose items have the other names: what an archive calls its own fields is fixed.
     private func renamed() throws -> ItemStore {
         let other = ItemStore()
-        for row in store.columns.order.slots where row != ItemOrder.hole {
+        for row in store.columns.slots where row != ItemOrder.hole {
             var fields = store.columns.fields(of: row)
             let custom = fields.custom
             fields.custom = [:]

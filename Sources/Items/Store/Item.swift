@@ -36,21 +36,21 @@ public final class Item {
     public var itemKey: String {
         get throws(StoreError) {
             try check()
-            return store.table.keyString(row)
+            return store.columns.keyString(row)
         }
     }
 
     public var name: String {
         get throws(StoreError) {
             try check()
-            return CellHeap.string(store.table.cell(row, .name))
+            return CellHeap.string(store.columns.cell(row, .name))
         }
     }
 
     public var serialNumber: String? {
         get throws(StoreError) {
             try check()
-            let cell = store.table.cell(row, .serialNumber)
+            let cell = store.columns.cell(row, .serialNumber)
             return cell.isAbsent ? nil : CellHeap.string(cell)
         }
     }
@@ -58,22 +58,22 @@ public final class Item {
     public var valueInDollars: Int64 {
         get throws(StoreError) {
             try check()
-            return store.table.cell(row, .valueInDollars).integerValue
+            return store.columns.cell(row, .valueInDollars).integerValue
         }
     }
 
     public var dateCreated: PropertyListDate {
         get throws(StoreError) {
             try check()
-            return PropertyListDate(secondsSinceReferenceDate: store.table.cell(row, .dateCreated).realValue)
+            return PropertyListDate(secondsSinceReferenceDate: store.columns.cell(row, .dateCreated).realValue)
         }
     }
 
     /// Where the item stands in its store, from 0.
     public var position: Int {
         get throws(StoreError) {
-            guard store.table.state(row) == .live else { throw .itemWasRemoved }
-            return store.columns.order.position(of: row)
+            guard store.columns.state(row) == .live else { throw .itemWasRemoved }
+            return store.columns.position(of: row)
         }
     }
 
@@ -99,7 +99,7 @@ public final class Item {
     /// A field's value by name; nil for an absent field.
     public func value(forField name: String) throws(StoreError) -> PropertyListValue? {
         try check()
-        guard let field = store.fields.existing(name) else { return nil }
+        guard let field = store.columns.existingField(named: name) else { return nil }
         return store.columns.value(row, field)
     }
 
@@ -129,8 +129,8 @@ public final class Item {
         of field: ItemField, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
     ) throws(StoreError) -> Result {
         try check()
-        if field == .itemKey { return store.table.withKey(row) { body($0) } }
-        let cell = store.table.cell(row, field)
+        if field == .itemKey { return store.columns.withKey(row) { body($0) } }
+        let cell = store.columns.cell(row, field)
         return cell.isText ? cell.withText { body($0) } : body(nil)
     }
 
@@ -146,7 +146,7 @@ public final class Item {
     public var customFieldNames: [String] {
         get throws(StoreError) {
             try check()
-            return store.table.customFields(row).map { store.fields.names[Int($0)] }.sorted {
+            return store.columns.customFields(row).map { store.columns.fieldNames[Int($0)] }.sorted {
                 $0.utf8.lexicographicallyPrecedes($1.utf8)
             }
         }

@@ -9,7 +9,7 @@ public final class ItemCursor: Sequence, IteratorProtocol {
 
     init(_ store: ItemStore) {
         self.store = store
-        slots = store.columns.order.slots
+        slots = store.columns.slots
         store.columns.cursorCount += 1
     }
 
@@ -23,7 +23,7 @@ public final class ItemCursor: Sequence, IteratorProtocol {
         while nextSlot < slots.count {
             let row = slots[nextSlot]
             nextSlot += 1
-            if row != ItemOrder.hole, store.table.state(row) == .live { return row }
+            if row != ItemOrder.hole, store.columns.state(row) == .live { return row }
         }
         return nil
     }

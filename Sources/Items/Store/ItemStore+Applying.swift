@@ -26,14 +26,14 @@ extension ItemStore {
         if isWatched { keepLatestCommit() }
         do throws(StoreError) {
             for change in changes { try columns.perform(change) }
-            if revision == nil, !log.isEmpty { try appendLog(durable: durability == .power) }
+            if revision == nil, !columns.log.isEmpty { try appendLog(durable: durability == .power) }
         } catch {
             columns.hasRemovals = false
             rollBack(to: 0, tells: false)
             throw error
         }
         if let revision { self.revision = revision }
-        guard !log.isEmpty else { return }
+        guard !columns.log.isEmpty else { return }
         hasCommittedChanges = document != nil
         noteCommit(cause)
         endApplying()
@@ -43,13 +43,15 @@ extension ItemStore {
     private func endApplying() {
         // Who reads the commit later finds the values that go now.
         if isWatched { keepLatestCommit() }
-        let applied = log
+        let applied = columns.log
         columns.log = []
         columns.hasRemovals = false
         foreignChanges.note(applied)
-        for change in applied where change.kind == .set { columns.heap.discard(change.cell) }
+        for change in applied where change.kind == .set {
+            columns.discard(change.cell, of: ItemField(rawValue: change.field))
+        }
         if let participant {
-            let keys = Set(applied.lazy.filter { $0.kind == .remove }.map { self.table.keyString($0.row) })
+            let keys = Set(applied.lazy.filter { $0.kind == .remove }.map { self.columns.keyString($0.row) })
             if !keys.isEmpty { participant.removeContents(ofItems: keys).forEach(participant.forgetChange) }
             if durability == .power { participant.synchronize() }
         }
@@ -64,7 +66,7 @@ extension ItemStore {
 
     private func pruneForeignChanges() {
         let oldest = [undoStack.oldestEpoch, redoStack.oldestEpoch].compactMap { $0 }.min()
-        for row in foreignChanges.prune(oldest) where table.state(row) == .removed { columns.rowDied(row) }
+        for row in foreignChanges.prune(oldest) where columns.state(row) == .removed { columns.rowDied(row) }
     }
 
     // MARK: Steps that are no longer the store's own
@@ -72,8 +74,10 @@ extension ItemStore {
     /// Gives up a step that cannot be taken back; what lies below it in the same fields cannot be, either.
     func drop(_ group: ChangeGroup) {
         for number in group.participantChanges { participant?.forgetChange(number) }
-        for change in group.changes where change.kind == .set { columns.heap.discard(change.cell) }
-        foreignChanges.note(group.changes.filter { $0.kind != .remove || table.state($0.row) == .removed })
+        for change in group.changes where change.kind == .set {
+            columns.discard(change.cell, of: ItemField(rawValue: change.field))
+        }
+        foreignChanges.note(group.changes.filter { $0.kind != .remove || columns.state($0.row) == .removed })
         pruneForeignChanges()
     }
 
@@ -82,7 +86,7 @@ extension ItemStore {
         if group.epoch == foreignChanges.epoch { return nil }
         // Of the rows that the step itself brings back or takes out.
         var isLive: [UInt32: Bool] = [:]
-        func live(_ row: UInt32) -> Bool { isLive[row] ?? (table.state(row) == .live) }
+        func live(_ row: UInt32) -> Bool { isLive[row] ?? (columns.state(row) == .live) }
         for change in group.changes.reversed() {
             switch change.kind {
             case .append, .insert:
@@ -94,12 +98,12 @@ extension ItemStore {
                 }
             case .remove:
                 let other = columns.holder(ofKeyOf: change.row, columns.keyHash(change.row))
-                let isOut = isLive[change.row].map { !$0 } ?? (table.state(change.row) == .removed)
+                let isOut = isLive[change.row].map { !$0 } ?? (columns.state(change.row) == .removed)
                 guard isOut, other.map({ !live($0) }) ?? true else { return conflict(about: change.row, "the key") }
                 isLive[change.row] = true
             case .set:
                 guard live(change.row), !foreignChanges.changed(change.field, of: change.row, since: group.epoch) else {
-                    return conflict(about: change.row, fields.names[Int(change.field)])
+                    return conflict(about: change.row, columns.fieldNames[Int(change.field)])
                 }
             case .move:
                 guard live(change.row), !foreignChanges.moved(change.row, since: group.epoch) else {
@@ -111,10 +115,10 @@ extension ItemStore {
     }
 
     private func conflict(about row: UInt32, _ what: String) -> StoreError {
-        let name = CellHeap.string(table.cell(row, .name))
+        let name = CellHeap.string(columns.cell(row, .name))
         return StoreError(
             .conflict,
-            "the step is not taken back: \(what) of the item \(table.keyString(row)), \(name), was changed elsewhere "
+            "the step is not taken back: \(what) of the item \(columns.keyString(row)), \(name), was changed elsewhere "
                 + "since; the step is given up, and the next undo is of the one before")
     }
 }

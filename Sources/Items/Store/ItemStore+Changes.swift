@@ -84,12 +84,12 @@ extension ItemStore {
 
     func remove(row: UInt32) throws(StoreError) {
         if isReadOnly { throw .storeIsReadOnly }
-        guard table.state(row) == .live else { throw .itemWasRemoved }
+        guard columns.state(row) == .live else { throw .itemWasRemoved }
         if isWatched { keepLatestCommit() }
         guard observers.isEmpty else {
             let item = item(row: row)
             try askObservers { try $0.itemStore(self, willRemove: item) }
-            guard table.state(row) == .live else { throw .itemWasRemoved }
+            guard columns.state(row) == .live else { throw .itemWasRemoved }
             let last = columns.fields(of: row)
             columns.takeOut(row)
             if bulkDepth > 0 {
@@ -134,16 +134,16 @@ extension ItemStore {
 
     /// Sets a field to a cell of a kind that it takes.
     func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
-        switch table.state(row) {
+        switch columns.state(row) {
         case .live: break
         case .draft:
-            columns.discard(table.cell(row, field), of: field)
-            columns.table.setCell(row, field, cell)
+            columns.discard(columns.cell(row, field), of: field)
+            columns.setCell(row, field, cell)
             return
         default: throw .itemWasRemoved
         }
         if isReadOnly { throw .storeIsReadOnly }
-        if heap.areEqual(table.cell(row, field), cell) { return columns.discard(cell, of: field) }
+        if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
         if !isWatched { return columns.change(row, field, to: cell) }
         keepLatestCommit()
         if observers.isEmpty { return columns.change(row, field, to: cell) }
@@ -152,19 +152,19 @@ extension ItemStore {
 
     private func setAskingObservers(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
         let item = item(row: row)
-        let name = fields.name(of: field)
+        let name = columns.name(of: field)
         let old = columns.value(row, field)
-        let wanted = heap.value(cell)
+        let wanted = columns.value(cell)
         var new = wanted
         try askObservers { try $0.itemStore(self, willUpdate: item, field: name, old: old, new: &new) }
-        guard table.state(row) == .live else { throw .itemWasRemoved }
+        guard columns.state(row) == .live else { throw .itemWasRemoved }
         var cell = cell
         if new != wanted {
             columns.discard(cell, of: field)
             new = try FieldValidation.checked(new, for: field, named: name)
             cell = new.map { columns.cell($0, for: field) } ?? .absent
         }
-        if heap.areEqual(table.cell(row, field), cell) { return columns.discard(cell, of: field) }
+        if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
         columns.change(row, field, to: cell)
         if bulkDepth > 0 {
             bulkChanges.updated += 1

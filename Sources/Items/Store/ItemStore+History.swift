@@ -6,8 +6,8 @@ extension ItemStore {
         case change, undo, redo
     }
 
-    public var canUndo: Bool { !undoStack.isEmpty || !log.isEmpty || !participantChanges.isEmpty }
-    public var canRedo: Bool { !redoStack.isEmpty && log.isEmpty && participantChanges.isEmpty }
+    public var canUndo: Bool { !undoStack.isEmpty || !columns.log.isEmpty || !participantChanges.isEmpty }
+    public var canRedo: Bool { !redoStack.isEmpty && columns.log.isEmpty && participantChanges.isEmpty }
 
     /// Tells of a change of the participant's that is no item's, and can be taken back: it is part of the next commit's
     /// step, or a step of its own.
@@ -88,11 +88,11 @@ extension ItemStore {
             case .set: columns.change(change.row, ItemField(rawValue: change.field), to: change.cell)
             case .move:
                 // Changes from elsewhere may have shifted it.
-                let (from, to) = (order.position(of: change.row), min(Int(change.position), count - 1))
+                let (from, to) = (columns.position(of: change.row), min(Int(change.position), count - 1))
                 if from != to { columns.move(from: from, to: to) }
             }
         }
-        let done = log.count
+        let done = columns.log.count
         participantChanges = group.participantChanges.reversed()
         let reversed = participantChanges
         do throws(StoreError) {
@@ -100,7 +100,7 @@ extension ItemStore {
         } catch {
             // What could not be committed has not happened. The rows stay in the history: nothing of it was forgotten.
             participantChanges = []
-            takeBackReversal(done)
+            columns.takeBack(done)
             throw error
         }
         for number in reversed { participant?.reverseChange(number) }
@@ -110,42 +110,19 @@ extension ItemStore {
         }
     }
 
-    private func takeBackReversal(_ count: Int) {
-        let changes = Array(log.suffix(count))
-        columns.log.removeLast(count)
-        columns.sealed.removeAll { $0 > log.count }
-        for change in changes.reversed() {
-            switch change.kind {
-            case .append:
-                for offset in stride(from: change.count - 1, through: 0, by: -1) {
-                    _ = columns.withdraw(change.row + UInt32(offset))
-                }
-            case .insert: _ = columns.withdraw(change.row)
-            case .remove: columns.restore(change.row, at: Int(change.position))
-            case .set:
-                // The cell that goes out is still the group's own: it is not dropped.
-                columns.setStored(change.row, ItemField(rawValue: change.field), change.cell)
-                columns.version &+= 1
-            case .move:
-                columns.order.move(from: Int(change.field), to: Int(change.position))
-                columns.version &+= 1
-            }
-        }
-    }
-
     // MARK: Keeping the history
 
     /// Moves the log's groups to the stack that they belong to.
     func remember(_ kind: CommitKind) {
         var groups: [ChangeGroup] = []
         let sealed = columns.sealed
-        if sealed.isEmpty || sealed.last == log.count, sealed.count <= 1 {
-            groups = [ChangeGroup(changes: log, epoch: foreignChanges.epoch)]
+        if sealed.isEmpty || sealed.last == columns.log.count, sealed.count <= 1 {
+            groups = [ChangeGroup(changes: columns.log, epoch: foreignChanges.epoch)]
             columns.log = []
         } else {
             var start = 0
-            for end in sealed + [log.count] where end > start {
-                groups.append(ChangeGroup(changes: Array(log[start..<end]), epoch: foreignChanges.epoch))
+            for end in sealed + [columns.log.count] where end > start {
+                groups.append(ChangeGroup(changes: Array(columns.log[start..<end]), epoch: foreignChanges.epoch))
                 start = end
             }
             columns.log = []
@@ -193,7 +170,7 @@ extension ItemStore {
     /// Gives back memory that the changes of a commit left unused.
     func tidy() {
         columns.settleIndexes()
-        guard heap.needsCompaction, columns.cursorCount == 0, !columns.table.hasSnapshot else { return }
+        guard columns.needsCompaction, columns.cursorCount == 0, !columns.hasSnapshot else { return }
         compactHeap()
     }
 
@@ -209,8 +186,8 @@ extension ItemStore {
     private func settle(_ group: inout ChangeGroup, _ participant: any TransactionParticipant, _ hasRemovals: Bool) {
         if hasRemovals {
             var keys: Set<String> = []
-            for change in group.changes where change.kind == .remove && table.state(change.row) == .removed {
-                keys.insert(table.keyString(change.row))
+            for change in group.changes where change.kind == .remove && columns.state(change.row) == .removed {
+                keys.insert(columns.keyString(change.row))
             }
             if !keys.isEmpty { group.participantChanges += participant.removeContents(ofItems: keys) }
         }
@@ -232,7 +209,7 @@ extension ItemStore {
         for change in group.changes {
             switch change.kind {
             case .set: columns.discard(change.cell, of: ItemField(rawValue: change.field))
-            case .remove where table.state(change.row) == .removed: columns.rowDied(change.row)
+            case .remove where columns.state(change.row) == .removed: columns.rowDied(change.row)
             default: break
             }
         }

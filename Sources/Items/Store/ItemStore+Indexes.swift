@@ -2,7 +2,7 @@ import ColumnEngine
 
 extension ItemStore {
     /// The fields that have an ordered index, in the order in which they got it.
-    public var indexedFields: [String] { indexes.map { fields.name(of: $0.field) } }
+    public var indexedFields: [String] { columns.indexes.map { columns.name(of: $0.field) } }
 
     /// Makes an ordered index on a field, which queries use by themselves; nothing when there is one. `itemKey` always
     /// has one that finds equal keys, and may have an ordered one as well.
@@ -25,13 +25,15 @@ extension ItemStore {
     /// - Returns: whether there was one.
     @discardableResult
     public func dropIndex(_ name: String) -> Bool {
-        guard let field = fields.existing(name), let place = indexes.firstIndex(where: { $0.field == field }) else {
+        guard let field = columns.existingField(named: name),
+            let place = columns.indexes.firstIndex(where: { $0.field == field })
+        else {
             return false
         }
         columns.indexes.remove(at: place)
         return true
     }
 
-    /// The bytes that the ordered indexes take.
-    public var indexBytes: Int { indexes.reduce(0) { $0 + $1.byteCount } }
+    /// The bytes that the ordered columns.indexes take.
+    public var indexBytes: Int { columns.indexes.reduce(0) { $0 + $1.byteCount } }
 }

@@ -3,10 +3,10 @@ import ColumnEngine
 extension ItemStore {
     /// Whether something changed that the archive does not have, committed or not; without an archive, what is not
     /// committed.
-    public var hasChanges: Bool { hasCommittedChanges || !log.isEmpty }
+    public var hasChanges: Bool { hasCommittedChanges || !columns.log.isEmpty }
 
     /// Whether something changed since the last commit.
-    public var hasUncommittedChanges: Bool { !log.isEmpty }
+    public var hasUncommittedChanges: Bool { !columns.log.isEmpty }
 
     /// Whether the journal has grown so long that writing the archive anew is worth it: longer than 256 MB and than twice
     /// the archive.
@@ -61,7 +61,7 @@ extension ItemStore {
 
     /// Hands the log over as one commit, and moves it to the history. ``settle(_:waits:)`` has to follow.
     func write(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
-        guard !log.isEmpty else {
+        guard !columns.log.isEmpty else {
             // A step to take back, with nothing for the journal.
             if !participantChanges.isEmpty { remember(kind) }
             return false
@@ -82,9 +82,9 @@ extension ItemStore {
 
     /// Hands the log's changes to the persistence.
     func appendLog(durable: Bool) throws(StoreError) {
-        let textBytes = max(heap.textBytes - committedTextBytes, 0)
-        committedTextBytes = heap.textBytes
-        let commit = ItemCommit(columns, log, following: revision, textBytes: textBytes)
+        let textBytes = max(columns.textBytes - committedTextBytes, 0)
+        committedTextBytes = columns.textBytes
+        let commit = ItemCommit(columns, columns.log, following: revision, textBytes: textBytes)
         revision = try persistence.append(commit, durable: durable)
         hasCommittedChanges = document != nil
     }
@@ -97,7 +97,7 @@ extension ItemStore {
 
     /// Ends the group of changes that one `undo` takes back, without a commit.
     func seal() {
-        if log.count > columns.sealed.last ?? 0 { columns.sealed.append(log.count) }
+        if columns.log.count > columns.sealed.last ?? 0 { columns.sealed.append(columns.log.count) }
     }
 
     /// Writes every item to the archive, atomically and durably, and begins a new journal; waits until it is done.
@@ -127,7 +127,7 @@ extension ItemStore {
         guard let document, hasCommittedChanges || !document.hasArchive else { return nil }
         let replacement = try document.beginReplacement(ItemSnapshot(columns))
         isSaving = true
-        columns.archivedPlaces.beginSave(order)
+        columns.beginSave()
         return ItemStoreSave(replacement: replacement, version: version, count: count)
     }
 
@@ -138,7 +138,7 @@ extension ItemStore {
         guard isSaving else { return }
         isSaving = false
         var isDone = false
-        defer { columns.archivedPlaces.endSave(succeeded: isDone) }
+        defer { columns.endSave(succeeded: isDone) }
         switch result {
         case .failure(let error):
             document?.abandon(save.replacement)

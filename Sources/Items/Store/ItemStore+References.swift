@@ -11,17 +11,13 @@ extension ItemStore {
     package func item(_ reference: ItemReference) -> Item {
         if isCurrent(reference) { return item(row: reference.row) }
         // A row that is dead from the beginning: free again when nobody holds the object.
-        let (row, isNew) = columns.table.makeRow()
-        if isNew { columns.order.addRow() }
-        let item = item(row: row)
-        columns.rowDied(row)
-        return item
+        return columns.makeDeadRow(item(row:))
     }
 
     /// The item at a position from 0; nil outside the store. As ``subscript(_:)``.
     package func reference(at position: Int) -> ItemReference? {
-        guard position >= 0, position < order.count else { return nil }
-        return reference(order.row(at: position))
+        guard position >= 0, position < columns.count else { return nil }
+        return reference(columns.row(at: position))
     }
 
     /// The item whose key has these bytes. O(1).
@@ -32,7 +28,7 @@ extension ItemStore {
 
     /// All items in order, as they are now.
     package var allReferences: [ItemReference] {
-        let slots = order.slots
+        let slots = columns.slots
         return [ItemReference](unsafeUninitializedCapacity: slots.count) { buffer, count in
             for row in slots where row != ItemOrder.hole {
                 buffer[count] = reference(row)
@@ -51,12 +47,12 @@ extension ItemStore {
 
     @inline(__always)
     func reference(_ row: UInt32) -> ItemReference {
-        ItemReference(row: row, generation: table.generation(row))
+        ItemReference(row: row, generation: columns.generation(row))
     }
 
     @inline(__always)
     private func isCurrent(_ reference: ItemReference) -> Bool {
-        Int(reference.row) < table.rowCount && table.generation(reference.row) == reference.generation
+        Int(reference.row) < columns.rowCount && columns.generation(reference.row) == reference.generation
     }
 
     @inline(__always)
@@ -69,12 +65,12 @@ extension ItemStore {
 
     /// The value in dollars. Throws `itemRemoved`, as all of these do.
     package func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64 {
-        table.cell(try row(reference), .valueInDollars).integerValue
+        columns.cell(try row(reference), .valueInDollars).integerValue
     }
 
     /// When the item was recorded.
     package func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate {
-        PropertyListDate(secondsSinceReferenceDate: table.cell(try row(reference), .dateCreated).realValue)
+        PropertyListDate(secondsSinceReferenceDate: columns.cell(try row(reference), .dateCreated).realValue)
     }
 
     /// A text field's bytes; see ``Item/withUTF8(of:_:)``.
@@ -82,8 +78,8 @@ extension ItemStore {
         of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Void
     ) throws(StoreError) {
         let row = try row(reference)
-        if field == .itemKey { return table.withKey(row) { body($0) } }
-        let cell = table.cell(row, field)
+        if field == .itemKey { return columns.withKey(row) { body($0) } }
+        let cell = columns.cell(row, field)
         if cell.isText { cell.withText { body($0) } } else { body(nil) }
     }
 
@@ -92,10 +88,10 @@ extension ItemStore {
     /// - Throws: as ``Item/setValueInDollars(_:)``.
     package func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
         let row = try row(reference)
-        guard table.state(row) == .live, !isWatched, !isReadOnly else {
+        guard columns.state(row) == .live, !isWatched, !isReadOnly else {
             return try setCell(row, .valueInDollars, .integer(value))
         }
-        if table.cell(row, .valueInDollars).integerValue != value {
+        if columns.cell(row, .valueInDollars).integerValue != value {
             columns.change(row, .valueInDollars, to: .integer(value))
         }
     }
@@ -135,8 +131,8 @@ extension ItemQuery {
             var count = 0
             index.forEach(ranks, descending: isDescending) { entry in
                 if count < Self.lookahead {
-                    if let first { store.table.prefetchRead(entry.row, first) }
-                    if let second { store.table.prefetchRead(entry.row, second) }
+                    if let first { store.columns.prefetchRead(entry.row, first) }
+                    if let second { store.columns.prefetchRead(entry.row, second) }
                 }
                 target[count] = store.reference(entry.row).bits
                 count += 1
@@ -165,7 +161,7 @@ extension ItemQuery {
 extension ItemGroup {
     /// As ``items``.
     package var references: [ItemReference] {
-        rows.filter { store.table.state($0) == .live }.map(store.reference)
+        rows.filter { store.columns.state($0) == .live }.map(store.reference)
     }
 }
 

@@ -23,7 +23,7 @@ extension ItemStore {
     /// Begins a transaction, or a savepoint within one. What changed before becomes a step of its own for `undo`.
     public func beginTransaction() {
         if columns.savepoints.isEmpty {
-            if log.isEmpty, !participantChanges.isEmpty {
+            if columns.log.isEmpty, !participantChanges.isEmpty {
                 remember(.change)
                 settle(.change)
             }
@@ -79,9 +79,9 @@ extension ItemStore {
     public func dryRun(_ body: () throws -> Void) throws -> ItemStoreDiff {
         beginTransaction()
         defer { rollBackSavepoint() }
-        let start = log.count
+        let start = columns.log.count
         try body()
-        return ItemStoreDiff(columns, log[start...])
+        return ItemStoreDiff(columns, columns.log[start...])
     }
 
     private static let noTransaction = StoreError(.noTransaction, "no transaction is under way: begin one first")
@@ -89,7 +89,7 @@ extension ItemStore {
     // MARK: Savepoints
 
     func openSavepoint() {
-        columns.savepoints.append(log.count)
+        columns.savepoints.append(columns.log.count)
         participant?.openSavepoint()
     }
 

@@ -106,7 +106,7 @@ public final class ItemStore {
         store.columns.remembersCopies = store.document?.holdsMoreThanFields == true
         store.loadReport = report
         store.revision = report.revision
-        store.committedTextBytes = store.heap.textBytes
+        store.committedTextBytes = store.columns.textBytes
         store.hasCommittedChanges = store.document != nil && (report.replayedRecords > 0 || report.isSalvaged)
         return store
     }
@@ -130,14 +130,14 @@ public final class ItemStore {
     // MARK: Reading
 
     /// The number of items. O(1).
-    public var count: Int { order.count }
+    public var count: Int { columns.count }
 
     /// The item at a position from 0; nil outside the store.
     ///
     /// O(1), and O(log n) behind a place where an item was removed not long ago.
     public subscript(position: Int) -> Item? {
-        guard position >= 0, position < order.count else { return nil }
-        return item(row: order.row(at: position))
+        guard position >= 0, position < columns.count else { return nil }
+        return item(row: columns.row(at: position))
     }
 
     /// The item with a key. O(1).
@@ -154,8 +154,8 @@ public final class ItemStore {
     /// All items in order, as they are now.
     public var allItems: [Item] {
         var items: [Item] = []
-        items.reserveCapacity(order.count)
-        for row in order.slots where row != ItemOrder.hole { items.append(item(row: row)) }
+        items.reserveCapacity(columns.count)
+        for row in columns.slots where row != ItemOrder.hole { items.append(item(row: row)) }
         return items
     }
 
@@ -169,42 +169,42 @@ public final class ItemStore {
     ///
     /// - Throws: ``StoreError`` for a name that no field can have.
     public func field(named name: String) throws(StoreError) -> ItemField {
-        if let field = fields.existing(name) { return field }
+        if let field = columns.existingField(named: name) { return field }
         try FieldValidation.checkName(name)
-        return columns.fields.field(named: name)
+        return columns.field(named: name)
     }
 
     /// The number of a field that some item has or had; nil for any other name.
     public func existingField(named name: String) -> ItemField? {
-        fields.existing(name)
+        columns.existingField(named: name)
     }
 
     /// The name of a field.
     public func name(of field: ItemField) -> String {
-        fields.name(of: field)
+        columns.name(of: field)
     }
 
     /// The names of all fields that some item has or had, those of the domain first.
-    public var fieldNames: [String] { fields.names }
+    public var fieldNames: [String] { columns.fieldNames }
 
     // MARK: Rows
 
     /// The one object for a row.
     @inline(__always)
     func item(row: UInt32) -> Item {
-        if let handle = table.handle(row) {
+        if let handle = columns.handle(row) {
             return Unmanaged<Item>.fromOpaque(handle).takeUnretainedValue()
         }
         let item = Item(store: self, row: row)
-        table.setHandle(row, Unmanaged.passUnretained(item).toOpaque())
+        columns.setHandle(row, Unmanaged.passUnretained(item).toOpaque())
         return item
     }
 }
 
 extension ItemStore {
     /// Rows that exist, in use or not: what memory the columns take.
-    public var rowCount: Int { table.rowCount }
+    public var rowCount: Int { columns.rowCount }
 
     /// Bytes of texts that are too long for their cells, garbage included.
-    public var textBytes: Int { heap.textBytes }
+    public var textBytes: Int { columns.textBytes }
 }

@@ -56,29 +56,29 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                 if !isInserted.contains(change.row) { removedRows.append(change.row) }
             case .set:
                 let field = ItemField(rawValue: change.field)
-                guard !isInserted.contains(change.row), store.table.state(change.row) == .live,
+                guard !isInserted.contains(change.row), store.state(change.row) == .live,
                     seen.insert(Place(row: change.row, field: change.field)).inserted
                 else { continue }
-                let old = store.heap.value(change.cell)
+                let old = store.value(change.cell)
                 let new = store.value(change.row, field)
                 if old != new {
                     updated.append(
                         Update(
-                            itemKey: store.table.keyString(change.row),
-                            name: CellHeap.string(store.table.cell(change.row, .name)),
-                            field: store.fields.name(of: field),
+                            itemKey: store.keyString(change.row),
+                            name: CellHeap.string(store.cell(change.row, .name)),
+                            field: store.name(of: field),
                             old: old, new: new))
                 }
             case .move:
-                guard !isInserted.contains(change.row), store.table.state(change.row) == .live else { continue }
+                guard !isInserted.contains(change.row), store.state(change.row) == .live else { continue }
                 moved.append(
                     Move(
-                        itemKey: store.table.keyString(change.row),
-                        name: CellHeap.string(store.table.cell(change.row, .name)), from: Int(change.position),
+                        itemKey: store.keyString(change.row),
+                        name: CellHeap.string(store.cell(change.row, .name)), from: Int(change.position),
                         to: Int(change.field)))
             }
         }
-        inserted = insertedRows.filter { store.table.state($0) == .live }.map { store.fields(of: $0) }
-        removed = removedRows.filter { store.table.state($0) == .removed }.map { store.fields(of: $0) }
+        inserted = insertedRows.filter { store.state($0) == .live }.map { store.fields(of: $0) }
+        removed = removedRows.filter { store.state($0) == .removed }.map { store.fields(of: $0) }
     }
 }

@@ -33,7 +33,7 @@ struct KeptChanges {
     init() {}
 
     init(of changes: [Change], count: Int, in store: ColumnStore) {
-        fieldNames = store.fields.names
+        fieldNames = store.fieldNames
         entries.reserveCapacity(count)
         let inserted = Self.insertedRows(changes)
         var later: [Place: PropertyListValue?] = [:]
@@ -53,7 +53,7 @@ struct KeptChanges {
                 add(.remove, change.row, store, position: change.position, nil)
             case .set:
                 let place = Place(row: change.row, field: change.field)
-                let old = store.heap.value(change.cell)
+                let old = store.value(change.cell)
                 var entry = entry(.update, change.row, store)
                 entry.number = change.field
                 entry.old = old
@@ -88,11 +88,11 @@ struct KeptChanges {
     }
 
     private func entry(_ kind: ItemChange.Kind, _ row: UInt32, _ store: ColumnStore) -> Entry {
-        Entry(kind: kind, key: store.table.key(row), name: CellHeap.string(store.table.cell(row, .name)))
+        Entry(kind: kind, key: store.key(row), name: CellHeap.string(store.cell(row, .name)))
     }
 
     private mutating func append(_ entry: Entry, _ row: UInt32, _ store: ColumnStore) {
-        if store.table.hasTextKey(row) { textKeys[entries.count] = store.table.keyString(row) }
+        if store.hasTextKey(row) { textKeys[entries.count] = store.keyString(row) }
         entries.append(entry)
     }
 

@@ -35,8 +35,8 @@ struct MaterialisingTests {
         let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, room: nil, context: nil))
         #expect(throws: WorkStopped.self) { try store.query(predicate).count() }
         _ = cubby_watch_work(former)
-        #expect(store.table.column(field) == nil)
+        #expect(store.columns.table.column(field) == nil)
         #expect(try store.query(predicate).count() == (Self.count + 5) / 9)
-        #expect(store.table.column(field)?.encoding == .codes)
+        #expect(store.columns.table.column(field)?.encoding == .codes)
     }
 }

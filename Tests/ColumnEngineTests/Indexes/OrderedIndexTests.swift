@@ -14,7 +14,7 @@ struct OrderedIndexTests {
 
     /// The order that a scan sorts by: the same query against a store without indexes.
     private func compare(_ store: ItemStore, _ random: inout TestGenerator, _ formats: [String]) throws {
-        let indexes = store.indexes
+        let indexes = store.columns.indexes
         for format in formats {
             var query = try store.query(ItemPredicate(format: format))
             if random.number(2) == 0 { query = try sorted(query, &random) }
@@ -173,7 +173,7 @@ struct OrderedIndexTests {
         let query = try store.query(ItemPredicate(format: "valueInDollars > 90"))
         for number in 1...64 {
             #expect(try query.count() == 9)
-            #expect(store.indexes[0].isBuilt == (number == 64))
+            #expect(store.columns.indexes[0].isBuilt == (number == 64))
         }
     }
 

@@ -118,7 +118,7 @@ struct OperatorRun {
         let store = driver.store
         #expect(try store.records == driver.model.items, place)
         let naive = NaiveQuery(driver.model.items)
-        let fields = FieldDriver.fields.filter { store.fields.existing($0) != nil }
+        let fields = FieldDriver.fields.filter { store.columns.fields.existing($0) != nil }
         guard !fields.isEmpty else { return }
         var questions = RandomQuestions(fields: fields, random: driver.random)
         for _ in 0..<6 {

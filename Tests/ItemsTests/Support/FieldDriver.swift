@@ -160,7 +160,9 @@ struct EncodingLog {
     mutating func note(_ store: ItemStore) { for field in FieldDriver.fields { note(store, field) } }
 
     mutating func note(_ store: ItemStore, _ field: String) {
-        guard let number = store.fields.existing(field)?.rawValue, let column = store.table.column(number) else {
+        guard let number = store.columns.fields.existing(field)?.rawValue,
+            let column = store.columns.table.column(number)
+        else {
             return
         }
         let encoding = column.encoding

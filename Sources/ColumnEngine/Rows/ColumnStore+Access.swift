@@ -1,0 +1,154 @@
+package import PropertyList
+
+/// What the rooms above ask of rows. The columns, the order and the heap themselves are this room's.
+extension ColumnStore {
+    // MARK: The order
+
+    /// The number of rows in the store.
+    package var count: Int { order.count }
+
+    /// The rows in order, and holes where some were removed not long ago.
+    package var slots: [UInt32] { order.slots }
+
+    /// O(1), and O(log n) behind a hole.
+    package func row(at position: Int) -> UInt32 { order.row(at: position) }
+
+    package func position(of row: UInt32) -> Int { order.position(of: row) }
+
+    // MARK: Rows
+
+    /// The number of rows that exist, in the store or not.
+    package var rowCount: Int { table.rowCount }
+
+    @inline(__always)
+    package func state(_ row: UInt32) -> ItemTable.State { table.state(row) }
+
+    /// How many items had the row before the one that has it now.
+    package func generation(_ row: UInt32) -> UInt16 { table.generation(row) }
+
+    /// The address of the row's object; nil when there is none.
+    package func handle(_ row: UInt32) -> UnsafeRawPointer? { table.handle(row) }
+
+    package func setHandle(_ row: UInt32, _ handle: UnsafeRawPointer) { table.setHandle(row, handle) }
+
+    /// A row that is dead from the beginning: free again when its object goes.
+    package func makeDeadRow<Object>(_ makeObject: (UInt32) -> Object) -> Object {
+        let (row, isNew) = table.makeRow()
+        if isNew { order.addRow() }
+        let object = makeObject(row)
+        rowDied(row)
+        return object
+    }
+
+    // MARK: Keys
+
+    package func key(_ row: UInt32) -> PackedKey { table.key(row) }
+
+    /// Whether the key is a text and not a packed UUID.
+    package func hasTextKey(_ row: UInt32) -> Bool { table.hasTextKey(row) }
+
+    package func keyString(_ row: UInt32) -> String { table.keyString(row) }
+
+    /// Calls `body` with the key's bytes.
+    package func withKey<Result>(_ row: UInt32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        table.withKey(row) { body($0) }
+    }
+
+    // MARK: Fields
+
+    /// The names of all fields, by number.
+    package var fieldNames: [String] { fields.names }
+
+    package func name(of field: ItemField) -> String { fields.name(of: field) }
+
+    package func existingField(named name: String) -> ItemField? { fields.existing(name) }
+
+    /// The field of a name, made when it is new.
+    package func field(named name: String) -> ItemField { fields.field(named: name) }
+
+    /// A field's cell; absent for `itemKey`.
+    package func cell(_ row: UInt32, _ field: ItemField) -> Cell { table.cell(row, field) }
+
+    /// The number of a field of integers that every item has.
+    package func integer(_ row: UInt32, _ field: ItemField) -> Int64 { table.cell(row, field).integerValue }
+
+    /// Sets a field without a trace in the log: of a draft, and of what is loaded.
+    package func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) { table.setCell(row, field, cell) }
+
+    /// The numbers of the fields beyond the domain's that an item has, ascending.
+    package func customFields(_ row: UInt32) -> [UInt32] { table.customFields(row) }
+
+    /// The numbers of the fields beyond the domain's that some item in the store has.
+    package var customFieldsInUse: Set<UInt32> {
+        var held: Set<UInt32> = []
+        for row in order.slots where row != ItemOrder.hole {
+            table.forEachCustomCell(row) { number, _ in held.insert(number) }
+        }
+        return held
+    }
+
+    /// Prefetches the elements that a script's access to an item's field reads.
+    package func prefetchRead(_ row: UInt32, _ field: ItemField) { table.prefetchRead(row, field) }
+
+    // MARK: Values
+
+    package func value(_ cell: Cell) -> PropertyListValue? { heap.value(cell) }
+
+    package func areEqual(_ first: Cell, _ second: Cell) -> Bool { heap.areEqual(first, second) }
+
+    /// Whether a snapshot is in use.
+    package var hasSnapshot: Bool { table.hasSnapshot }
+
+    /// The bytes of texts that are too long for their cells, garbage included.
+    package var textBytes: Int { heap.textBytes }
+
+    /// Whether half of the heap is garbage.
+    package var needsCompaction: Bool { heap.needsCompaction }
+
+    // MARK: The document
+
+    /// A snapshot was taken to be saved.
+    package func beginSave() { archivedPlaces.beginSave(order) }
+
+    /// The save is over. One that failed may have replaced the document or not.
+    package func endSave(succeeded: Bool) { archivedPlaces.endSave(succeeded: succeeded) }
+
+    /// Makes the empty store one of so many rows of a document, none of which is read yet.
+    ///
+    /// - Parameters:
+    ///   - count: how many.
+    ///   - kinds: by number of a field, the kinds of its cells; see ``ItemTable/fieldKinds``.
+    ///   - source: the document.
+    ///   - seed: of the hashes of the keys.
+    ///   - slots: the table of the keys.
+    package func map(_ count: Int, _ kinds: [UInt16], _ source: any RowSource, seed: UInt64, _ slots: MappedKeySlots) {
+        rowSource = source
+        heap.faulted = source.values
+        table.map(count, customKinds: kinds, source)
+        order.adopt(count)
+        archivedPlaces.map(count)
+        keyHasher = KeyHasher(seed: seed)
+        index.adopt(slots)
+    }
+
+    /// Below this row each has, where it stands, the item that the document has there.
+    package var placeLimit: UInt32 { archivedPlaces.limit }
+
+    package func text(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell { heap.text(bytes) }
+
+    package func text(_ string: String) -> Cell { heap.text(string) }
+
+    /// A cell for a value of a field beyond the domain's.
+    package func cell(_ value: PropertyListValue) -> Cell { heap.cell(value) }
+
+    /// Notes that a cell is not needed any more, which was never set.
+    package func discard(_ cell: Cell) { heap.discard(cell) }
+
+    package func row(forKey key: PackedKey) -> UInt32? { row(forKey: key, keyHasher.hash(key)) }
+
+    /// Gives a draft its key.
+    package func setKey(_ row: UInt32, _ key: PackedKey) { table.setKey(row, key) }
+
+    /// The same with a key that is no UUID.
+    package func setKey(_ row: UInt32, text: Cell) { table.setKey(row, text: text) }
+}
