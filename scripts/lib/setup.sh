@@ -130,8 +130,7 @@ show_progress() {
 # A folder whose libraries are found before the system's, so that the program needs fewer shared ones: to look for each
 # of their functions and to move them to their place is a good part of what a short run takes. Where the system has no
 # archive of one, the shared library serves. Prints the linker's flags.
-#  Lua        a part of the program, as Debian's own lua5.4 has it; as one object its functions stay visible to C modules,
-#             and it asks the program, and not printf, for numbers as text
+#  Lua        a part of the program, as Debian's own lua5.4 has it; as one object its functions stay visible to C modules
 #  GLib       only its headers are used: its functions come with libvips, when a picture is first asked for
 #  libstdc++  and what of libgcc unwinds, for Swift's own runtime
 embed_libraries() {
@@ -140,7 +139,7 @@ embed_libraries() {
   mkdir -p "$folder"
   lua=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
   if [[ -f $lua ]] && command -v ld >/dev/null; then
-    ld -r -o "$folder/lua.o" --wrap=__snprintf_chk --whole-archive "$lua"
+    ld -r -o "$folder/lua.o" --whole-archive "$lua"
     ar rc "$folder/liblua5.4.a"
     printf '%s\n' -Xlinker "$folder/lua.o"
   fi
