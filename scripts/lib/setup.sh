@@ -42,8 +42,21 @@ as_root() {
   fi
 }
 
+# In English: update_lists knows a message by its words.
 apt() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@"
+  as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@"
+}
+
+# apt waits for dpkg's lock by itself, but fails at once where someone else fetches the lists.
+update_lists() {
+  local said deadline=$((SECONDS + 300))
+  until said=$(apt update 2>&1); do
+    if [[ $said != *'Could not get lock'* ]] || ((SECONDS >= deadline)); then
+      say "$said"
+      return 1
+    fi
+    sleep 1
+  done
 }
 
 # Asks the mirrors for their lists only when those at hand are absent or out of date.
@@ -51,7 +64,7 @@ apt_install() {
   if compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && apt install -y --no-install-recommends "$@"; then
     return
   fi
-  apt update && apt install -y --no-install-recommends "$@"
+  update_lists && apt install -y --no-install-recommends "$@"
 }
 
 # Installs the Debian packages, of those given, that are missing; needs no network when none is.
