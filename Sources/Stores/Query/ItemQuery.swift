@@ -130,8 +130,7 @@ public struct ItemQuery {
         }
         if !hasConditions { return Swift.min(limitCount ?? .max, Swift.max(0, store.count - offsetCount)) }
         var count = 0
-        var statistics = ItemQueryStatistics()
-        try query.visitBatches(access, &statistics) { count += $0.count }
+        try query.visitBatches(access, nil) { count += $0.count }
         return count
     }
 
