@@ -1,7 +1,5 @@
-/* Numbers as text. printf, which Lua calls for each of them, takes several times as long. */
-#include <stdarg.h>
+/* string.format for the common conversions, without printf, which takes several times as long for a number. */
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "host.h"
@@ -57,8 +55,7 @@ static inline char *add_decimal(char *out, const char *limit, int64_t given, int
     return out;
 }
 
-/* string.format for what formats mostly hold: integers in decimal and hexadecimal, with a width and leading zeros, and
- * whole strings. */
+/* Integers in decimal and hexadecimal, with a width and leading zeros, and whole strings; 0 leaves any other format to Lua. */
 int clua_format_plainly(lua_State *L) {
     char buffer[ROOM + 8], *out = buffer;
     const char *limit = buffer + ROOM;
@@ -117,23 +114,4 @@ int clua_format_plainly(lua_State *L) {
     }
     lua_pushlstring(L, buffer, (size_t)(out - buffer));
     return 1;
-}
-
-/* What Lua calls where it is a part of the program (see embed_libraries in scripts/lib/setup.sh), mostly for an integer in a
- * concatenation or in tostring. */
-int __wrap___snprintf_chk(char *text, size_t size, int flag, size_t room, const char *format, ...) {
-    (void)flag;
-    va_list arguments;
-    int length;
-    if (size > room) size = room;
-    va_start(arguments, format);
-    if (size >= 21 && strcmp(format, LUA_INTEGER_FMT) == 0) {
-        char *end = add_decimal(text, text + size - 1, va_arg(arguments, LUA_INTEGER), 0, 0);
-        *end = '\0';
-        length = (int)(end - text);
-    } else {
-        length = vsnprintf(text, size, format, arguments);
-    }
-    va_end(arguments);
-    return length;
 }

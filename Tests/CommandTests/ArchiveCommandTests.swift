@@ -169,15 +169,15 @@ struct ArchiveCommandTests {
 
     @Test(
         "convert there and back again loses nothing",
-        .enabled(if: Project.shared != nil, "\(Project.sharedIsAbsent)"),
         arguments: ["xml", "json"],
         [
-            "kiler129_NSKeyedUnarchiver__collections.bin.plist", "parabolala_bpylist2__circular_archive.plist",
+            "kiler129_NSKeyedUnarchiver__collections.bin.plist",
+            "michaelwright235_nskeyedunarchiver__circularReference.plist",
             "danielpaulus_go-ios__nsvalue.bin", "swiftlang_swift-corelibs-foundation__NSAttributedString.archive",
-            "threeplanetssoftware_apple_cloud_notes_parser__ZSERVERSHAREDATA.bin", "danielpaulus_go-ios__dict.xml",
+            "log2timeline_plaso__NSKeyedArchiver.plist", "danielpaulus_go-ios__dict.xml",
         ])
     func roundTrip(form: String, file: String) throws {
-        let original = try #require(Project.sharedData("archives/\(file)"))
+        let original = try #require(ForeignArchives.named(file)).path
         let there = program.scratch.file("there.\(form)")
         let back = program.scratch.file("back.archive")
         #expect(try program("convert", original, there).status == .exited(0))

@@ -87,22 +87,6 @@ struct CommandLineTests {
         #expect(output.status == .exited(1))
     }
 
-    /// Where Lua is a part of the program, it does not ask printf for them.
-    @Test("numbers are written as Lua writes them")
-    func numbers() throws {
-        let script = """
-            local parts = {}
-            for _, n in ipairs { 0, 7, -10, 12345, math.maxinteger, math.mininteger, 1.5, 3.0, 1e100, 2^63 } do
-              assert(tostring(n) == n .. "")
-              parts[#parts + 1] = n .. ""
-            end
-            print(table.concat(parts, " "))
-            """
-        #expect(
-            try program("-e", script).stdout
-                == "0 7 -10 12345 9223372036854775807 -9223372036854775808 1.5 3.0 1e+100 9.2233720368548e+18\n")
-    }
-
     @Test("standard input is a script when it is no terminal")
     func standardInput() throws {
         #expect(try program(input: "print('from a pipe', ...)").stdout == "from a pipe\n")

@@ -2,31 +2,6 @@ import Foundation
 import KeyedArchive
 import PropertyList
 
-/// Where the archives of other writers lie: beside the project, or where CUBBY_SHARED says.
-enum Fixtures {
-    static let shared: URL? = {
-        let named = ProcessInfo.processInfo.environment["CUBBY_SHARED"].map { URL(fileURLWithPath: $0) }
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let beside = root.deletingLastPathComponent().appendingPathComponent("shared")
-        return [named, beside].compactMap { $0 }.first {
-            FileManager.default.fileExists(atPath: $0.appendingPathComponent("data/archives").path)
-        }
-    }()
-
-    static var isPresent: Bool { shared != nil }
-
-    /// The files of a folder below `data`, without its index.
-    static func files(_ folder: String) -> [URL] {
-        guard let shared else { return [] }
-        let directory = shared.appendingPathComponent("data").appendingPathComponent(folder)
-        let urls = (try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)) ?? []
-        return urls.filter { $0.lastPathComponent != "index.tsv" }.sorted { $0.path < $1.path }
-    }
-
-    static func bytes(_ url: URL) throws -> [UInt8] { [UInt8](try Data(contentsOf: url)) }
-}
-
 extension ArchiveGraph {
     /// An archive that was opened and saved without a change. Rings in it are broken afterwards: nobody else would.
     static func saved(_ bytes: [UInt8], as format: PropertyListFormat? = nil) throws -> [UInt8] {

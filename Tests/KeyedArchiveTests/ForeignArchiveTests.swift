@@ -1,9 +1,10 @@
 import Foundation
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
-@Suite("Archives of other writers", .enabled(if: Fixtures.isPresent, "the archives of other writers are not here"))
+@Suite("Archives of other writers")
 struct ForeignArchiveTests {
     /// Decodes everything that an archive holds; the error, if there is one.
     static func decodeAll(_ bytes: [UInt8]) -> ArchiveError? {
@@ -19,9 +20,9 @@ struct ForeignArchiveTests {
         }
     }
 
-    @Test("decode, are saved, and mean the same", arguments: Fixtures.files("archives"))
-    func everyFile(_ url: URL) throws {
-        let bytes = try Fixtures.bytes(url)
+    @Test("decode, are saved, and mean the same", arguments: ForeignArchives.all)
+    func everyFile(_ entry: ForeignArchives.Entry) throws {
+        let bytes = try entry.bytes()
         #expect(Self.decodeAll(bytes) == nil)
         let tree = try ArchiveTree(PropertyListStorage(bytes))
         let graph = try ArchiveGraph(bytes)
@@ -49,9 +50,19 @@ struct ForeignArchiveTests {
         return places
     }
 
-    @Test("malformed ones give a value or an error", arguments: Fixtures.files("hostile"))
+    /// The malformed files of the shared data.
+    static let malformed: [URL] = {
+        guard let folder = Project.sharedData("hostile") else { return [] }
+        let urls = try? FileManager.default.contentsOfDirectory(
+            at: URL(fileURLWithPath: folder), includingPropertiesForKeys: nil)
+        return (urls ?? []).filter { $0.lastPathComponent != "index.tsv" }.sorted { $0.path < $1.path }
+    }()
+
+    @Test(
+        "malformed ones give a value or an error",
+        .enabled(if: Project.shared != nil, "\(Project.sharedIsAbsent)"), arguments: malformed)
     func hostile(_ url: URL) throws {
-        let bytes = try Fixtures.bytes(url)
+        let bytes = [UInt8](try Data(contentsOf: url))
         _ = try? PropertyListValue(decoding: bytes)
         _ = Self.decodeAll(bytes)
         if let graph = try? ArchiveGraph(bytes) {
@@ -66,8 +77,7 @@ struct ForeignArchiveTests {
         for name in [
             "kiler129_NSKeyedUnarchiver__collections.bin.plist", "kiler129_NSKeyedUnarchiver__reference.xml.plist",
         ] {
-            guard let url = Fixtures.files("archives").first(where: { $0.lastPathComponent == name }) else { continue }
-            let bytes = try Fixtures.bytes(url)
+            let bytes = try #require(ForeignArchives.named(name)).bytes()
             for length in 0..<bytes.count {
                 let part = Array(bytes[..<length])
                 let error = Self.decodeAll(part)
@@ -80,8 +90,8 @@ struct ForeignArchiveTests {
     @Test("with bytes changed at random, they give a value or an error")
     func changedBytes() throws {
         var random = SplitMix(state: 20260919)
-        for url in Fixtures.files("archives") {
-            let bytes = try Fixtures.bytes(url)
+        for entry in ForeignArchives.all {
+            let bytes = try entry.bytes()
             guard bytes.count < 20_000 else { continue }
             for _ in 0..<60 {
                 var changed = bytes

@@ -4,13 +4,13 @@ import PropertyList
 import TestSupport
 import Testing
 
-@Suite("Graphs that are saved again", .enabled(if: Fixtures.isPresent, "the archives of other writers are not here"))
+@Suite("Graphs that are saved again")
 struct GraphRoundTripTests {
     @Test(
         "an archive opened and saved without a change is the same, object for object",
-        arguments: Fixtures.files("archives"))
-    func everyFile(_ url: URL) throws {
-        let bytes = try Fixtures.bytes(url)
+        arguments: ForeignArchives.all)
+    func everyFile(_ entry: ForeignArchives.Entry) throws {
+        let bytes = try entry.bytes()
         let graph = try ArchiveGraph(bytes)
         defer { graph.dismantle() }
         for format in [PropertyListFormat.binary, .xml] {

@@ -2,18 +2,22 @@
 for i = 1, 300 do
   items:createItem{ itemKey = string.format("key%03d", i), name = "n" .. i, valueInDollars = i % 30, room = i % 3 == 0 and "Study" or nil }
 end
+-- A plan's lines without what differs from run to run, and without the spaces that align its figures.
+local function explain(query) print((query:explain():gsub("[%d,.]+ ms", ""):gsub(" +", " "))) end
 local dear = items:query("valueInDollars >= 28")
-print(dear:explain())
--- expect: scan: 300 items examined, 20 match
+explain(dear)
+-- expect: filter valueInDollars >= 28 300 → 20 rows column of integers, 1 thread
+-- expect: └ scan of all items 300 rows
 print(items:createIndex("valueInDollars"), items:createIndex("valueInDollars"), table.concat(items.indexes, " "))
 -- expect: true	false	valueInDollars
-print(dear:explain())
--- expect: index valueInDollars: 20 items examined, 20 match
+explain(dear)
+-- expect: index valueInDollars >= 28 20 rows ranks 281 to 300 of 300
 print(dear:count(), #dear:all(), dear:first().name, dear:where("name == 'n29'"):count())
 -- expect: 20	20	n28	1
 local top = items:query():sorted("valueInDollars", "descending"):sorted("itemKey", "descending"):limit(3)
-print(top:explain())
--- expect: index valueInDollars: 3 items examined, 300 match; in the index's order by -valueInDollars, -itemKey, the first 3 kept
+explain(top)
+-- expect: limit 3 3 → 3 rows
+-- expect: └ index in order of valueInDollars descending, itemKey descending 3 rows ranks 298 to 300 of 300
 local function names(query)
   local list = {}
   for _, item in query:each() do list[#list + 1] = item.name end
@@ -45,17 +49,24 @@ print(items:redo(), names(items:query("valueInDollars > 100")))
 -- A custom field, text by its beginning, a list of values, a range.
 items:createIndex("room")
 items:createIndex("name")
-print(items:query("room == 'Study'"):explain())
--- expect: index room: 100 items examined, 100 match
-print(items:query("name BEGINSWITH 'n29'"):explain())
--- expect: index name: 11 items examined, 11 match
-print(items:query("name IN {'n3', 'n4', 'nobody'}"):explain())
--- expect: index name: 2 items examined, 2 match
-print(items:query("valueInDollars BETWEEN {3, 4} AND room != nil"):explain())
--- expect: index valueInDollars: 20 items examined, 10 match
-print(items:query("itemKey == 'key007'"):explain())
--- expect: index itemKey: 1 item examined, 1 matches
-print(items:dropIndex("name"), items:dropIndex("name"), items:query("name BEGINSWITH 'n29'"):explain())
--- expect: true	false	scan: 299 items examined, 11 match
+explain(items:query("room == 'Study'"))
+-- expect: index room == "Study" 100 rows ranks 1 to 100 of 100
+explain(items:query("name BEGINSWITH 'n29'"))
+-- expect: index name BEGINSWITH "n29" 11 rows ranks 211 to 221 of 299
+explain(items:query("name IN {'n3', 'n4', 'nobody'}"))
+-- expect: index name IN {"n3", "n4", "nobody"} 2 rows rank 222 and 1 other range of 299
+explain(items:query("valueInDollars BETWEEN {3, 4} AND room != nil"))
+-- expect: filter 20 → 10 rows 1 thread
+-- expect: ├ valueInDollars BETWEEN {3, 4} 20 → 20 rows column of integers
+-- expect: ├ room != nil 20 → 10 rows column of texts, dictionary of 1
+-- expect: └ index valueInDollars BETWEEN {3, 4} 20 rows ranks 30 to 49 of 299
+explain(items:query("itemKey == 'key007'"))
+-- expect: filter itemKey == "key007" 1 → 1 row item by item: keys, 1 thread
+-- expect: └ keys: itemKey == "key007" 1 row
+print(items:dropIndex("name"), items:dropIndex("name"))
+-- expect: true	false
+explain(items:query("name BEGINSWITH 'n29'"))
+-- expect: filter name BEGINSWITH "n29" 299 → 11 rows column of texts, 1 thread
+-- expect: └ scan of all items 299 rows
 print(pcall(items.createIndex, items, ""))
 -- expect: false	a field's name cannot be empty

@@ -42,8 +42,21 @@ as_root() {
   fi
 }
 
+# In English: update_lists knows a message by its words.
 apt() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@"
+  as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@"
+}
+
+# apt waits for dpkg's lock by itself, but fails at once where someone else fetches the lists.
+update_lists() {
+  local said deadline=$((SECONDS + 300))
+  until said=$(apt update 2>&1); do
+    if [[ $said != *'Could not get lock'* ]] || ((SECONDS >= deadline)); then
+      say "$said"
+      return 1
+    fi
+    sleep 1
+  done
 }
 
 # Asks the mirrors for their lists only when those at hand are absent or out of date.
@@ -51,7 +64,7 @@ apt_install() {
   if compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && apt install -y --no-install-recommends "$@"; then
     return
   fi
-  apt update && apt install -y --no-install-recommends "$@"
+  update_lists && apt install -y --no-install-recommends "$@"
 }
 
 # Installs the Debian packages, of those given, that are missing; needs no network when none is.
@@ -130,8 +143,7 @@ show_progress() {
 # A folder whose libraries are found before the system's, so that the program needs fewer shared ones: to look for each
 # of their functions and to move them to their place is a good part of what a short run takes. Where the system has no
 # archive of one, the shared library serves. Prints the linker's flags.
-#  Lua        a part of the program, as Debian's own lua5.4 has it; as one object its functions stay visible to C modules,
-#             and it asks the program, and not printf, for numbers as text
+#  Lua        a part of the program, as Debian's own lua5.4 has it; as one object its functions stay visible to C modules
 #  GLib       only its headers are used: its functions come with libvips, when a picture is first asked for
 #  libstdc++  and what of libgcc unwinds, for Swift's own runtime
 embed_libraries() {
@@ -140,7 +152,7 @@ embed_libraries() {
   mkdir -p "$folder"
   lua=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
   if [[ -f $lua ]] && command -v ld >/dev/null; then
-    ld -r -o "$folder/lua.o" --wrap=__snprintf_chk --whole-archive "$lua"
+    ld -r -o "$folder/lua.o" --whole-archive "$lua"
     ar rc "$folder/liblua5.4.a"
     printf '%s\n' -Xlinker "$folder/lua.o"
   fi

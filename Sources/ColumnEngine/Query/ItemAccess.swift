@@ -9,15 +9,6 @@ enum ItemAccess {
     case keys([UInt32])
     /// Those at some ranks of an ordered index; `isExact` when nothing else is asked of them.
     case index(OrderedIndex, [Range<Int>], isExact: Bool)
-
-    /// The index's field; nil for a scan.
-    var indexField: ItemField? {
-        switch self {
-        case .scan: nil
-        case .keys: .itemKey
-        case .index(let index, _, _): index.field
-        }
-    }
 }
 
 extension RowQuery {

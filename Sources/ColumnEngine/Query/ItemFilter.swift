@@ -8,11 +8,13 @@ struct ItemFilter {
 
     private let store: ColumnStore
     private let test: VectorTest
+    private let profile: ItemQueryProfile?
 
     /// Nil when a condition is a function, which may change the store.
-    init?(_ query: RowQuery) {
+    init?(_ query: RowQuery, _ profile: ItemQueryProfile?) {
         store = query.store
-        let planner = VectorPlanner(query)
+        self.profile = profile
+        let planner = VectorPlanner(query, isCounted: profile != nil)
         var plans: [PredicatePlan] = []
         for condition in query.conditions {
             guard case .predicate(let predicate) = condition else { return nil }
@@ -20,6 +22,9 @@ struct ItemFilter {
         }
         test = planner.test(.all(plans))
     }
+
+    /// What the conditions did, joined; nil where nobody asks.
+    var plan: ItemQueryPlan? { test.plans.first }
 
     /// Calls a body with the rows of each batch that satisfy the predicates, in order, until it says false; nothing changes
     /// the store meanwhile.
@@ -39,6 +44,7 @@ struct ItemFilter {
     /// The same for rows that follow each other.
     func forEachBatch(of rows: Range<UInt32>, _ body: (SelectionVector) throws -> Bool) throws -> Int {
         guard let halves = try halves(of: rows) else { return try scan(rows, body) }
+        profile?.threads = halves.count
         for var half in halves {
             let goesOn = try half.withUnsafeMutableBufferPointer { half in
                 for start in stride(from: 0, to: half.count, by: Self.batch) {

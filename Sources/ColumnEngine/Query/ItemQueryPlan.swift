@@ -1,45 +1,48 @@
 import Wording
 
-/// How a query is answered: whether an index serves, and how many items are looked at.
+/// How a query was answered: a tree of operators, the last one that worked on the answer on top.
+///
+/// Its description draws the tree, a line an operator:
+///
+///     limit 10                               10 →     10 rows
+///     └ sort by year descending             812 →     10 rows  0.30 ms  column of integers
+///       └ filter                         28,143 →    812 rows  0.41 ms  1 thread
+///         ├ department == "Fine Arts"    28,143 →  2,010 rows  0.12 ms  column of texts, dictionary of 12
+///         ├ year > 1900                   2,010 →    812 rows  0.10 ms  column of integers
+///         └ scan of all items                     28,143 rows
 public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
-    /// The index that gives the items to look at; nil for a scan of the store.
-    public var index: String?
-    /// The items that are looked at.
-    public var examined: Int
-    /// The items that satisfy the conditions.
-    public var matched: Int
-    /// The fields that the answer is sorted by, `-` in front of descending ones.
-    public var sortFields: [String]
-    /// Whether the index gives the items in that order already.
-    public var isInIndexOrder = false
-    /// How many of the sorted items are kept; nil for all.
-    public var kept: Int?
-
-    /// `scan: 100000 items examined, 17 match; sorted by -valueInDollars, the first 10 kept`.
-    public var description: String {
-        var text = index.map { "index \($0)" } ?? "scan"
-        text += ": \(examined) \(examined.word("item")) examined, \(matched) \(matched.word("matches", "match"))"
-        if !sortFields.isEmpty {
-            text += "; \(isInIndexOrder ? "in the index's order" : "sorted") by \(sortFields.joined(separator: ", "))"
-            if let kept { text += ", the first \(kept) kept" }
-        }
-        return text
+    public enum Operator: Sendable, Hashable {
+        /// All items, in the store's order.
+        case scan
+        /// Items that an ordered index gives: those in a range of it, or in its order.
+        case index
+        /// Items with certain keys.
+        case keys
+        /// What satisfies the conditions: its children are these, in the order of their evaluation, and what gives the items.
+        case filter
+        case condition
+        /// Conditions that are joined: all of its children hold, one of them does, its child does not.
+        case all, any, not
+        case sort
+        case offset, limit
     }
-}
 
-extension RowQuery {
-    /// How the query is answered. Runs it, and builds the index that serves it if it is not built yet.
-    package func explain() throws -> ItemQueryPlan {
-        var statistics = ItemQueryStatistics()
-        statistics.isExplained = true
-        let answer = try rows(&statistics)
-        var whole = self
-        (whole.limitCount, whole.offsetCount, whole.order) = (nil, 0, ItemSortOrder())
-        return ItemQueryPlan(
-            index: statistics.index.map(store.fields.name), examined: statistics.examined,
-            matched: limitCount == nil && offsetCount == 0 ? answer.count : try whole.count(),
-            sortFields: order.keys.map { ($0.isDescending ? "-" : "") + store.text(of: $0.key) },
-            isInIndexOrder: statistics.isInIndexOrder,
-            kept: limitCount.map { $0.addingReportingOverflow(offsetCount).partialValue })
-    }
+    public var operation: Operator
+    /// What it works by: the condition's text, the keys of a sort, the number of a limit.
+    public var detail: String
+    /// What it reads: `column of texts, dictionary of 12`; why items are asked one by one.
+    public var note = ""
+    /// The rows that came to it; nil for what gives the first ones.
+    public var rowsIn: Int?
+    /// The rows that it passed on.
+    public var rowsOut: Int
+    /// How long it took, without its children that stand for operators of their own; nil where nobody measured. Of a condition
+    /// it is the time of all threads.
+    public var duration: Duration?
+    /// How many threads worked on it.
+    public var threads = 1
+    /// What it worked on, the conditions of a filter first.
+    public var children: [ItemQueryPlan] = []
+
+    public var description: String { ItemQueryPlanPrinter().text(of: self) }
 }

@@ -25,6 +25,11 @@ package struct ItemSortOrder {
         first?.isFunction ?? false || second?.isFunction ?? false || others?.keys.contains(where: \.isFunction) ?? false
     }
 
+    /// Its keys, for people: `year descending, name`.
+    func text(in store: ColumnStore) -> String {
+        keys.map { store.text(of: $0.key) + ($0.isDescending ? " descending" : "") }.joined(separator: ", ")
+    }
+
     /// Adds a key that orders what is equal so far.
     package mutating func append(_ key: ItemSortKey) {
         if first == nil {

@@ -15,25 +15,30 @@ extension RowQuery {
     }
 
     /// The answer of such a query.
-    func rowsOfIndex(_ statistics: inout ItemQueryStatistics) -> [UInt32]? {
+    func rowsOfIndex(_ profile: ItemQueryProfile?) -> [UInt32]? {
         guard let (index, ranks, isDescending) = partOfIndex() else { return nil }
+        let start = profile.map { _ in ContinuousClock.now }
         var rows: [UInt32] = []
         rows.reserveCapacity(ranks.count)
         index.forEach(ranks, descending: isDescending) { entry in
             rows.append(entry.row)
             return true
         }
-        statistics.index = index.field
-        statistics.examined = Swift.min(offsetCount, index.count) + ranks.count
-        statistics.isInIndexOrder = true
+        if let profile, let start {
+            let skipped = Swift.min(offsetCount, index.count)
+            let passed = isDescending ? ranks.lowerBound..<ranks.upperBound + skipped : 0..<ranks.upperBound
+            profile.noteSource(orderedSource(index, passed, rowsOut: passed.count))
+            profile.noteFound(since: start)
+            profile.isInIndexOrder = true
+        }
         return rows
     }
 
     /// The answer of a sorted query from an index on its first field, without sorting all of it; nil when no index
     /// serves, or serves worse than a scan.
-    func rowsInIndexOrder(_ access: ItemAccess, _ statistics: inout ItemQueryStatistics) -> [UInt32]? {
+    func rowsInIndexOrder(_ access: ItemAccess, _ profile: ItemQueryProfile?) -> [UInt32]? {
         guard let key = order.first, let index = store.indexes.first(where: { $0.field == key.field }),
-            index.isReady(builds: statistics.isExplained)
+            index.isReady(builds: profile != nil)
         else { return nil }
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
             .flatMap { $0.overflow ? nil : $0.partialValue }
@@ -55,6 +60,9 @@ extension RowQuery {
                 tests = conditions
             }
         }
+        let counts = profile == nil || tests.isEmpty ? [] : counts(inIndexOrder: true)
+        if !counts.isEmpty { tests = zip(counts, tests).map { $0.counting($1) } }
+        let start = profile.map { _ in ContinuousClock.now }
         var walk = IndexWalk(self, index, key.isDescending, tests, wanted ?? .max)
         // Items without the field are in no index: they come first, or last when descending.
         if case .scan = access, index.count < store.order.count {
@@ -63,9 +71,12 @@ extension RowQuery {
         }
         if case .scan = access, !tests.isEmpty { walk.budget = Swift.max(1024, store.order.count / 8) }
         guard let rows = walk.rows(ranks) else { return nil }
-        statistics.index = key.field
-        statistics.examined = walk.examined
-        statistics.isInIndexOrder = true
+        if let profile, let start {
+            profile.noteFilter(counts.map { $0.plan() }, rowsIn: walk.examined, rowsOut: rows.count)
+            profile.noteSource(orderedSource(index, ranks, rowsOut: walk.examined))
+            profile.noteFound(since: start)
+            profile.isInIndexOrder = true
+        }
         return Array(rows.dropFirst(offsetCount).prefix(limitCount ?? .max))
     }
 
@@ -160,13 +171,4 @@ private struct IndexWalk {
         found += group
         group.removeAll(keepingCapacity: true)
     }
-}
-
-/// What answering a query took.
-struct ItemQueryStatistics {
-    var index: ItemField?
-    var examined = 0
-    var isInIndexOrder = false
-    /// Whether the question is how, so that an index is built for it.
-    var isExplained = false
 }

@@ -2,21 +2,16 @@ import PredicateFormat
 import PropertyList
 
 extension RowQuery {
-    /// The rows of the answer, in order.
-    package func rows() throws -> [UInt32] {
-        var statistics = ItemQueryStatistics()
-        return try rows(&statistics)
-    }
-
-    func rows(_ statistics: inout ItemQueryStatistics) throws -> [UInt32] {
-        if let rows = rowsOfIndex(&statistics) { return rows }
-        let access = access(builds: statistics.isExplained)
+    /// The rows of the answer, in order. What the operators do is told a profile, if there is one.
+    func rows(_ profile: ItemQueryProfile?) throws -> [UInt32] {
+        if let rows = rowsOfIndex(profile) { return rows }
+        let access = access(builds: profile != nil)
         guard !order.isEmpty else {
             var rows: [UInt32] = []
-            try visitBatches(access, &statistics) { rows += $0 }
+            try visitBatches(access, profile) { rows += $0 }
             return rows
         }
-        if let rows = rowsInIndexOrder(access, &statistics) { return rows }
+        if let rows = rowsInIndexOrder(access, profile) { return rows }
         var unlimited = self
         (unlimited.limitCount, unlimited.offsetCount) = (nil, 0)
         let wanted = limitCount.map { $0.addingReportingOverflow(offsetCount) }
@@ -24,36 +19,49 @@ extension RowQuery {
         if order.asksFunctions {
             unlimited.order = ItemSortOrder()
             return try store.pinningRows {
-                var sorter = try ItemSorter(self, order.keys, keeping: kept, rows: try unlimited.rows(&statistics))
-                return Array(sorter.finish().dropFirst(offsetCount).prefix(limitCount ?? .max))
+                let rows = try unlimited.rows(profile)
+                let start = profile.map { _ in ContinuousClock.now }
+                var sorter = try ItemSorter(self, order.keys, keeping: kept, rows: rows)
+                let sorted = sorter.finish()
+                profile?.sort.add(rowsIn: rows.count, rowsOut: sorted.count, since: start)
+                return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
             }
         }
         var sorter = ItemSorter(self, order.keys, keeping: kept)
-        try unlimited.visitBatches(access, &statistics) { try sorter.add(UnsafeBufferPointer($0)) }
+        try unlimited.visitBatches(access, profile) { batch in
+            let start = profile.map { _ in ContinuousClock.now }
+            try sorter.add(UnsafeBufferPointer(batch))
+            profile?.sort.add(rowsIn: batch.count, rowsOut: 0, since: start)
+        }
+        let start = profile.map { _ in ContinuousClock.now }
         let sorted = sorter.finish()
+        profile?.sort.add(rowsIn: 0, rowsOut: sorted.count, since: start)
         if Interruption.isDue { throw WorkStopped() }
         return Array(sorted.dropFirst(offsetCount).prefix(limitCount ?? .max))
     }
 
+    package func rows() throws -> [UInt32] { try rows(nil) }
+
     /// Calls a body, which may change the store or not, with the rows that satisfy the conditions, in the store's order,
     /// between offset and limit, until it says false.
     package func visit(changes: Bool, _ body: (UInt32) throws -> Bool) throws {
-        var statistics = ItemQueryStatistics()
-        try visit(access(), &statistics, changes: changes, body)
+        try visit(access(), nil, changes: changes, body)
     }
 
     /// The same with what the conditions leave of each batch of rows.
     func visitBatches(
-        _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, _ body: (SelectionVector) throws -> Void
+        _ access: ItemAccess, _ profile: ItemQueryProfile?, _ body: (SelectionVector) throws -> Void
     ) throws {
-        let isDone = try filterBatches(access, &statistics, changes: false) {
+        let start = profile.map { _ in ContinuousClock.now }
+        defer { if let start { profile?.noteFound(since: start) } }
+        let isDone = try filterBatches(access, profile, changes: false) {
             try body($0)
             return true
         }
         if isDone { return }
         try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: ItemFilter.batch) { batch in
             var count = 0
-            try visit(access, &statistics, changes: false) { row in
+            try visit(access, profile, changes: false) { row in
                 batch[count] = row
                 count += 1
                 if count == batch.count {
@@ -68,46 +76,53 @@ extension RowQuery {
 
     /// Whether the conditions are passes over batches, whose rows the body was given then.
     private func filterBatches(
-        _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, changes: Bool,
-        _ body: (SelectionVector) throws -> Bool
+        _ access: ItemAccess, _ profile: ItemQueryProfile?, changes: Bool, _ body: (SelectionVector) throws -> Bool
     ) throws -> Bool {
         if case .index(_, _, isExact: true) = access { return false }
         guard !changes, limitCount == nil, offsetCount == 0 else { return false }
-        guard let filter = ItemFilter(self) else { return false }
-        statistics.index = access.indexField
-        return try store.pinningRows {
+        guard let filter = ItemFilter(self, profile) else { return false }
+        let examined = try store.pinningRows {
             switch access {
             case .scan:
-                if let rows = store.order.rowRange {
-                    statistics.examined = try filter.forEachBatch(of: rows, body)
-                } else {
-                    statistics.examined = try filter.forEachBatch(of: store.order.slots, body)
+                guard let rows = store.order.rowRange else {
+                    return try filter.forEachBatch(of: store.order.slots, body)
                 }
-            case .keys(let rows): statistics.examined = try filter.forEachBatch(of: rows, body)
-            case .index(let index, let ranges, _):
-                statistics.examined = try filter.forEachBatch(of: rows(index, ranges), body)
+                return try filter.forEachBatch(of: rows, body)
+            case .keys(let rows): return try filter.forEachBatch(of: rows, body)
+            case .index(let index, let ranges, _): return try filter.forEachBatch(of: rows(index, ranges), body)
             }
-            return true
         }
+        if let profile, let plan = filter.plan {
+            profile.noteFilter(plan.children, rowsIn: examined, rowsOut: plan.rowsOut)
+            profile.noteSource(source(access, rowsOut: examined))
+        }
+        return true
     }
 
     func visit(
-        _ access: ItemAccess, _ statistics: inout ItemQueryStatistics, changes: Bool,
-        _ body: (UInt32) throws -> Bool
+        _ access: ItemAccess, _ profile: ItemQueryProfile?, changes: Bool, _ body: (UInt32) throws -> Bool
     ) throws {
         let isDone =
             try hasConditions
-            && filterBatches(access, &statistics, changes: changes) { batch in
+            && filterBatches(access, profile, changes: changes) { batch in
                 for row in batch where try !body(row) { return false }
                 return true
             }
         if isDone { return }
-        statistics.index = access.indexField
+        var isExact = false
+        if case .index(_, _, isExact: true) = access { isExact = true }
+        let counts = profile == nil || isExact ? [] : counts()
         var toSkip = offsetCount
         var left = limitCount ?? .max
-        if left == 0 { return }
         var examined = 0
-        defer { statistics.examined = examined }
+        defer {
+            if let profile {
+                let kept = (offsetCount - toSkip) + ((limitCount ?? .max) - left)
+                profile.noteFilter(counts.map { $0.plan() }, rowsIn: examined, rowsOut: kept)
+                profile.noteSource(source(access, rowsOut: examined))
+            }
+        }
+        if left == 0 { return }
         @inline(__always) func deliver(_ row: UInt32) throws -> Bool {
             if toSkip > 0 {
                 toSkip -= 1
@@ -124,9 +139,8 @@ extension RowQuery {
             case .keys(let rows): candidates = rows
             case .index(let index, let ranges, _): candidates = rows(index, ranges)
             }
-            var isExact = false
-            if case .index(_, _, isExact: true) = access { isExact = true }
-            let tests = isExact ? [] : conditions.map(test)
+            var tests = isExact ? [] : conditions.map(test)
+            if !counts.isEmpty { tests = zip(counts, tests).map { $0.counting($1) } }
             var pace = InterruptionPace()
             for row in candidates where row != ItemOrder.hole && store.table.state(row) == .live {
                 examined += 1

@@ -41,8 +41,7 @@ package struct RowQuery {
         }
         if !hasConditions { return Swift.min(limitCount ?? .max, Swift.max(0, store.order.count - offsetCount)) }
         var count = 0
-        var statistics = ItemQueryStatistics()
-        try query.visitBatches(access, &statistics) { count += $0.count }
+        try query.visitBatches(access, nil) { count += $0.count }
         return count
     }
 

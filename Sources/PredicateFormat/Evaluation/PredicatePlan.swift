@@ -41,4 +41,19 @@ package indirect enum PredicatePlan: Sendable {
         }
         self = .comparison(comparison)
     }
+
+    /// The tree that says the same, for people: constants are on its right.
+    package var node: PredicateNode {
+        switch self {
+        case .constant(let verdict): .constant(verdict)
+        case .all(let parts): .and(parts.map(\.node))
+        case .any(let parts): .or(parts.map(\.node))
+        case .not(let inner): .not(inner.node)
+        case .test(let expression, let modifier, let test):
+            .comparison(
+                PredicateComparison(
+                    expression, test.operation, .constant(test.constant), options: test.options, modifier: modifier))
+        case .comparison(let comparison): .comparison(comparison)
+        }
+    }
 }

@@ -31,6 +31,22 @@ public struct PredicateConstraint: Sendable, Hashable {
     /// tested for that part again.
     public let isExact: Bool
 
+    /// The tree that says the same.
+    package var node: PredicateNode {
+        let sides: (PredicateOperator, PropertyListValue) =
+            switch relation {
+            case .equal(let value): (.equal, value)
+            case .lessThan(let value): (.lessThan, value)
+            case .lessThanOrEqual(let value): (.lessThanOrEqual, value)
+            case .greaterThan(let value): (.greaterThan, value)
+            case .greaterThanOrEqual(let value): (.greaterThanOrEqual, value)
+            case .between(let lower, let upper): (.between, .array([lower, upper]))
+            case .among(let values): (.in, .array(values))
+            case .beginsWith(let text): (.beginsWith, .string(text))
+            }
+        return .comparison(PredicateComparison(.keyPath(PredicateKeyPath(field)), sides.0, .constant(sides.1)))
+    }
+
     /// The date that a constant names to a field of dates, which is compared with ISO 8601 text too.
     public static func date(_ constant: PropertyListValue) -> PropertyListDate? {
         constant.predicateDate

@@ -60,6 +60,11 @@ struct TwoThreadsTests {
         let predicate = try ItemPredicate(format: "shelf == 3 AND name CONTAINS '4'")
         let expected = (0..<TwoThreads.least + 1000).filter { $0 % 7 == 3 && $0 % 10 == 4 }
         #expect(try store.query(predicate).count() == expected.count)
+        // What both threads count is one plan's.
+        let plan = try store.query(predicate).explain()
+        #expect(plan.operation == .filter && plan.threads == 2 && plan.rowsOut == expected.count)
+        #expect(plan.children.first?.rowsIn == TwoThreads.least + 1000)
+        #expect(plan.children.first?.rowsOut == plan.children.dropFirst().first?.rowsIn)
         #expect(try store.query(predicate).all() == expected.map { store[$0] })
         let groups = try store.query().groupBy("name.firstWord")
         #expect(groups.map(\.count) == [TwoThreads.least + 1000])

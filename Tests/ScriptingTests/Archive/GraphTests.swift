@@ -5,17 +5,13 @@ import TestSupport
 import Testing
 
 /// Archives of other writers through Lua's tables and back.
-@Suite("Graphs in Lua", .enabled(if: Project.shared != nil, "\(Project.sharedIsAbsent)"))
+@Suite("Graphs in Lua")
 struct GraphTests {
-    static let folder = Project.sharedData("archives") ?? ""
-    static let names =
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { $0 != "index.tsv" }.sorted()
-
-    @Test("what a script has looked at, without a change, is saved as it was", arguments: names)
-    func unchanged(name: String) throws {
-        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.folder)/\(name)")))
+    @Test("what a script has looked at, without a change, is saved as it was", arguments: ForeignArchives.all)
+    func unchanged(_ entry: ForeignArchives.Entry) throws {
+        let bytes = try entry.bytes()
         let scratch = try TemporaryDirectory()
-        let embedding = try Embedding(scratch.file("container")) { $0.readable = [Self.folder] }
+        let embedding = try Embedding(scratch.file("container")) { $0.readable = ForeignArchives.folders }
         defer { embedding.end() }
         for format in ["binary", "xml"] {
             let source = """
@@ -26,22 +22,22 @@ struct GraphTests {
                 return graph:bytes({ format = "\(format)" })
                 """
             let result = try embedding.host.run(
-                Array(source.utf8), name: "=graph", arguments: [.text("\(Self.folder)/\(name)")]
+                Array(source.utf8), name: "=graph", arguments: [.text(entry.path)]
             ).get()
             guard case .string(let saved)? = result.first else {
                 Issue.record("no bytes")
                 continue
             }
             let comparison = try #require(ArchiveComparison(bytes, saved.bytes, isExact: format == "binary"))
-            #expect(comparison.differences == [], "\(name) as \(format)")
+            #expect(comparison.differences == [], "\(entry) as \(format)")
         }
         #expect(embedding.recorder.errors == "")
     }
 
-    @Test("the root of every archive unarchives, and archives again as the same", arguments: names)
-    func unarchived(name: String) throws {
+    @Test("the root of every archive unarchives, and archives again as the same", arguments: ForeignArchives.all)
+    func unarchived(_ entry: ForeignArchives.Entry) throws {
         let scratch = try TemporaryDirectory()
-        let embedding = try Embedding(scratch.file("container")) { $0.readable = [Self.folder] }
+        let embedding = try Embedding(scratch.file("container")) { $0.readable = ForeignArchives.folders }
         defer { embedding.end() }
         let source = """
             local path = ...
@@ -57,7 +53,7 @@ struct GraphTests {
             return assert(writer:finishEncoding())
             """
         let result = try embedding.host.run(
-            Array(source.utf8), name: "=graph", arguments: [.text("\(Self.folder)/\(name)")]
+            Array(source.utf8), name: "=graph", arguments: [.text(entry.path)]
         ).get()
         guard case .string(let saved)? = result.first else {
             Issue.record("no bytes")

@@ -5,13 +5,21 @@ import PropertyList
 struct VectorPlanner {
     let store: ColumnStore
     let compiler: PredicateCompiler<UInt32>
+    /// Whether each condition counts its rows.
+    private let isCounted: Bool
 
-    init(_ query: RowQuery) {
+    init(_ query: RowQuery, isCounted: Bool = false) {
         store = query.store
+        self.isCounted = isCounted
         compiler = PredicateCompiler(accessors: query.accessor)
     }
 
     func test(_ plan: PredicatePlan) -> VectorTest {
+        let test = uncountedTest(plan)
+        return isCounted ? .counted(test, ConditionCount(plan.node.description, note(plan, test))) : test
+    }
+
+    private func uncountedTest(_ plan: PredicatePlan) -> VectorTest {
         switch plan {
         case .constant(let verdict): return .constant(verdict)
         case .all(let parts): return .all(compiler.sorted(parts).map(test))

@@ -24,6 +24,8 @@ indirect enum VectorTest {
     case numbers(VectorExpression, RealTest, whenAbsent: Bool, otherwise: (UInt32) -> Bool)
     /// Any other condition, row by row.
     case rows((UInt32) -> Bool)
+    /// A condition of a query that is explained.
+    case counted(VectorTest, ConditionCount)
 
     /// Brings the rows that satisfy the condition to the front, in order; nothing changes the store meanwhile.
     ///
@@ -65,12 +67,17 @@ indirect enum VectorTest {
         case .numbers(let expression, let test, let whenAbsent, let otherwise):
             return expression.keep(rows, test, whenAbsent: whenAbsent, otherwise)
         case .rows(let condition): return rows.keep(condition)
+        case .counted(let inner, let count): return count.measure(rows.count) { inner.keep(rows, store) }
         }
     }
 
     /// Whether it lets all rows through.
     var isTrivial: Bool {
-        if case .all(let parts) = self { parts.isEmpty } else { false }
+        switch self {
+        case .all(let parts): parts.isEmpty
+        case .counted(let inner, _): inner.isTrivial
+        default: false
+        }
     }
 
     /// Whether it reads columns alone and keeps nothing of its own, so that any thread may run it while nothing changes the
@@ -78,7 +85,7 @@ indirect enum VectorTest {
     var readsColumnsAlone: Bool {
         switch self {
         case .all(let parts), .any(let parts): parts.allSatisfy(\.readsColumnsAlone)
-        case .not(let inner): inner.readsColumnsAlone
+        case .not(let inner), .counted(let inner, _): inner.readsColumnsAlone
         case .constant, .integers, .reals, .dates, .presence, .cellPresence, .codes, .numbers: true
         // The automaton of an expression is one scan's.
         case .cells(_, _, .matches, _): false

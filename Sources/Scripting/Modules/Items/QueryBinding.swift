@@ -129,7 +129,8 @@ enum QueryBinding {
             return 1
         }
         cls.method(
-            "explain", returns: [.string], "How the answer is found: the index, and how many items were looked at.",
+            "explain", returns: [.string],
+            "How the answer is found, as a tree: what each operator reads, rows in and out, and its time. It runs the query.",
             example: "print(items:query(\"name == 'Lamp'\"):explain())"
         ) {
             value, call in call.returns(try value.query.explain().description)
