@@ -4,7 +4,8 @@ package import PropertyList
 /// values.
 ///
 /// An object, so that a copy of the store's heap made before a value came in knows it, too.
-package final class FaultedValues: @unchecked Sendable {  // Guard: its owner's thread; a snapshot gets a copy of its own.
+package final class FaultedValues: @unchecked Sendable {
+    // Guard: its owner's thread; a snapshot gets a copy of its own.
     /// Marks the index of a box that is kept here and not in the store's heap.
     static let boxFlag = 1 << 62
     private(set) var heap = CellHeap()

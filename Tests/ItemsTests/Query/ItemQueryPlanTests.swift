@@ -1,3 +1,4 @@
+import ItemsTestSupport
 import PredicateFormat
 import PropertyList
 import Testing
