@@ -1,53 +1,60 @@
 package import PropertyList
 
 /// A store's rows as an encoder on the persistence's side reads them: by number, without a boxed value each.
+///
+/// Not inlined into another module: see `ColumnStore+Access.swift`.
 package struct ItemRows {
     private let store: ColumnStore
 
     init(_ store: ColumnStore) { self.store = store }
 
     /// A field's value; absent for `itemKey`.
-    @inline(__always)
+    @inline(never)
     package func cell(_ row: UInt32, _ field: ItemField) -> Cell { store.table.cell(row, field) }
 
-    @inline(__always)
-    package func key(_ row: UInt32) -> PackedKey { store.table.keys[row] }
+    @inline(never)
+    package func key(_ row: UInt32) -> PackedKey { store.table.key(row) }
 
     /// Whether the key is a text and not a packed UUID.
-    @inline(__always)
-    package func hasTextKey(_ row: UInt32) -> Bool { store.table.textKeys[row] }
+    @inline(never)
+    package func hasTextKey(_ row: UInt32) -> Bool { store.table.hasTextKey(row) }
 
+    @inline(never)
     func keyString(_ row: UInt32) -> String { store.table.keyString(row) }
 
     /// Calls `body` with each custom field of an item and its cell, in the order of the fields' numbers.
-    @inline(__always)
+    @inline(never)
     package func forEachCustomField(_ row: UInt32, _ body: (UInt32, Cell) -> Void) {
         store.table.forEachCustomCell(row, body)
     }
 
     /// The value of a cell that is neither a number nor a text.
+    @inline(never)
     package func value(ofBox cell: Cell) -> PropertyListValue { store.heap.value(ofBox: cell) }
 
+    @inline(never)
     func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? { store.value(row, field) }
 
+    @inline(never)
     func fields(_ row: UInt32) -> ItemFields { store.fields(of: row) }
 
+    @inline(never)
     package func name(ofField number: UInt32) -> String { store.fields.names[Int(number)] }
 
     /// Fetches the key and the value of an item that changed, ahead of its turn.
-    @inline(__always)
+    @inline(never)
     package func prefetch(_ row: UInt32) { store.table.prefetchChanged(row) }
 
     /// The item's place in the archive that the journal follows; nil when it has none, or its key is no UUID.
     ///
     /// A row that was never given back has the item that it had when the archive was written.
-    @inline(__always)
+    @inline(never)
     package func archivedPlace(_ row: UInt32) -> UInt32? {
-        row < store.archivedPlaces.limit && store.table.generation(row) == 0 && !store.table.textKeys[row] ? row : nil
+        row < store.archivedPlaces.limit && store.table.generation(row) == 0 && !store.table.hasTextKey(row) ? row : nil
     }
 
     /// The key of the item that a new item was copied from, where the document holds more of that than its fields.
-    @inline(__always)
+    @inline(never)
     package func source(ofCopy row: UInt32) -> String? {
         store.copies.isEmpty ? nil : store.copies[store.table.keyString(row)]
     }

@@ -1,37 +1,56 @@
 package import PropertyList
 
 /// What the rooms above ask of rows. The columns, the order and the heap themselves are this room's.
+///
+/// None of it is inlined into another module: there the compiler would copy the table to call it, and check the access.
 extension ColumnStore {
     // MARK: The order
 
     /// The number of rows in the store.
+    @inline(never)
     package var count: Int { order.count }
 
     /// The rows in order, and holes where some were removed not long ago.
+    @inline(never)
     package var slots: [UInt32] { order.slots }
 
     /// O(1), and O(log n) behind a hole.
+    @inline(never)
     package func row(at position: Int) -> UInt32 { order.row(at: position) }
 
+    @inline(never)
     package func position(of row: UInt32) -> Int { order.position(of: row) }
 
     // MARK: Rows
 
     /// The number of rows that exist, in the store or not.
+    @inline(never)
     package var rowCount: Int { table.rowCount }
 
-    @inline(__always)
+    @inline(never)
     package func state(_ row: UInt32) -> ItemTable.State { table.state(row) }
 
+    /// Whether the row is in the store.
+    @inline(never)
+    package func isLive(_ row: UInt32) -> Bool { table.states[row] == ItemTable.State.live.rawValue }
+
+    /// Whether it is out of the store, and the history may bring it back.
+    @inline(never)
+    package func isRemoved(_ row: UInt32) -> Bool { table.states[row] == ItemTable.State.removed.rawValue }
+
     /// How many items had the row before the one that has it now.
+    @inline(never)
     package func generation(_ row: UInt32) -> UInt16 { table.generation(row) }
 
     /// The address of the row's object; nil when there is none.
+    @inline(never)
     package func handle(_ row: UInt32) -> UnsafeRawPointer? { table.handle(row) }
 
+    @inline(never)
     package func setHandle(_ row: UInt32, _ handle: UnsafeRawPointer) { table.setHandle(row, handle) }
 
     /// A row that is dead from the beginning: free again when its object goes.
+    @inline(never)
     package func makeDeadRow<Object>(_ makeObject: (UInt32) -> Object) -> Object {
         let (row, isNew) = table.makeRow()
         if isNew { order.addRow() }
@@ -42,14 +61,18 @@ extension ColumnStore {
 
     // MARK: Keys
 
+    @inline(never)
     package func key(_ row: UInt32) -> PackedKey { table.key(row) }
 
     /// Whether the key is a text and not a packed UUID.
+    @inline(never)
     package func hasTextKey(_ row: UInt32) -> Bool { table.hasTextKey(row) }
 
+    @inline(never)
     package func keyString(_ row: UInt32) -> String { table.keyString(row) }
 
     /// Calls `body` with the key's bytes.
+    @inline(never)
     package func withKey<Result>(_ row: UInt32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         table.withKey(row) { body($0) }
     }
@@ -57,28 +80,37 @@ extension ColumnStore {
     // MARK: Fields
 
     /// The names of all fields, by number.
+    @inline(never)
     package var fieldNames: [String] { fields.names }
 
+    @inline(never)
     package func name(of field: ItemField) -> String { fields.name(of: field) }
 
+    @inline(never)
     package func existingField(named name: String) -> ItemField? { fields.existing(name) }
 
     /// The field of a name, made when it is new.
+    @inline(never)
     package func field(named name: String) -> ItemField { fields.field(named: name) }
 
     /// A field's cell; absent for `itemKey`.
+    @inline(never)
     package func cell(_ row: UInt32, _ field: ItemField) -> Cell { table.cell(row, field) }
 
     /// The number of a field of integers that every item has.
+    @inline(never)
     package func integer(_ row: UInt32, _ field: ItemField) -> Int64 { table.cell(row, field).integerValue }
 
     /// Sets a field without a trace in the log: of a draft, and of what is loaded.
+    @inline(never)
     package func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) { table.setCell(row, field, cell) }
 
     /// The numbers of the fields beyond the domain's that an item has, ascending.
+    @inline(never)
     package func customFields(_ row: UInt32) -> [UInt32] { table.customFields(row) }
 
     /// The numbers of the fields beyond the domain's that some item in the store has.
+    @inline(never)
     package var customFieldsInUse: Set<UInt32> {
         var held: Set<UInt32> = []
         for row in order.slots where row != ItemOrder.hole {
@@ -88,29 +120,37 @@ extension ColumnStore {
     }
 
     /// Prefetches the elements that a script's access to an item's field reads.
+    @inline(never)
     package func prefetchRead(_ row: UInt32, _ field: ItemField) { table.prefetchRead(row, field) }
 
     // MARK: Values
 
+    @inline(never)
     package func value(_ cell: Cell) -> PropertyListValue? { heap.value(cell) }
 
+    @inline(never)
     package func areEqual(_ first: Cell, _ second: Cell) -> Bool { heap.areEqual(first, second) }
 
     /// Whether a snapshot is in use.
+    @inline(never)
     package var hasSnapshot: Bool { table.hasSnapshot }
 
     /// The bytes of texts that are too long for their cells, garbage included.
+    @inline(never)
     package var textBytes: Int { heap.textBytes }
 
     /// Whether half of the heap is garbage.
+    @inline(never)
     package var needsCompaction: Bool { heap.needsCompaction }
 
     // MARK: The document
 
     /// A snapshot was taken to be saved.
+    @inline(never)
     package func beginSave() { archivedPlaces.beginSave(order) }
 
     /// The save is over. One that failed may have replaced the document or not.
+    @inline(never)
     package func endSave(succeeded: Bool) { archivedPlaces.endSave(succeeded: succeeded) }
 
     /// Makes the empty store one of so many rows of a document, none of which is read yet.
@@ -121,6 +161,7 @@ extension ColumnStore {
     ///   - source: the document.
     ///   - seed: of the hashes of the keys.
     ///   - slots: the table of the keys.
+    @inline(never)
     package func map(_ count: Int, _ kinds: [UInt16], _ source: any RowSource, seed: UInt64, _ slots: MappedKeySlots) {
         rowSource = source
         heap.faulted = source.values
@@ -132,23 +173,31 @@ extension ColumnStore {
     }
 
     /// Below this row each has, where it stands, the item that the document has there.
+    @inline(never)
     package var placeLimit: UInt32 { archivedPlaces.limit }
 
+    @inline(never)
     package func text(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell { heap.text(bytes) }
 
+    @inline(never)
     package func text(_ string: String) -> Cell { heap.text(string) }
 
     /// A cell for a value of a field beyond the domain's.
+    @inline(never)
     package func cell(_ value: PropertyListValue) -> Cell { heap.cell(value) }
 
     /// Notes that a cell is not needed any more, which was never set.
+    @inline(never)
     package func discard(_ cell: Cell) { heap.discard(cell) }
 
+    @inline(never)
     package func row(forKey key: PackedKey) -> UInt32? { row(forKey: key, keyHasher.hash(key)) }
 
     /// Gives a draft its key.
+    @inline(never)
     package func setKey(_ row: UInt32, _ key: PackedKey) { table.setKey(row, key) }
 
     /// The same with a key that is no UUID.
+    @inline(never)
     package func setKey(_ row: UInt32, text: Cell) { table.setKey(row, text: text) }
 }

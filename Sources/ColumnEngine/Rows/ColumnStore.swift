@@ -9,8 +9,8 @@ package final class ColumnStore {
     // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
     // no method lends one of them to code that comes back to the store.
 
-    @exclusivity(unchecked) package var table = ItemTable()
-    @exclusivity(unchecked) package var order = ItemOrder()
+    @exclusivity(unchecked) var table = ItemTable()
+    @exclusivity(unchecked) var order = ItemOrder()
     @exclusivity(unchecked) var index = KeyIndex()
     @exclusivity(unchecked) var keyHasher = KeyHasher()
     @exclusivity(unchecked) var heap = CellHeap()
@@ -56,7 +56,7 @@ package final class ColumnStore {
 
     // MARK: Rows
 
-    @inline(__always)
+    @inline(never)
     package func isAccessible(_ row: UInt32) -> Bool {
         let state = table.states[row]
         return state == ItemTable.State.live.rawValue || state == ItemTable.State.draft.rawValue

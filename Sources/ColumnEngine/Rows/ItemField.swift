@@ -8,11 +8,11 @@ public struct ItemField: Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    public static let name = ItemField(rawValue: 0)
-    public static let serialNumber = ItemField(rawValue: 1)
-    public static let valueInDollars = ItemField(rawValue: 2)
-    public static let dateCreated = ItemField(rawValue: 3)
-    public static let itemKey = ItemField(rawValue: 4)
+    public static var name: ItemField { ItemField(rawValue: 0) }
+    public static var serialNumber: ItemField { ItemField(rawValue: 1) }
+    public static var valueInDollars: ItemField { ItemField(rawValue: 2) }
+    public static var dateCreated: ItemField { ItemField(rawValue: 3) }
+    public static var itemKey: ItemField { ItemField(rawValue: 4) }
 
     /// The fields that every item has.
     public static let domain: [ItemField] = [.name, .serialNumber, .valueInDollars, .dateCreated, .itemKey]

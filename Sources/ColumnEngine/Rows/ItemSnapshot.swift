@@ -101,14 +101,21 @@ public final class ItemSnapshot: @unchecked Sendable {
         return element
     }
 
+    @inline(never)
     package func name(_ position: Int) -> Cell { element(names, .name, position, Cell(.shortText)) }
+    @inline(never)
     package func serialNumber(_ position: Int) -> Cell { element(serials, .serialNumber, position, .absent) }
+    @inline(never)
     package func valueInDollars(_ position: Int) -> Int64 { element(values, .valueInDollars, position, 0) }
+    @inline(never)
     package func dateCreated(_ position: Int) -> Double { element(dates, .dateCreated, position, 0) }
+    @inline(never)
     package func key(_ position: Int) -> PackedKey { element(keys, .key, position, PackedKey(high: 0, low: 0)) }
+    @inline(never)
     package func isTextKey(_ position: Int) -> Bool { element(textKeys, .keyKind, position, false) }
 
     /// Calls `body` with each custom field of an item and its cell, in the order of the fields' numbers.
+    @inline(never)
     package func forEachCustomField<Failure: Error>(
         _ position: Int, _ body: (UInt32, Cell) throws(Failure) -> Void
     ) throws(Failure) {
@@ -121,9 +128,11 @@ public final class ItemSnapshot: @unchecked Sendable {
         try FieldMerge.forEach(block, columnNumbers, { columns[$0]?.cell(row) ?? .absent }, body)
     }
 
+    @inline(never)
     package func value(_ cell: Cell) -> PropertyListValue? { heap.value(cell) }
 
     /// The key's text of an item.
+    @inline(never)
     package func keyString(_ position: Int) -> String {
         isTextKey(position) ? CellHeap.string(key(position).cell) : key(position).uuidString
     }
@@ -136,6 +145,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     }
 
     /// The key of the item that an item was copied from, in this process.
+    @inline(never)
     package func source(ofCopy key: String) -> String? { copies[key] }
 
     /// The items' fields, for a persistence that keeps whole records.

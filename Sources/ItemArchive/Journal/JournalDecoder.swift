@@ -145,7 +145,7 @@ struct JournalDecoder {
             let place = try varint()
             // A row that was never given back has the archive's item: neither index nor archive is looked into.
             if place < UInt64(placeLimit), store.generation(UInt32(place)) == 0,
-                store.state(UInt32(place)) == .live
+                store.isLive(UInt32(place))
             {
                 row = UInt32(place)
             } else {

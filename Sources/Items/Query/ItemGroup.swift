@@ -13,7 +13,7 @@ public struct ItemGroup {
 
     /// The items, in order, as far as they are in the store still.
     public var items: [Item] {
-        rows.filter { store.columns.state($0) == .live }.map(store.item(row:))
+        rows.filter { store.columns.isLive($0) }.map(store.item(row:))
     }
 
     /// As ``ItemQuery/sum(_:)``, of the group.

@@ -30,7 +30,7 @@ extension ItemStore {
         case .expression(let expression, let text): .expression(expression, text: text)
         case .function(let function):
             .function { [self] row in
-                guard columns.state(row) == .live else { return nil }
+                guard columns.isLive(row) else { return nil }
                 return try function(item(row: row))
             }
         }

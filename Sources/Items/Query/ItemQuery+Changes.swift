@@ -32,7 +32,7 @@ extension ItemQuery {
             store.openSavepoint()
             do {
                 var count = 0
-                for row in rows where store.columns.state(row) == .live {
+                for row in rows where store.columns.isLive(row) {
                     try change(row)
                     count += 1
                 }

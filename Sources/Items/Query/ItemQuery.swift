@@ -35,8 +35,8 @@ public struct ItemQuery {
         query.rows.add(
             .function { row in
                 // An earlier function may have removed it.
-                guard store.columns.state(row) == .live else { return false }
-                return try isIncluded(store.item(row: row)) && store.columns.state(row) == .live
+                guard store.columns.isLive(row) else { return false }
+                return try isIncluded(store.item(row: row)) && store.columns.isLive(row)
             })
         return query
     }
@@ -125,7 +125,7 @@ public struct ItemQuery {
                 try rows.visit(changes: true) { try body(store.item(row: $0)) }
                 return
             }
-            for row in try rows.rows() where store.columns.state(row) == .live {
+            for row in try rows.rows() where store.columns.isLive(row) {
                 if try !body(store.item(row: row)) { return }
             }
         }

@@ -72,7 +72,7 @@ public final class Item {
     /// Where the item stands in its store, from 0.
     public var position: Int {
         get throws(StoreError) {
-            guard store.columns.state(row) == .live else { throw .itemWasRemoved }
+            guard store.columns.isLive(row) else { throw .itemWasRemoved }
             return store.columns.position(of: row)
         }
     }

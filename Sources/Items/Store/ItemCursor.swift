@@ -23,7 +23,7 @@ public final class ItemCursor: Sequence, IteratorProtocol {
         while nextSlot < slots.count {
             let row = slots[nextSlot]
             nextSlot += 1
-            if row != ItemOrder.hole, store.columns.state(row) == .live { return row }
+            if row != ItemOrder.hole, store.columns.isLive(row) { return row }
         }
         return nil
     }

@@ -66,7 +66,7 @@ extension ItemStore {
 
     private func pruneForeignChanges() {
         let oldest = [undoStack.oldestEpoch, redoStack.oldestEpoch].compactMap { $0 }.min()
-        for row in foreignChanges.prune(oldest) where columns.state(row) == .removed { columns.rowDied(row) }
+        for row in foreignChanges.prune(oldest) where columns.isRemoved(row) { columns.rowDied(row) }
     }
 
     // MARK: Steps that are no longer the store's own
@@ -77,7 +77,7 @@ extension ItemStore {
         for change in group.changes where change.kind == .set {
             columns.discard(change.cell, of: ItemField(rawValue: change.field))
         }
-        foreignChanges.note(group.changes.filter { $0.kind != .remove || columns.state($0.row) == .removed })
+        foreignChanges.note(group.changes.filter { $0.kind != .remove || columns.isRemoved($0.row) })
         pruneForeignChanges()
     }
 
@@ -86,7 +86,7 @@ extension ItemStore {
         if group.epoch == foreignChanges.epoch { return nil }
         // Of the rows that the step itself brings back or takes out.
         var isLive: [UInt32: Bool] = [:]
-        func live(_ row: UInt32) -> Bool { isLive[row] ?? (columns.state(row) == .live) }
+        func live(_ row: UInt32) -> Bool { isLive[row] ?? (columns.isLive(row)) }
         for change in group.changes.reversed() {
             switch change.kind {
             case .append, .insert:
@@ -98,7 +98,7 @@ extension ItemStore {
                 }
             case .remove:
                 let other = columns.holder(ofKeyOf: change.row, columns.keyHash(change.row))
-                let isOut = isLive[change.row].map { !$0 } ?? (columns.state(change.row) == .removed)
+                let isOut = isLive[change.row].map { !$0 } ?? (columns.isRemoved(change.row))
                 guard isOut, other.map({ !live($0) }) ?? true else { return conflict(about: change.row, "the key") }
                 isLive[change.row] = true
             case .set:

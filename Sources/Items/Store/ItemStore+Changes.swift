@@ -84,12 +84,12 @@ extension ItemStore {
 
     func remove(row: UInt32) throws(StoreError) {
         if isReadOnly { throw .storeIsReadOnly }
-        guard columns.state(row) == .live else { throw .itemWasRemoved }
+        guard columns.isLive(row) else { throw .itemWasRemoved }
         if isWatched { keepLatestCommit() }
         guard observers.isEmpty else {
             let item = item(row: row)
             try askObservers { try $0.itemStore(self, willRemove: item) }
-            guard columns.state(row) == .live else { throw .itemWasRemoved }
+            guard columns.isLive(row) else { throw .itemWasRemoved }
             let last = columns.fields(of: row)
             columns.takeOut(row)
             if bulkDepth > 0 {
@@ -157,7 +157,7 @@ extension ItemStore {
         let wanted = columns.value(cell)
         var new = wanted
         try askObservers { try $0.itemStore(self, willUpdate: item, field: name, old: old, new: &new) }
-        guard columns.state(row) == .live else { throw .itemWasRemoved }
+        guard columns.isLive(row) else { throw .itemWasRemoved }
         var cell = cell
         if new != wanted {
             columns.discard(cell, of: field)

@@ -186,7 +186,7 @@ extension ItemStore {
     private func settle(_ group: inout ChangeGroup, _ participant: any TransactionParticipant, _ hasRemovals: Bool) {
         if hasRemovals {
             var keys: Set<String> = []
-            for change in group.changes where change.kind == .remove && columns.state(change.row) == .removed {
+            for change in group.changes where change.kind == .remove && columns.isRemoved(change.row) {
                 keys.insert(columns.keyString(change.row))
             }
             if !keys.isEmpty { group.participantChanges += participant.removeContents(ofItems: keys) }
@@ -209,7 +209,7 @@ extension ItemStore {
         for change in group.changes {
             switch change.kind {
             case .set: columns.discard(change.cell, of: ItemField(rawValue: change.field))
-            case .remove where columns.state(change.row) == .removed: columns.rowDied(change.row)
+            case .remove where columns.isRemoved(change.row): columns.rowDied(change.row)
             default: break
             }
         }

@@ -88,7 +88,7 @@ extension ItemStore {
     /// - Throws: as ``Item/setValueInDollars(_:)``.
     package func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
         let row = try row(reference)
-        guard columns.state(row) == .live, !isWatched, !isReadOnly else {
+        guard columns.isLive(row), !isWatched, !isReadOnly else {
             return try setCell(row, .valueInDollars, .integer(value))
         }
         if columns.cell(row, .valueInDollars).integerValue != value {
@@ -161,7 +161,7 @@ extension ItemQuery {
 extension ItemGroup {
     /// As ``items``.
     package var references: [ItemReference] {
-        rows.filter { store.columns.state($0) == .live }.map(store.reference)
+        rows.filter { store.columns.isLive($0) }.map(store.reference)
     }
 }
 

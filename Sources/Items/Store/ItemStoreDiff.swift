@@ -56,7 +56,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                 if !isInserted.contains(change.row) { removedRows.append(change.row) }
             case .set:
                 let field = ItemField(rawValue: change.field)
-                guard !isInserted.contains(change.row), store.state(change.row) == .live,
+                guard !isInserted.contains(change.row), store.isLive(change.row),
                     seen.insert(Place(row: change.row, field: change.field)).inserted
                 else { continue }
                 let old = store.value(change.cell)
@@ -70,7 +70,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                             old: old, new: new))
                 }
             case .move:
-                guard !isInserted.contains(change.row), store.state(change.row) == .live else { continue }
+                guard !isInserted.contains(change.row), store.isLive(change.row) else { continue }
                 moved.append(
                     Move(
                         itemKey: store.keyString(change.row),
@@ -78,7 +78,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                         to: Int(change.field)))
             }
         }
-        inserted = insertedRows.filter { store.state($0) == .live }.map { store.fields(of: $0) }
-        removed = removedRows.filter { store.state($0) == .removed }.map { store.fields(of: $0) }
+        inserted = insertedRows.filter { store.isLive($0) }.map { store.fields(of: $0) }
+        removed = removedRows.filter { store.isRemoved($0) }.map { store.fields(of: $0) }
     }
 }
