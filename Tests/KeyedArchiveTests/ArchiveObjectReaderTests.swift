@@ -46,7 +46,7 @@ struct ArchiveObjectReaderTests {
             let shape = try archive.shape(of: item)
             let places = ["name", "date", "count"].compactMap { shape.slot(ofStored: $0) }
             try #require(places.count == 3)
-            let text = try #require(try table.asciiString(at: places[0], in: item))
+            let text = try #require(try table.propertyList.asciiString(at: table.value(at: places[0], in: item)))
             #expect(text.elementsEqual("name \(index)".utf8))
             let storage = table.propertyList.storage.bytes
             let (start, whole) = (try #require(text.baseAddress), try #require(storage.baseAddress))
@@ -68,15 +68,21 @@ struct ArchiveObjectReaderTests {
         var (archive, root) = try Self.reader(Self.items(30, odd: 7))
         let array = try #require(try archive.table.dictionary(at: root))
         let elements = try #require(try archive.elements(of: array))
-        let number = try archive.table.element(0, of: elements)
-        let item = try #require(try archive.table.dictionary(at: number))
+        #expect(archive.runNumber == -1)
+        let odd = try #require(try archive.element(7, of: elements))
+        let oddRun = archive.runNumber
+        let item = try #require(try archive.element(0, of: elements))
+        #expect(archive.runNumber != oddRun)
+        let run = archive.runNumber
+        _ = try archive.element(1, of: elements)
+        #expect(archive.runNumber == run)
         let place = try #require(try archive.shape(of: item).slot(ofStored: "name"))
-        let run = ArchiveKeyRun(item, at: number, in: archive.table.propertyList)
+        #expect(try archive.shape(of: odd) !== archive.shape(of: item))
         let found = Array<UInt32>(0..<30).withUnsafeBufferPointer { indexes in
             withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 30) { texts in
-                #expect(!archive.findTexts(of: indexes, in: elements, ArchiveKeyRun(), at: place, into: texts))
-                #expect(!archive.findTexts(of: indexes, in: elements, run, at: 99, into: texts))
-                #expect(archive.findTexts(of: indexes, in: elements, run, at: place, into: texts))
+                let isElsewhere = archive.findTexts(of: indexes, in: elements, at: 99, into: texts)
+                let isThere = archive.findTexts(of: indexes, in: elements, at: place, into: texts)
+                #expect(!isElsewhere && isThere)
                 return texts.map { $0.baseAddress == nil ? nil : String(decoding: $0, as: UTF8.self) }
             }
         }

@@ -1,29 +1,27 @@
-package import PropertyList
+import PropertyList
 
 /// The keys of a run of dictionaries: neighbours of one class nearly always share them.
-package struct ArchiveKeyRun: Sendable {
+struct ArchiveKeyRun: Sendable {
     /// A dictionary of the run; -1 before there is one.
     let number: Int
-    @usableFromInline let references: [UInt8]
+    private let references: [UInt8]
 
-    package init() {
+    init() {
         number = -1
         references = []
     }
 
     /// The run that a dictionary belongs to.
-    package init(_ container: BinaryPropertyListContainer, at number: Int, in list: BinaryPropertyListReader) {
+    init(_ container: BinaryPropertyListContainer, at number: Int, in list: BinaryPropertyListReader) {
         self.number = number
         references = Array(list.keyReferences(of: container))
     }
 
-    package var isEmpty: Bool { number < 0 }
-
     /// Whether a dictionary with these key references belongs to the run: it has the same keys in the same order.
     ///
     /// Unlike the look-up of a shape, this counts no reference, for which threads that read one archive would contend.
-    @inlinable @inline(__always)
-    package func contains(_ keys: UnsafeRawBufferPointer) -> Bool {
+    @inline(__always)
+    func contains(_ keys: UnsafeRawBufferPointer) -> Bool {
         references.withUnsafeBytes { known in
             guard known.count == keys.count else { return false }
             var offset = 0

@@ -34,6 +34,7 @@ struct PropertyListConversion {
     /// Begins the next value.
     mutating func begin() {
         (unfolded, height) = (0, 0)
+        if small.isEmpty { return }
         for number in small { done[number] = nil }
         small.removeAll(keepingCapacity: true)
     }
@@ -108,10 +109,10 @@ extension ArchiveObjectReader {
 
     private func leaf(_ number: Int) throws(PropertyListError) -> PropertyListValue? {
         let list = table.propertyList
+        if let value = try list.number(at: number) { return PropertyListValue(value) }
         if let text = try list.string(at: number) {
             return table.objects != nil && text == "$null" ? .null : .string(text)
         }
-        if let value = try list.number(at: number) { return PropertyListValue(value) }
         if let bytes = try list.data(at: number) { return .data([UInt8](bytes)) }
         return try list.date(at: number).map(PropertyListValue.date)
     }

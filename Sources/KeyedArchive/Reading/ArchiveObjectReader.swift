@@ -11,6 +11,8 @@ package struct ArchiveObjectReader: @unchecked Sendable {
     let limits: ArchiveLimits
     var shapes = ArchiveShapeTable()
     private var classes: ArchiveClassTable
+    /// The keys of the element read last.
+    private var run = ArchiveKeyRun()
     /// The keys of the dates met lately.
     private var dateKeys: BinaryPropertyListReader.KnownKeys?
     var conversion: PropertyListConversion
@@ -73,7 +75,34 @@ package struct ArchiveObjectReader: @unchecked Sendable {
         return elements
     }
 
-    // MARK: Fields
+    // MARK: Elements and fields
+
+    // What is read of each of many objects mutates, if only for speed: a reader that does not is copied for each call.
+
+    /// Which run of elements that have the same keys the last one belongs to; -1 before there is one.
+    package var runNumber: Int { run.number }
+
+    /// The dictionary that an element of a list of references names; nil for another object.
+    package mutating func element(
+        _ index: Int, of list: BinaryPropertyListContainer
+    ) throws(PropertyListError) -> BinaryPropertyListContainer? {
+        let number = try table.element(index, of: list)
+        guard let found = try table.dictionary(at: number) else { return nil }
+        if !run.contains(table.propertyList.keyReferences(of: found)) {
+            run = ArchiveKeyRun(found, at: number, in: table.propertyList)
+        }
+        return found
+    }
+
+    /// What a value stands for: the object that it names, or itself.
+    package mutating func resolve(_ value: Int) throws(PropertyListError) -> Int { try table.resolve(value) }
+
+    /// What the value under a slot of a dictionary stands for.
+    package mutating func object(
+        at slot: Int, in container: BinaryPropertyListContainer
+    ) throws(PropertyListError) -> Int {
+        try table.value(at: slot, in: container)
+    }
 
     /// The date under a slot of a dictionary; nil for another object.
     package mutating func date(
@@ -99,14 +128,13 @@ package struct ArchiveObjectReader: @unchecked Sendable {
     /// - Parameters:
     ///   - indexes: which elements.
     ///   - elements: the array.
-    ///   - run: the keys that the elements have.
-    ///   - slot: the place of the text among them.
+    ///   - slot: the place of the text among the keys of the element read last.
     ///   - texts: gets the bytes of each, which live as long as the storage. One without an address cannot be read in
     ///     this way: the element has other keys, its value is no plain ASCII text, or something is wrong.
     /// - Returns: whether there is something to be found.
-    package func findTexts(
-        of indexes: UnsafeBufferPointer<UInt32>, in elements: BinaryPropertyListContainer, _ run: ArchiveKeyRun,
-        at slot: Int, into texts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>
+    package mutating func findTexts(
+        of indexes: UnsafeBufferPointer<UInt32>, in elements: BinaryPropertyListContainer, at slot: Int,
+        into texts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>
     ) -> Bool {
         let list = table.propertyList
         guard let objects = table.objects,

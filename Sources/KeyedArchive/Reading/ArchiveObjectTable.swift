@@ -108,11 +108,13 @@ package struct ArchiveObjectTable: Sendable {
     }
 
     /// What a value of a dictionary stands for.
+    @inline(__always)
     package func value(at slot: Int, in container: BinaryPropertyListContainer) throws(PropertyListError) -> Int {
         try resolve(propertyList.valueReference(slot, in: container))
     }
 
     /// The object that an element of a list of references names.
+    @inline(__always)
     package func element(_ index: Int, of list: BinaryPropertyListContainer) throws(PropertyListError) -> Int {
         guard let uid = try propertyList.uid(at: propertyList.reference(index, in: list)) else {
             throw .corruptArchive("an element of a collection is not a reference to an object")
@@ -121,26 +123,13 @@ package struct ArchiveObjectTable: Sendable {
     }
 
     /// The dictionary at a number; nil for another object.
+    @inline(__always)
     package func dictionary(at number: Int) throws(PropertyListError) -> BinaryPropertyListContainer? {
         guard let found = try propertyList.container(at: number), found.kind == .dictionary else { return nil }
         return found
     }
 
-    /// The dictionary that an element of a list of references names; nil for another object.
-    package func dictionary(
-        _ index: Int, of list: BinaryPropertyListContainer
-    ) throws(PropertyListError) -> BinaryPropertyListContainer? {
-        try dictionary(at: try element(index, of: list))
-    }
-
     // MARK: Leaves
-
-    /// The bytes of an ASCII string, where they lie, under a slot of a dictionary.
-    package func asciiString(
-        at slot: Int, in container: BinaryPropertyListContainer
-    ) throws(PropertyListError) -> UnsafeRawBufferPointer? {
-        try propertyList.asciiString(at: try value(at: slot, in: container))
-    }
 
     /// A string, or the text of an NSString object.
     package func string(at number: Int) throws(PropertyListError) -> String? {

@@ -66,8 +66,7 @@ package enum Exercise {
         ]
         for case let table? in tables {
             var archive = ArchiveObjectReader(table, limits: limits, isReadWhole: true)
-            var run = ArchiveKeyRun()
-            for number in 0..<min(list.objectCount, 64) { read(number, &archive, &run) }
+            for number in 0..<min(list.objectCount, 64) { read(number, &archive) }
             for (_, value) in table.top { _ = try? archive.value(at: table.resolve(value)) }
         }
         var archive = ArchiveObjectReader(plain, limits: limits)
@@ -75,7 +74,7 @@ package enum Exercise {
         if !isSame(value, tree) { throw Broken("a property list reads as something else one object at a time") }
     }
 
-    private static func read(_ number: Int, _ archive: inout ArchiveObjectReader, _ run: inout ArchiveKeyRun) {
+    private static func read(_ number: Int, _ archive: inout ArchiveObjectReader) {
         let table = archive.table
         _ = try? table.string(at: number)
         _ = try? table.data(at: number)
@@ -87,22 +86,16 @@ package enum Exercise {
         _ = try? archive.shape(of: found)
         for slot in 0..<min(found.count, 64) {
             _ = try? archive.date(at: slot, in: found)
-            _ = try? table.asciiString(at: slot, in: found)
-        }
-        if !run.contains(table.propertyList.keyReferences(of: found)) {
-            run = ArchiveKeyRun(found, at: number, in: table.propertyList)
+            _ = try? table.string(at: table.value(at: slot, in: found))
         }
         guard let elements = try? archive.elements(of: found) else { return }
         var indexes: [UInt32] = []
         for index in 0..<min(elements.count, 64) {
-            guard let element = try? table.element(index, of: elements) else { continue }
-            indexes.append(UInt32(index))
-            guard let member = try? table.dictionary(at: element) else { continue }
-            run = ArchiveKeyRun(member, at: element, in: table.propertyList)
+            if (try? archive.element(index, of: elements)) != nil { indexes.append(UInt32(index)) }
         }
         indexes.withUnsafeBufferPointer { indexes in
             withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: indexes.count) { texts in
-                for slot in 0..<3 { _ = archive.findTexts(of: indexes, in: elements, run, at: slot, into: texts) }
+                for slot in 0..<3 { _ = archive.findTexts(of: indexes, in: elements, at: slot, into: texts) }
             }
         }
     }

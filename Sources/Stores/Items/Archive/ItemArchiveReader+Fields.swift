@@ -7,7 +7,7 @@ extension ItemArchiveReader {
     func isNull(_ number: Int) -> Bool { number == archive.table.nilNumber }
 
     mutating func text(_ reference: Int, _ field: String) throws(PropertyListError) -> Cell {
-        let number = try archive.table.resolve(reference)
+        let number = try archive.resolve(reference)
         if isNull(number) { return .absent }
         if let bytes = try reader.asciiString(at: number) { return cell(number, bytes) }
         if let text = try archive.table.string(at: number) {
@@ -30,7 +30,7 @@ extension ItemArchiveReader {
     }
 
     mutating func integer(_ reference: Int) throws(PropertyListError) -> Int64 {
-        let number = try archive.table.resolve(reference)
+        let number = try archive.resolve(reference)
         if isNull(number) { return 0 }
         if schema.form == .keyedArchive {
             if number != reference { schema.valueIsObject = true }
@@ -57,7 +57,7 @@ extension ItemArchiveReader {
         _ index: Int, _ item: BinaryPropertyListContainer
     ) throws(PropertyListError) -> Double {
         if let date = try archive.date(at: index, in: item) { return date.secondsSinceReferenceDate }
-        if isNull(try archive.table.value(at: index, in: item)) {
+        if isNull(try archive.object(at: index, in: item)) {
             hasOtherForms = true
             return 0
         }
@@ -66,7 +66,7 @@ extension ItemArchiveReader {
     }
 
     mutating func readKey(_ reference: Int, _ draft: ItemDraft) throws(PropertyListError) -> Bool {
-        let number = try archive.table.resolve(reference)
+        let number = try archive.resolve(reference)
         if let bytes = try reader.asciiString(at: number),
             let packed = PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
         {
@@ -83,7 +83,7 @@ extension ItemArchiveReader {
     mutating func readCustom(
         _ reference: Int, _ draft: ItemDraft, _ field: ItemField, _ name: String
     ) throws(PropertyListError) {
-        let number = try archive.table.resolve(reference)
+        let number = try archive.resolve(reference)
         if isNull(number) {
             hasOtherForms = true
             return

@@ -34,7 +34,7 @@ extension ItemArchiveReader {
             do throws(PropertyListError) {
                 let reference = reader.valueReference(index, in: container)
                 if index == plan.imageKey {
-                    lacksImage = isNull(try archive.table.resolve(reference))
+                    lacksImage = isNull(try archive.resolve(reference))
                     if !lacksImage { hasTwoKeys = true }
                 }
                 switch role {

@@ -9,8 +9,7 @@ struct MappedItems: Sendable {
     let schema: ArchiveSchema
     private let elements: BinaryPropertyListContainer
     private var archive: ArchiveObjectReader
-    /// The keys of an item and what they mean; neighbours nearly always share them.
-    private var run = ArchiveKeyRun()
+    /// What the keys of an item mean; neighbours nearly always share them.
     private var shape = Shape()
     /// The item that was read last: its fields are often asked for one after the other.
     private var last: (row: Int, item: BinaryPropertyListContainer)?
@@ -22,6 +21,8 @@ struct MappedItems: Sendable {
     private var columnCells: [Int: Cell] = [:]
 
     private struct Shape {
+        /// The run of items that has it.
+        var run = -1
         /// Where each field of the domain stands among the keys; -1 for nowhere.
         var places: (name: Int, serial: Int, value: Int, date: Int, key: Int) = (-1, -1, -1, -1, -1)
         /// The custom fields, by number, and where they stand.
@@ -62,7 +63,7 @@ struct MappedItems: Sendable {
         let item = try item(row)
         let place = field == .name ? shape.places.name : field == .serialNumber ? shape.places.serial : shape.places.key
         guard place >= 0 else { return field == .name ? Cell(.shortText) : .absent }
-        let cell = try text(at: try archive.table.value(at: place, in: item), values)
+        let cell = try text(at: try archive.object(at: place, in: item), values)
         return field == .name && cell.isAbsent ? Cell(.shortText) : cell
     }
 
@@ -73,12 +74,14 @@ struct MappedItems: Sendable {
     mutating func texts(
         _ rows: UnsafeBufferPointer<UInt32>, _ field: ItemField, into cells: UnsafeMutablePointer<Cell>
     ) {
-        if run.isEmpty, let first = rows.first { _ = try? item(Int(first)) }
+        if shape.run < 0, let first = rows.first { _ = try? item(Int(first)) }
         let place = field == .name ? shape.places.name : shape.places.serial
         let list = archive.table.propertyList
         let nullText = (try? list.asciiString(at: archive.table.nilNumber))?.baseAddress
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: rows.count) { texts in
-            guard archive.findTexts(of: rows, in: elements, run, at: place, into: texts) else {
+            guard shape.run == archive.runNumber,
+                archive.findTexts(of: rows, in: elements, at: place, into: texts)
+            else {
                 return cells.initialize(repeating: .archived, count: rows.count)
             }
             for (index, text) in texts.enumerated() {
@@ -96,7 +99,7 @@ struct MappedItems: Sendable {
     mutating func value(_ row: Int) throws(PropertyListError) -> Int64 {
         let item = try item(row)
         guard shape.places.value >= 0 else { return 0 }
-        switch try archive.table.number(at: try archive.table.value(at: shape.places.value, in: item)) {
+        switch try archive.table.number(at: try archive.object(at: shape.places.value, in: item)) {
         case .integer(let value)?: return value
         default: throw .corruptArchive("valueInDollars of item \(row + 1) is no integer")
         }
@@ -115,7 +118,7 @@ struct MappedItems: Sendable {
     mutating func key(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> (PackedKey, isText: Bool) {
         let item = try item(row)
         guard shape.places.key >= 0 else { throw .corruptArchive("item \(row + 1) has no itemKey") }
-        let number = try archive.table.value(at: shape.places.key, in: item)
+        let number = try archive.object(at: shape.places.key, in: item)
         if let bytes = try archive.table.propertyList.asciiString(at: number),
             let packed = PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
         {
@@ -132,7 +135,8 @@ struct MappedItems: Sendable {
     mutating func uuid(_ row: Int) throws(PropertyListError) -> PackedKey? {
         let item = try item(row)
         guard shape.places.key >= 0,
-            let bytes = try archive.table.asciiString(at: shape.places.key, in: item)
+            let bytes = try archive.table.propertyList.asciiString(
+                at: archive.object(at: shape.places.key, in: item))
         else { return nil }
         return PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
     }
@@ -143,7 +147,7 @@ struct MappedItems: Sendable {
         var block = CustomFields.none
         do throws(PropertyListError) {
             for (field, place) in shape.custom {
-                let number = try archive.table.value(at: place, in: item)
+                let number = try archive.object(at: place, in: item)
                 if number == archive.table.nilNumber { continue }
                 block.set(field, try custom(at: number, values))
             }
@@ -166,7 +170,7 @@ struct MappedItems: Sendable {
     mutating func columnCell(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {
         let item = try item(row)
         guard let (_, place) = shape.custom.first(where: { $0.number == columnField }) else { return .absent }
-        let number = try archive.table.value(at: place, in: item)
+        let number = try archive.object(at: place, in: item)
         if number == archive.table.nilNumber { return .absent }
         if let known = columnCells[number] { return known }
         let cell = try custom(at: number, values)
@@ -182,7 +186,7 @@ struct MappedItems: Sendable {
         return values.cell(value)
     }
 
-    private func text(at number: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {
+    private mutating func text(at number: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {
         if number == archive.table.nilNumber { return .absent }
         if let bytes = try archive.table.propertyList.asciiString(at: number) { return Self.cell(bytes) }
         guard let text = try archive.table.string(at: number) else {
@@ -210,14 +214,14 @@ struct MappedItems: Sendable {
     }
 
     private mutating func readItem(_ row: Int) throws(PropertyListError) -> BinaryPropertyListContainer {
-        guard row < count, let item = try archive.table.dictionary(row, of: elements) else {
+        guard row < count, let item = try archive.element(row, of: elements) else {
             throw .corruptArchive("item \(row + 1) is none")
         }
-        if !run.contains(archive.table.propertyList.keyReferences(of: item)) { try learn(item, row) }
+        if archive.runNumber != shape.run { try learn(item) }
         return item
     }
 
-    private mutating func learn(_ item: BinaryPropertyListContainer, _ row: Int) throws(PropertyListError) {
+    private mutating func learn(_ item: BinaryPropertyListContainer) throws(PropertyListError) {
         let keys = try archive.shape(of: item)
         func place(_ key: String) -> Int { keys.slot(ofStored: key) ?? -1 }
         shape.places = (
@@ -226,6 +230,6 @@ struct MappedItems: Sendable {
         )
         shape.custom = keys.storedKeys.enumerated().compactMap { place, key in customNumbers[key].map { ($0, place) } }
             .sorted { $0.number < $1.number }
-        run = ArchiveKeyRun(item, at: try archive.table.element(row, of: elements), in: archive.table.propertyList)
+        shape.run = archive.runNumber
     }
 }
