@@ -1,3 +1,4 @@
+import Glibc
 import PropertyList
 
 /// The keys of a run of dictionaries: neighbours of one class nearly always share them.
@@ -23,21 +24,10 @@ struct ArchiveKeyRun: Sendable {
     @inline(__always)
     func contains(_ keys: UnsafeRawBufferPointer) -> Bool {
         references.withUnsafeBytes { known in
-            guard known.count == keys.count else { return false }
-            var offset = 0
-            while offset + 8 <= known.count {
-                if known.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                    != keys.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                {
-                    return false
-                }
-                offset += 8
+            guard known.count == keys.count, let start = known.baseAddress, let other = keys.baseAddress else {
+                return known.count == keys.count
             }
-            while offset < known.count {
-                if known[offset] != keys[offset] { return false }
-                offset += 1
-            }
-            return true
+            return memcmp(start, other, keys.count) == 0
         }
     }
 }

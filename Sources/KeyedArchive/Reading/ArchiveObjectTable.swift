@@ -47,12 +47,11 @@ package struct ArchiveObjectTable: Sendable {
             try check(archiver != nil, "the name of the archiver is not a string")
         }
         let objects = try list.container(at: try entry("$objects"))
-        guard let objects, objects.kind == .array, objects.count > 0, objects.count <= Int(UInt32.max) else {
-            throw PropertyListError(code: .readCorrupt, message: "the archive's $objects is not an array of objects")
-        }
-        if !isForgiving {
-            let beginsWithNull = try list.isString(list.reference(0, in: objects), "$null")
-            try check(beginsWithNull, "the archive's $objects does not begin with “$null”")
+        guard let objects, objects.kind == .array, objects.count > 0, objects.count <= Int(UInt32.max),
+            isForgiving || (try? list.isString(list.reference(0, in: objects), "$null")) == true
+        else {
+            let message = "the archive's $objects is not an array that begins with “$null”"
+            throw PropertyListError(code: .readCorrupt, message: message)
         }
         guard let entries = try list.container(at: try entry("$top")), entries.kind == .dictionary else {
             throw PropertyListError(code: .readCorrupt, message: "the archive's $top is not a dictionary")
@@ -141,18 +140,13 @@ package struct ArchiveObjectTable: Sendable {
 
     /// Data, or the bytes of an NSData object.
     package func data(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
-        if let bytes = try propertyList.data(at: number) { return bytes }
-        return try leaf(of: .data, at: number).flatMap { leaf throws(PropertyListError) in
-            try propertyList.data(at: leaf)
-        }
+        try propertyList.data(at: try leaf(of: .data, at: number) ?? number)
     }
 
     /// A number, or that of an NSNumber object.
     package func number(at number: Int) throws(PropertyListError) -> BinaryPropertyListReader.Number? {
         if let value = try propertyList.number(at: number) { return value }
-        return try leaf(of: .number, at: number).flatMap { leaf throws(PropertyListError) in
-            try propertyList.number(at: leaf)
-        }
+        return try propertyList.number(at: try leaf(of: .number, at: number) ?? number)
     }
 
     /// A date, or that of an NSDate object.

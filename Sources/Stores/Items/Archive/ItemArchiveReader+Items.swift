@@ -99,9 +99,7 @@ extension ItemArchiveReader {
         }
         if let uid, uid == itemClass { return true }
         var archived: ArchivedClass?
-        do throws(PropertyListError) { if let uid { archived = try archive.archivedClass(at: uid) } } catch {
-            if !isSalvaging { throw error }
-        }
+        if let uid { archived = isSalvaging ? try? archive.archivedClass(at: uid) : try archive.archivedClass(at: uid) }
         let className = archived?.name ?? (isSalvaging ? schema.className : "none")
         guard className == schema.className || ArchiveSchema.isItemClass(className) else {
             leaveOut("an element of the archive is of class \(className) and no item")

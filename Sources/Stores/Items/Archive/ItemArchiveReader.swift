@@ -72,11 +72,7 @@ struct ItemArchiveReader {
         store = loader.store
         self.reader = reader
         self.identity = identity
-        archive = Self.open(ArchiveObjectTable(plain: reader))
-    }
-
-    private static func open(_ table: ArchiveObjectTable) -> ArchiveObjectReader {
-        ArchiveObjectReader(table, limits: limits, isReadWhole: true)
+        archive = ArchiveObjectReader(ArchiveObjectTable(plain: reader), limits: Self.limits, isReadWhole: true)
     }
 
     /// The archive as it is, for saves that change of it what the items have changed; nil when that cannot be.
@@ -94,7 +90,8 @@ struct ItemArchiveReader {
             loader.reserve(root.count)
             for index in 0..<root.count { readElement(reader.reference(index, in: root)) }
         } else {
-            archive = Self.open(try ArchiveObjectTable(reader, isForgiving: true))
+            let table = try ArchiveObjectTable(reader, isForgiving: true)
+            archive = ArchiveObjectReader(table, limits: Self.limits, isReadWhole: true)
             var tops: [(key: String, uid: UInt32)] = []
             for (key, value) in archive.table.top {
                 if let uid = try reader.uid(at: value) { tops.append((key, uid)) }
@@ -114,7 +111,7 @@ struct ItemArchiveReader {
     /// Reads the items of an archive whose root is lost, in the order in which they were written.
     mutating func readWithoutRoot() {
         guard let table = ArchiveObjectTable(withoutRoot: reader), let objects = table.objects else { return }
-        archive = Self.open(table)
+        archive = ArchiveObjectReader(table, limits: Self.limits, isReadWhole: true)
         isSalvaging = true
         for index in 1..<objects.count {
             let number = reader.reference(index, in: objects)

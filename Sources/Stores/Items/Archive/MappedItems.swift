@@ -76,8 +76,7 @@ struct MappedItems: Sendable {
     ) {
         if shape.run < 0, let first = rows.first { _ = try? item(Int(first)) }
         let place = field == .name ? shape.places.name : shape.places.serial
-        let list = archive.table.propertyList
-        let nullText = (try? list.asciiString(at: archive.table.nilNumber))?.baseAddress
+        let nullText = (try? archive.table.propertyList.asciiString(at: archive.table.nilNumber))?.baseAddress
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: rows.count) { texts in
             guard shape.run == archive.runNumber,
                 archive.findTexts(of: rows, in: elements, at: place, into: texts)
@@ -116,15 +115,10 @@ struct MappedItems: Sendable {
 
     /// The item's key, and whether it is a text and no UUID.
     mutating func key(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> (PackedKey, isText: Bool) {
+        if let packed = try uuid(row) { return (packed, false) }
         let item = try item(row)
         guard shape.places.key >= 0 else { throw .corruptArchive("item \(row + 1) has no itemKey") }
-        let number = try archive.object(at: shape.places.key, in: item)
-        if let bytes = try archive.table.propertyList.asciiString(at: number),
-            let packed = PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
-        {
-            return (packed, false)
-        }
-        let cell = try text(at: number, values)
+        let cell = try text(at: try archive.object(at: shape.places.key, in: item), values)
         guard cell.isText, cell.withText({ $0.count > 0 }) else {
             throw .corruptArchive("item \(row + 1) has no itemKey")
         }
