@@ -10,7 +10,7 @@ package final class ColumnStore {
     // no method lends one of them to code that comes back to the store.
 
     @exclusivity(unchecked) var table = ItemTable()
-    @exclusivity(unchecked) var order = ItemOrder()
+    @exclusivity(unchecked) package var order = ItemOrder()
     @exclusivity(unchecked) var index = KeyIndex()
     @exclusivity(unchecked) var keyHasher = KeyHasher()
     @exclusivity(unchecked) var heap = CellHeap()

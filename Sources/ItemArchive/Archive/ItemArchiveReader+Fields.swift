@@ -1,25 +1,18 @@
 import ColumnEngine
+import KeyedArchive
 import PropertyList
 
 // The values of an item's fields, in whatever form an application archived them.
 extension ItemArchiveReader {
-    /// The object that a value stands for: the one that a reference names, or the inline value itself.
     @inline(__always)
-    func resolve(_ reference: Int) throws(PropertyListError) -> Int {
-        guard schema.form == .keyedArchive, let uid = try reader.uid(at: reference) else { return reference }
-        return try objects.number(uid)
-    }
-
-    @inline(__always)
-    func isNull(_ number: Int) -> Bool { number == objects.nullNumber }
+    func isNull(_ number: Int) -> Bool { number == archive.table.nilNumber }
 
     mutating func text(_ reference: Int, _ field: String) throws(PropertyListError) -> Cell {
-        let number = try resolve(reference)
+        let number = try archive.resolve(reference)
         if isNull(number) { return .absent }
         if let bytes = try reader.asciiString(at: number) { return cell(number, bytes) }
-        if let text = try reader.string(at: number) { return store.text(text) }
-        if case .string(let text)? = try objects.value(number) {
-            hasOtherForms = true
+        if let text = try archive.table.string(at: number) {
+            if try reader.kind(of: number) != .string { hasOtherForms = true }
             return store.text(text)
         }
         if try reader.kind(of: number) != .null { leaveOut("the \(field) of an item is no text") }
@@ -38,7 +31,7 @@ extension ItemArchiveReader {
     }
 
     mutating func integer(_ reference: Int) throws(PropertyListError) -> Int64 {
-        let number = try resolve(reference)
+        let number = try archive.resolve(reference)
         if isNull(number) { return 0 }
         if schema.form == .keyedArchive {
             if number != reference { schema.valueIsObject = true }
@@ -61,19 +54,20 @@ extension ItemArchiveReader {
         }
     }
 
-    mutating func date(_ reference: Int) throws(PropertyListError) -> Double {
-        let number = try resolve(reference)
-        if isNull(number) {
+    mutating func date(
+        _ index: Int, _ item: BinaryPropertyListContainer
+    ) throws(PropertyListError) -> Double {
+        if let date = try archive.date(at: index, in: item) { return date.secondsSinceReferenceDate }
+        if isNull(try archive.object(at: index, in: item)) {
             hasOtherForms = true
             return 0
         }
-        if let date = try objects.date(number) { return date.secondsSinceReferenceDate }
         leaveOut("dateCreated of an item is no date")
         return 0
     }
 
     mutating func readKey(_ reference: Int, _ draft: ItemDraft) throws(PropertyListError) -> Bool {
-        let number = try resolve(reference)
+        let number = try archive.resolve(reference)
         if let bytes = try reader.asciiString(at: number),
             let packed = PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
         {
@@ -89,7 +83,7 @@ extension ItemArchiveReader {
     mutating func readCustom(
         _ reference: Int, _ draft: ItemDraft, _ field: ItemField, _ name: String
     ) throws(PropertyListError) {
-        let number = try resolve(reference)
+        let number = try archive.resolve(reference)
         if isNull(number) {
             hasOtherForms = true
             return
@@ -97,20 +91,20 @@ extension ItemArchiveReader {
         if let bytes = try reader.asciiString(at: number) {
             return store.setCell(draft.row, field, cell(number, bytes))
         }
-        guard let value = try objects.value(number),
+        guard let value = try archive.value(at: number),
             let checked = try? FieldValidation.checked(value, for: field, named: name)
         else {
             if schema.form == .keyedArchive, let uid = try reader.uid(at: reference) {
                 return foreignOfItem.append((name, uid))
             }
-            let known = try objects.describe(number)
+            let known = archive.describe(number)
             return leaveOut("\(name) of an item is \(known), which a field cannot hold")
         }
         if number == reference, schema.form == .keyedArchive { schema.inlineFields.insert(name) }
         // A list that several items have.
         if case .array = checked, !lists.insert(number).inserted { hasOtherForms = true }
         if case .dictionary = checked, !lists.insert(number).inserted { hasOtherForms = true }
-        if objects.metOtherForm { hasOtherForms = true }
+        if archive.metOtherForm { hasOtherForms = true }
         store.setCell(draft.row, field, store.cell(checked))
     }
 }

@@ -1,5 +1,6 @@
 import ColumnEngine
 import Files
+import KeyedArchive
 import PropertyList
 
 // One item after the other.
@@ -19,28 +20,13 @@ extension ItemArchiveReader {
 
     /// - Returns: the item's row; nil for what is no item.
     private mutating func readItem(_ number: Int) throws(PropertyListError) -> UInt32? {
-        guard let container = try reader.container(at: number), container.kind == .dictionary else {
+        guard let container = try archive.table.dictionary(at: number) else {
             leaveOut("an element of the archive is no item")
             return nil
         }
-        if !reader.keyReferences(of: container).elementsEqual(plan.keys) { try makePlan(container) }
-        if schema.form == .keyedArchive {
-            var name =
-                isSalvaging ? (try? objects.className(of: container)) ?? nil : try objects.className(of: container)
-            if isSalvaging { name = name ?? schema.className }
-            let className = name ?? "none"
-            guard className == schema.className || ArchiveSchema.isItemClass(className) else {
-                leaveOut("an element of the archive is of class \(className) and no item")
-                return nil
-            }
-            if !hasSchema {
-                schema.className = className
-                if let lineage = try? objects.lineage(of: container), !lineage.isEmpty {
-                    schema.superclasses = Array(lineage.dropFirst())
-                }
-                hasSchema = true
-            }
-        }
+        let shape = try archive.shape(of: container)
+        if shape !== plan.shape { try makePlan(shape) }
+        if schema.form == .keyedArchive, try !isOfItemClass(container) { return nil }
         let draft = loader.makeDraft()
         foreignOfItem.removeAll(keepingCapacity: true)
         var hasKey = false
@@ -50,7 +36,7 @@ extension ItemArchiveReader {
             do throws(PropertyListError) {
                 let reference = reader.valueReference(index, in: container)
                 if index == plan.imageKey {
-                    lacksImage = isNull(try resolve(reference))
+                    lacksImage = isNull(try archive.resolve(reference))
                     if !lacksImage { hasTwoKeys = true }
                 }
                 switch role {
@@ -60,7 +46,7 @@ extension ItemArchiveReader {
                     if cell.isAbsent { hasOtherForms = true } else { store.setCell(draft.row, .name, cell) }
                 case .serialNumber: store.setCell(draft.row, .serialNumber, try text(reference, "serialNumber"))
                 case .value: store.setCell(draft.row, .valueInDollars, .integer(try integer(reference)))
-                case .date: store.setCell(draft.row, .dateCreated, .date(try date(reference)))
+                case .date: store.setCell(draft.row, .dateCreated, .date(try date(index, container)))
                 case .itemKey: hasKey = try readKey(reference, draft)
                 case .custom(let field, let name): try readCustom(reference, draft, field, name)
                 }
@@ -109,16 +95,32 @@ extension ItemArchiveReader {
         }
     }
 
-    private mutating func makePlan(_ container: BinaryPropertyListContainer) throws(PropertyListError) {
-        plan = Plan()
-        plan.keys = Array(reader.keyReferences(of: container))
-        var names: [String] = []
-        for index in 0..<container.count {
-            guard let name = try reader.string(at: reader.reference(index, in: container)) else {
-                throw .unusable("a key of an item is no string")
-            }
-            names.append(name)
+    /// Whether an object's class is one of items; the first one is the schema's.
+    private mutating func isOfItemClass(_ container: BinaryPropertyListContainer) throws(PropertyListError) -> Bool {
+        let uid = try plan.classIndex.flatMap { index throws(PropertyListError) in
+            try reader.uid(at: reader.valueReference(index, in: container))
         }
+        if let uid, uid == itemClass { return true }
+        var archived: ArchivedClass?
+        if let uid { archived = isSalvaging ? try? archive.archivedClass(at: uid) : try archive.archivedClass(at: uid) }
+        let className = archived?.name ?? (isSalvaging ? schema.className : "none")
+        guard className == schema.className || ArchiveSchema.isItemClass(className) else {
+            leaveOut("an element of the archive is of class \(className) and no item")
+            return false
+        }
+        if !hasSchema {
+            schema.className = className
+            if let archived { schema.superclasses = archived.superclasses }
+            hasSchema = true
+        }
+        itemClass = uid
+        return true
+    }
+
+    private mutating func makePlan(_ shape: ArchiveShape) throws(PropertyListError) {
+        plan = Plan()
+        plan.shape = shape
+        let names = shape.storedKeys
         func first(_ aliases: [String]) -> String? { aliases.first { names.contains($0) } }
         let name = first(ArchiveSchema.nameKeys)
         let serial = first(ArchiveSchema.serialNumberKeys)
@@ -137,7 +139,9 @@ extension ItemArchiveReader {
         for (index, text) in names.enumerated() {
             if text == "imageKey", key == "itemKey" { plan.imageKey = index }
             switch text {
-            case "$class" where schema.form == .keyedArchive: plan.roles.append(.className)
+            case "$class" where schema.form == .keyedArchive:
+                plan.classIndex = index
+                plan.roles.append(.className)
             case name: plan.roles.append(.name)
             case serial: plan.roles.append(.serialNumber)
             case value: plan.roles.append(.value)

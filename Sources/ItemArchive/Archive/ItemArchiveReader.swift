@@ -10,7 +10,7 @@ package struct ItemArchiveReader {
     let store: ColumnStore
     let reader: BinaryPropertyListReader
     let identity: ArchiveIdentity
-    var objects: ArchiveObjects
+    var archive: ArchiveObjectReader
     var schema = ArchiveSchema()
     var notices: [String] = []
     /// What is in the archive that the store does not hold, in words; the first of it.
@@ -42,8 +42,10 @@ package struct ItemArchiveReader {
         enum Role {
             case className, name, serialNumber, value, date, itemKey, custom(ItemField, String)
         }
-        var keys: [UInt8] = []
+        var shape: ArchiveShape?
         var roles: [Role] = []
+        /// The entry that names the class.
+        var classIndex: Int?
         /// The entry `imageKey` of an item that has an `itemKey` too.
         var imageKey: Int?
     }
@@ -52,11 +54,16 @@ package struct ItemArchiveReader {
     /// The objects in fields of items that no field can hold, and the arrays of items.
     var foreign: [ForeignFields.Field] = []
     var foreignOfItem: [(name: String, uid: UInt32)] = []
+    /// The class of the items, as far as one was read.
+    var itemClass: UInt32?
     private var itemArrays: [BinaryPropertyListContainer] = []
     private var singleItems: Set<UInt32> = []
     /// Long texts, by number: an archive of a few kilobytes may have one in a hundred thousand items.
     var longTexts: [Int: Cell] = [:]
     static let longText = 256
+    /// A field's array nests as deep as a field may.
+    static let limits = ArchiveLimits(
+        propertyList: PropertyListLimits(maximumDepth: FieldValidation.depthLimit + 1))
     var hasSchema = false
     /// Whether some item has both an `itemKey` and an `imageKey` that is one.
     var hasTwoKeys = false
@@ -66,7 +73,7 @@ package struct ItemArchiveReader {
         store = loader.store
         self.reader = reader
         self.identity = identity
-        objects = ArchiveObjects(reader, isReadWhole: true)
+        archive = ArchiveObjectReader(ArchiveObjectTable(plain: reader), limits: Self.limits, isReadWhole: true)
     }
 
     /// The archive as it is, for saves that change of it what the items have changed; nil when that cannot be.
@@ -77,14 +84,19 @@ package struct ItemArchiveReader {
     /// Reads all items.
     package mutating func read() throws(PropertyListError) {
         guard let root = try reader.container(at: reader.topObject) else {
-            throw .unusable("the root is neither an archive nor an array of items")
+            throw .corruptArchive("the root is neither an archive nor an array of items")
         }
         if root.kind == .array {
             schema.form = .propertyList
             loader.reserve(root.count)
             for index in 0..<root.count { readElement(reader.reference(index, in: root)) }
         } else {
-            let tops = try objects.open(root)
+            let table = try ArchiveObjectTable(reader, isForgiving: true)
+            archive = ArchiveObjectReader(table, limits: Self.limits, isReadWhole: true)
+            var tops: [(key: String, uid: UInt32)] = []
+            for (key, value) in archive.table.top {
+                if let uid = try reader.uid(at: value) { tops.append((key, uid)) }
+            }
             for (key, uid) in tops {
                 do throws(PropertyListError) {
                     try readTop(key, uid, isOnly: tops.count == 1)
@@ -99,13 +111,12 @@ package struct ItemArchiveReader {
 
     /// Reads the items of an archive whose root is lost, in the order in which they were written.
     mutating func readWithoutRoot() {
-        guard let number = objects.openWithoutRoot() else { return }
+        guard let table = ArchiveObjectTable(withoutRoot: reader), let objects = table.objects else { return }
+        archive = ArchiveObjectReader(table, limits: Self.limits, isReadWhole: true)
         isSalvaging = true
-        for uid in 1..<number {
-            guard let number = try? objects.number(UInt32(truncatingIfNeeded: uid)), looksLikeItem(number) else {
-                continue
-            }
-            readElement(number)
+        for index in 1..<objects.count {
+            let number = reader.reference(index, in: objects)
+            if looksLikeItem(number) { readElement(number) }
         }
         keepForeign()
         settleKeys()
@@ -113,9 +124,7 @@ package struct ItemArchiveReader {
 
     /// Whether an object has what items have: a key, and a name or a value.
     private func looksLikeItem(_ number: Int) -> Bool {
-        guard let found = try? reader.container(at: number), found.kind == .dictionary, found.count > 2 else {
-            return false
-        }
+        guard let found = try? archive.table.dictionary(at: number), found.count > 2 else { return false }
         var names: Set<String> = []
         for index in 0..<min(found.count, 64) {
             if let name = try? reader.string(at: reader.reference(index, in: found)) { names.insert(name) }
@@ -136,13 +145,13 @@ package struct ItemArchiveReader {
     }
 
     private mutating func readTop(_ key: String, _ uid: UInt32, isOnly: Bool) throws(PropertyListError) {
-        let number = try objects.number(uid)
-        guard let container = try reader.container(at: number), container.kind == .dictionary else {
+        let number = try archive.table.number(of: uid)
+        guard let container = try archive.table.dictionary(at: number) else {
             if !(try reader.isString(number, "$null")) { leaveOut("\(key) of the archive is no array of items") }
             return
         }
-        let className = try objects.className(of: container)
-        if let elements = try objects.elements(of: container) {
+        let className = try archive.archivedClass(of: container)?.name
+        if let elements = try archive.elements(of: container) {
             if isOnly && key == "root" {
                 schema.isMutableArray = className == "NSMutableArray"
             } else {
@@ -153,12 +162,9 @@ package struct ItemArchiveReader {
             var pace = InterruptionPace()
             for index in 0..<elements.count {
                 // Only an import by a script is ever stopped.
-                if pace.isDue() { throw .unusable(Interruption.message) }
+                if pace.isDue() { throw .corruptArchive(Interruption.message) }
                 do throws(PropertyListError) {
-                    guard let uid = try reader.uid(at: reader.reference(index, in: elements)) else {
-                        throw .unusable("it is no reference")
-                    }
-                    readElement(try objects.number(uid))
+                    readElement(try archive.table.element(index, of: elements))
                 } catch {
                     damagedItems += 1
                     note("item \(index + 1) of the archive is lost: \(error.message)")
@@ -190,7 +196,7 @@ package struct ItemArchiveReader {
             leaveOut("the objects in fields of items cannot be kept: \(error)")
         }
         for field in left {
-            let known = (try? objects.describe(objects.number(field.uid))) ?? "damaged"
+            let known = (try? archive.table.number(of: field.uid)).map { archive.describe($0) } ?? "damaged"
             leaveOut("\(field.name) of an item is \(known), which a field cannot hold")
         }
     }

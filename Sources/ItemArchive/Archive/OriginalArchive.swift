@@ -81,7 +81,7 @@ public final class OriginalArchive: Sendable {
         var items = ItemArchiveReader(ItemLoader(store), reader, identity)
         items.notesElements = true
         try items.read()
-        guard items.damage.isEmpty else { throw .unusable("the archive is damaged") }
+        guard items.damage.isEmpty else { throw .corruptArchive("the archive is damaged") }
         return Known(store: store, elements: items.elements, keyed: items.keyed)
     }
 }

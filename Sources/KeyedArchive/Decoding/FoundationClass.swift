@@ -50,4 +50,22 @@ enum FoundationClass: String, CaseIterable {
         default: ArchivedClass(rawValue)
         }
     }
+
+    /// The keys that the leaf of a wrapped value may be under, the usual one first: some writers have others.
+    var leafKeys: [StaticString] {
+        switch self {
+        case .string, .mutableString: ["NS.string", "NS.bytes"]
+        case .data, .mutableData: ["NS.data", "NS.bytes"]
+        case .number: ["NS.number", "NS.boolval", "NS.intval", "NS.dblval"]
+        case .date: ["NS.time"]
+        default: []
+        }
+    }
+}
+
+extension ArchivedClass {
+    /// The nearest class of Foundation in the lineage.
+    var foundationClass: FoundationClass? {
+        FoundationClass(name: name) ?? superclasses.lazy.compactMap { FoundationClass(name: $0) }.first
+    }
 }

@@ -83,9 +83,8 @@ extension KeyedUnarchiver {
 
     /// A number that is an object with a value and no leaf.
     private func number(of record: ArchiveRecord) throws(ArchiveError) -> BinaryPropertyListReader.Number {
-        for key in ["NS.number", "NS.boolval", "NS.intval", "NS.dblval"] {
-            if let number = try record.decodeNumber(forKey: key) { return number }
-        }
+        let number = try lifted { () throws(PropertyListError) in try reader.table.number(at: record.number) }
+        if let number { return number }
         throw invalid(record, "it has no value")
     }
 

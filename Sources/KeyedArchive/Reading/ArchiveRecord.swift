@@ -76,22 +76,10 @@ public struct ArchiveRecord {
     public func decodeString(at slot: Int) throws(ArchiveError) -> String? {
         if let text = reader.propertyList.plainString(at: slot, in: container, through: reader.objects) { return text }
         guard let number = try leaf(at: slot) else { return nil }
-        if let text = try lifted({ () throws(PropertyListError) in try reader.propertyList.string(at: number) }) {
+        if let text = try lifted({ () throws(PropertyListError) in try reader.table.string(at: number) }) {
             // A conditional reference that was never fulfilled; a user's “$null” is stored in another form.
-            guard text == "$null" else { return text }
-            return try reference(at: slot) == nil ? text : nil
-        }
-        if let uid = try reference(at: slot), let record = try reader.record(at: uid),
-            let inner = record.shape.slot(of: "NS.string")
-        {
-            let number = try record.leaf(at: inner)
-            if let number,
-                let text = try lifted({ () throws(PropertyListError) in
-                    try reader.propertyList.string(at: number)
-                })
-            {
-                return text
-            }
+            guard text == "$null", let uid = try reference(at: slot) else { return text }
+            return try reader.isNil(uid) ? nil : text
         }
         throw mismatch(slot, "a string")
     }
@@ -112,7 +100,7 @@ public struct ArchiveRecord {
 
     public func decodeNumber(at slot: Int) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
         guard let number = try leaf(at: slot) else { return nil }
-        if let value = try lifted({ () throws(PropertyListError) in try reader.propertyList.number(at: number) }) {
+        if let value = try lifted({ () throws(PropertyListError) in try reader.table.number(at: number) }) {
             return value
         }
         if let uid = try reference(at: slot), try reader.isNil(uid) { return nil }
@@ -168,56 +156,21 @@ public struct ArchiveRecord {
     }
 
     public func decodeDate(at slot: Int) throws(ArchiveError) -> PropertyListDate? {
-        if let keys = reader.dateKeys,
-            let seconds = reader.propertyList.plainReal(at: slot, in: container, through: reader.objects, under: keys)
-        {
-            return PropertyListDate(secondsSinceReferenceDate: seconds)
-        }
-        guard let uid = try reference(at: slot) else {
-            let number = number(at: slot)
-            if let date = try lifted({ () throws(PropertyListError) in try reader.propertyList.date(at: number) }) {
-                return date
-            }
-            throw mismatch(slot, "a date")
-        }
-        if uid == 0 { return nil }
-        if let record = try reader.record(at: uid) {
-            guard let inner = record.shape.slot(of: "NS.time"), let number = try record.decodeNumber(at: inner) else {
-                throw mismatch(slot, "a date")
-            }
-            let seconds: Double =
-                switch number {
-                case .real(let value): value
-                case .single(let value): Double(value)
-                case .integer(let value): Double(value)
-                case .boolean, .wideInteger: .nan
-                }
-            guard seconds.isFinite else { throw mismatch(slot, "a date that is finite") }
-            reader.dateKeys = .init(record.container, slot: inner, in: reader.propertyList)
-            return PropertyListDate(secondsSinceReferenceDate: seconds)
-        }
-        let number = try reader.number(of: uid)
-        if let date = try lifted({ () throws(PropertyListError) in try reader.propertyList.date(at: number) }) {
+        if let date = try lifted({ () throws(PropertyListError) in try reader.objectReader.date(at: slot, in: container)
+        }) {
             return date
         }
-        if try reader.isNil(uid) { return nil }
+        if let uid = try reference(at: slot), try reader.isNil(uid) { return nil }
         throw mismatch(slot, "a date")
     }
 
     /// Bytes: data in place, an NSData or an NSMutableData.
     public func decodeData(forKey key: String) throws(ArchiveError) -> [UInt8]? {
         guard let slot = shape.slot(of: key), let number = try leaf(at: slot) else { return nil }
-        if let bytes = try lifted({ () throws(PropertyListError) in try reader.propertyList.data(at: number) }) {
+        if let bytes = try lifted({ () throws(PropertyListError) in try reader.table.data(at: number) }) {
             return Array(bytes)
         }
-        guard let uid = try reference(at: slot) else { throw mismatch(slot, "data") }
-        if try reader.isNil(uid) { return nil }
-        if let record = try reader.record(at: uid), let inner = record.shape.slot(of: "NS.data"),
-            let number = try record.leaf(at: inner),
-            let bytes = try lifted({ () throws(PropertyListError) in try reader.propertyList.data(at: number) })
-        {
-            return Array(bytes)
-        }
+        if let uid = try reference(at: slot), try reader.isNil(uid) { return nil }
         throw mismatch(slot, "data")
     }
 

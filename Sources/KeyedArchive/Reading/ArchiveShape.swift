@@ -6,7 +6,7 @@ public final class ArchiveShape: Sendable {
     /// The keys without the escape for `$`; `$0`, `$1` and so on are those of values encoded without a key.
     public let keys: [String]
     /// The keys as they are stored, `$class` included.
-    let storedKeys: [String]
+    package let storedKeys: [String]
     private let storedSlots: [String: Int]
     let classSlot: Int?
 
@@ -37,5 +37,5 @@ public final class ArchiveShape: Sendable {
     public func slot(of key: String) -> Int? { storedSlots[ArchiveKey.escaped(key)] }
 
     /// The place of the value of a key as it is stored.
-    func slot(ofStored key: String) -> Int? { storedSlots[key] }
+    package func slot(ofStored key: String) -> Int? { storedSlots[key] }
 }

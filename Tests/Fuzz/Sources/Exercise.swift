@@ -17,6 +17,7 @@ package enum Exercise {
     package static func everything(_ bytes: [UInt8]) throws(Broken) {
         try values(bytes)
         try archive(bytes)
+        try fields(bytes)
         try look(bytes)
         try json(bytes)
     }
@@ -53,6 +54,50 @@ package enum Exercise {
         }
         _ = try? graph.encoded(as: .xml)
         graph.dismantle()
+    }
+
+    /// Reads each object as everything that it may be, one field at a time, in each way that an archive can be opened.
+    package static func fields(_ bytes: [UInt8]) throws(Broken) {
+        guard let list = try? BinaryPropertyListReader(bytes, limits: lists) else { return }
+        let plain = ArchiveObjectTable(plain: list)
+        let tables = [
+            plain, try? ArchiveObjectTable(list), try? ArchiveObjectTable(list, isForgiving: true),
+            ArchiveObjectTable(withoutRoot: list),
+        ]
+        for case let table? in tables {
+            var archive = ArchiveObjectReader(table, limits: limits, isReadWhole: true)
+            for number in 0..<min(list.objectCount, 64) { read(number, &archive) }
+            for (_, value) in table.top { _ = try? archive.value(at: table.resolve(value)) }
+        }
+        var archive = ArchiveObjectReader(plain, limits: limits)
+        guard let value = try? archive.value(at: list.topObject), let tree = try? list.value() else { return }
+        if !isSame(value, tree) { throw Broken("a property list reads as something else one object at a time") }
+    }
+
+    private static func read(_ number: Int, _ archive: inout ArchiveObjectReader) {
+        let table = archive.table
+        _ = try? table.string(at: number)
+        _ = try? table.data(at: number)
+        _ = try? table.number(at: number)
+        _ = try? table.date(at: number)
+        _ = try? archive.value(at: number)
+        guard let found = try? table.dictionary(at: number) else { return }
+        _ = archive.describe(number)
+        _ = try? archive.shape(of: found)
+        for slot in 0..<min(found.count, 64) {
+            _ = try? archive.date(at: slot, in: found)
+            _ = try? table.string(at: table.value(at: slot, in: found))
+        }
+        guard let elements = try? archive.elements(of: found) else { return }
+        var indexes: [UInt32] = []
+        for index in 0..<min(elements.count, 64) {
+            if (try? archive.element(index, of: elements)) != nil { indexes.append(UInt32(index)) }
+        }
+        indexes.withUnsafeBufferPointer { indexes in
+            withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: indexes.count) { texts in
+                for slot in 0..<3 { _ = archive.findTexts(of: indexes, in: elements, at: slot, into: texts) }
+            }
+        }
     }
 
     /// Draws, checks, compares and rescues.

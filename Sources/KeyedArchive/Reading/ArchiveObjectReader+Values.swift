@@ -1,0 +1,194 @@
+package import PropertyList
+
+/// What is known of the property-list values that are being made of an archive's objects.
+struct PropertyListConversion {
+    /// A value, nil where an object is or holds something that is none, and what it amounts to.
+    struct Node {
+        var value: PropertyListValue?
+        /// How many values it unfolds to.
+        var size = 1
+        /// How many levels of containers it has.
+        var height = 0
+    }
+
+    /// The containers and long leaves that were converted: what is held in several places is made once, and shared.
+    var done: [Int: Node] = [:]
+    /// Those of them that are too small to be kept for the next value.
+    private var small: [Int] = []
+    /// What the value under way unfolds to so far, and how many levels its innermost container under way has.
+    var unfolded = 0
+    var height = 0
+    /// What one value may unfold to.
+    let limit: Int
+    /// What all values may still unfold to.
+    private var left: Int?
+    private var pace = InterruptionPace()
+    var metOtherForm = false
+
+    init(_ table: ArchiveObjectTable, _ limits: ArchiveLimits, isReadWhole: Bool) {
+        let all = limits.propertyList.maximumValues(ofObjects: table.propertyList.objectCount)
+        limit = min(limits.maximumValues, all)
+        left = isReadWhole ? all : nil
+    }
+
+    /// Begins the next value.
+    mutating func begin() {
+        (unfolded, height) = (0, 0)
+        if small.isEmpty { return }
+        for number in small { done[number] = nil }
+        small.removeAll(keepingCapacity: true)
+    }
+
+    /// Counts values that were made or met again.
+    mutating func count(_ more: Int) throws(PropertyListError) {
+        if pace.isDue() { throw .corruptArchive(Interruption.message) }
+        unfolded = ConversionBudget.sum(unfolded, more)
+        if unfolded > limit { throw .corruptArchive(ConversionRefusal.unfoldsTooFar(limit: limit).message) }
+    }
+
+    mutating func keep(_ node: Node, at number: Int, depth: Int) {
+        let isSmall = node.size < 64
+        if depth > 0 || !isSmall { done[number] = node }
+        if depth > 0, isSmall { small.append(number) }
+    }
+
+    /// Takes a whole value from what is left for all of them.
+    mutating func spend(_ node: Node) throws(PropertyListError) {
+        guard let left else { return }
+        guard node.size <= left else {
+            throw .corruptArchive(
+                "what several objects hold together, counted for each, is more than the archive can stand for")
+        }
+        self.left = left - node.size
+    }
+}
+
+extension ArchiveObjectReader {
+    /// An object as a property-list value: NSArray, NSSet, NSDictionary with strings as keys, NSDate, NSData, NSString,
+    /// NSNumber, NSNull, and what is below them. Nil when it is or holds something that is none.
+    ///
+    /// - Throws: `readCorrupt` for one that nests too deep or holds itself, or unfolds to more values than the archive can
+    ///   stand for.
+    package mutating func value(at number: Int) throws(PropertyListError) -> PropertyListValue? {
+        conversion.begin()
+        let node = try node(number, depth: 0)
+        try conversion.spend(node)
+        return node.value
+    }
+
+    private mutating func node(_ number: Int, depth: Int) throws(PropertyListError) -> PropertyListConversion.Node {
+        let deepest = limits.propertyList.maximumDepth
+        if !conversion.done.isEmpty, let known = conversion.done[number], depth + known.height <= deepest {
+            try conversion.count(known.size)
+            conversion.height = max(conversion.height, known.height)
+            return known
+        }
+        let before = conversion.unfolded
+        try conversion.count(1)
+        guard let container = try table.propertyList.container(at: number) else {
+            let node = PropertyListConversion.Node(value: try leaf(number))
+            if case .string(let text)? = node.value, text.utf8.count > 255 {
+                conversion.keep(node, at: number, depth: depth)
+            } else if case .data(let bytes)? = node.value, bytes.count > 255 {
+                conversion.keep(node, at: number, depth: depth)
+            }
+            return node
+        }
+        if let refusal = limits.propertyList.refusal(atDepth: depth) {
+            throw .corruptArchive("a value of the archive nests \(refusal), or holds itself")
+        }
+        let outer = conversion.height
+        conversion.height = 0
+        let value = table.objects == nil ? try plain(container, depth) : try instance(number, container, depth)
+        let node = PropertyListConversion.Node(
+            value: value, size: conversion.unfolded - before, height: conversion.height + 1)
+        conversion.height = max(outer, node.height)
+        conversion.keep(node, at: number, depth: depth)
+        return node
+    }
+
+    private func leaf(_ number: Int) throws(PropertyListError) -> PropertyListValue? {
+        let list = table.propertyList
+        if let value = try list.number(at: number) { return PropertyListValue(value) }
+        if let text = try list.string(at: number) {
+            return table.objects != nil && text == "$null" ? .null : .string(text)
+        }
+        if let bytes = try list.data(at: number) { return .data([UInt8](bytes)) }
+        return try list.date(at: number).map(PropertyListValue.date)
+    }
+
+    private mutating func instance(
+        _ number: Int, _ container: BinaryPropertyListContainer, _ depth: Int
+    ) throws(PropertyListError) -> PropertyListValue? {
+        guard container.kind == .dictionary else { return nil }
+        let archived = try archivedClass(of: container)
+        if !["NSArray", "NSDictionary", "NSDate"].contains(archived?.name) { conversion.metOtherForm = true }
+        switch archived?.foundationClass {
+        case .array, .mutableArray:
+            return try members("NS.objects", of: container, depth).map(PropertyListValue.array)
+        case .set, .mutableSet: return try members("NS.objects", of: container, depth).map(PropertyListValue.set)
+        case .dictionary, .mutableDictionary:
+            guard let keys = try members("NS.keys", of: container, depth),
+                let values = try members("NS.objects", of: container, depth), keys.count == values.count
+            else { return nil }
+            var entries: [String: PropertyListValue] = [:]
+            entries.reserveCapacity(keys.count)
+            for (key, value) in zip(keys, values) {
+                guard case .string(let key) = key else { return nil }
+                if entries[key] == nil { entries[key] = value }
+            }
+            return .dictionary(entries)
+        case .null: return .null
+        case .string, .mutableString: return try table.string(at: number).map(PropertyListValue.string)
+        case .data, .mutableData: return try table.data(at: number).map { .data([UInt8]($0)) }
+        case .number: return try table.number(at: number).map { PropertyListValue($0) }
+        case .date: return try table.date(at: number).map(PropertyListValue.date)
+        default: return nil
+        }
+    }
+
+    private mutating func members(
+        _ key: StaticString, of container: BinaryPropertyListContainer, _ depth: Int
+    ) throws(PropertyListError) -> [PropertyListValue]? {
+        let list = table.propertyList
+        guard let value = try list.value(of: key, in: container), let members = try list.container(at: value),
+            members.kind == .array
+        else { return nil }
+        return try values(members, depth)
+    }
+
+    /// The values of a list of references, or of a plain array.
+    private mutating func values(
+        _ members: BinaryPropertyListContainer, _ depth: Int
+    ) throws(PropertyListError) -> [PropertyListValue]? {
+        let list = table.propertyList
+        var values: [PropertyListValue] = []
+        for index in 0..<members.count {
+            var number = list.reference(index, in: members)
+            if table.objects != nil {
+                guard let uid = try list.uid(at: number) else { return nil }
+                number = try table.number(of: uid)
+            }
+            guard let value = try node(number, depth: depth + 1).value else { return nil }
+            values.append(value)
+        }
+        return values
+    }
+
+    /// A container of a property list that is no archive.
+    private mutating func plain(
+        _ container: BinaryPropertyListContainer, _ depth: Int
+    ) throws(PropertyListError) -> PropertyListValue? {
+        if container.kind == .array { return try values(container, depth).map(PropertyListValue.array) }
+        guard container.kind == .dictionary else { return nil }
+        let list = table.propertyList
+        var entries: [String: PropertyListValue] = [:]
+        for index in 0..<container.count {
+            guard let key = try list.string(at: list.reference(index, in: container)),
+                let value = try node(list.valueReference(index, in: container), depth: depth + 1).value
+            else { return nil }
+            if entries[key] == nil { entries[key] = value }
+        }
+        return .dictionary(entries)
+    }
+}

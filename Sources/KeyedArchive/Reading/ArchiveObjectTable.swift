@@ -1,0 +1,197 @@
+package import PropertyList
+
+/// The `$objects` of a keyed archive, read in place: what a UID names, and the leaf that an instance of one of
+/// Foundation's simple classes wraps.
+///
+/// Objects are named by their number in the property list, so that a value in place and one behind a UID are read alike.
+/// A plain property list reads in the same way: it has no `$objects`, and nothing in it is a reference.
+package struct ArchiveObjectTable: Sendable {
+    package let propertyList: BinaryPropertyListReader
+    /// Nil for a plain property list.
+    package let objects: BinaryPropertyListContainer?
+    /// The object that stands for nil; -1 where there is none.
+    package let nilNumber: Int
+    /// The entries of `$top` in the archive's order, keys as they are stored.
+    package let top: [(key: String, number: Int)]
+    /// The name in `$archiver`.
+    let archiver: String
+
+    /// Takes a plain property list.
+    package init(plain list: BinaryPropertyListReader) {
+        self.init(list, nil)
+    }
+
+    /// Opens a keyed archive: checks its envelope. O(1).
+    ///
+    /// - Parameters:
+    ///   - list: the archive.
+    ///   - isForgiving: take an envelope that is damaged, as long as it has `$objects` and `$top`.
+    /// - Throws: `readCorrupt` when the property list is no keyed archive.
+    package init(_ list: BinaryPropertyListReader, isForgiving: Bool = false) throws(PropertyListError) {
+        let refusal = "the property list is not a keyed archive: its root"
+        guard let root = try list.container(at: list.topObject), root.kind == .dictionary else {
+            throw PropertyListError(code: .readCorrupt, message: "\(refusal) is not a dictionary")
+        }
+        func entry(_ key: StaticString) throws(PropertyListError) -> Int {
+            if let value = try list.value(of: key, in: root) { return value }
+            throw PropertyListError(code: .readCorrupt, message: "\(refusal) has no key “\(key)”")
+        }
+        func check(_ isRight: Bool, _ message: String) throws(PropertyListError) {
+            if !isRight { throw PropertyListError(code: .readCorrupt, message: message) }
+        }
+        var archiver: String?
+        if !isForgiving {
+            let version = try list.number(at: try entry("$version"))
+            try check(version == .integer(100_000), "the version of the keyed archive is not 100000")
+            archiver = try list.string(at: try entry("$archiver"))
+            try check(archiver != nil, "the name of the archiver is not a string")
+        }
+        let objects = try list.container(at: try entry("$objects"))
+        guard let objects, objects.kind == .array, objects.count > 0, objects.count <= Int(UInt32.max),
+            isForgiving || (try? list.isString(list.reference(0, in: objects), "$null")) == true
+        else {
+            let message = "the archive's $objects is not an array that begins with “$null”"
+            throw PropertyListError(code: .readCorrupt, message: message)
+        }
+        guard let entries = try list.container(at: try entry("$top")), entries.kind == .dictionary else {
+            throw PropertyListError(code: .readCorrupt, message: "the archive's $top is not a dictionary")
+        }
+        var top: [(key: String, number: Int)] = []
+        for index in 0..<entries.count {
+            let key = try list.string(at: list.reference(index, in: entries))
+            try check(key != nil || isForgiving, "a key of the archive's $top is not a string")
+            top.append((key ?? "", list.valueReference(index, in: entries)))
+        }
+        self.init(list, objects, top, archiver ?? "")
+    }
+
+    /// Finds the `$objects` of an archive whose root is lost: the array that begins with `$null`.
+    package init?(withoutRoot list: BinaryPropertyListReader) {
+        for number in 0..<list.objectCount {
+            guard let found = try? list.container(at: number), found.kind == .array, found.count > 1,
+                (try? list.isString(list.reference(0, in: found), "$null")) == true
+            else { continue }
+            self.init(list, found)
+            return
+        }
+        return nil
+    }
+
+    private init(
+        _ list: BinaryPropertyListReader, _ objects: BinaryPropertyListContainer?,
+        _ top: [(key: String, number: Int)] = [], _ archiver: String = ""
+    ) {
+        propertyList = list
+        self.objects = objects
+        self.top = top
+        self.archiver = archiver
+        nilNumber = objects.map { list.reference(0, in: $0) } ?? -1
+    }
+
+    // MARK: References
+
+    /// The object that a UID names.
+    @inline(__always)
+    package func number(of uid: UInt32) throws(PropertyListError) -> Int {
+        guard let objects, Int(uid) < objects.count else {
+            throw .corruptArchive("a reference to object \(uid), of \(objects?.count ?? 0)")
+        }
+        return propertyList.reference(Int(uid), in: objects)
+    }
+
+    /// What a value stands for: the object that it names, or itself.
+    @inline(__always)
+    package func resolve(_ value: Int) throws(PropertyListError) -> Int {
+        guard objects != nil, let uid = try propertyList.uid(at: value) else { return value }
+        return try number(of: uid)
+    }
+
+    /// What a value of a dictionary stands for.
+    @inline(__always)
+    package func value(at slot: Int, in container: BinaryPropertyListContainer) throws(PropertyListError) -> Int {
+        try resolve(propertyList.valueReference(slot, in: container))
+    }
+
+    /// The object that an element of a list of references names.
+    @inline(__always)
+    package func element(_ index: Int, of list: BinaryPropertyListContainer) throws(PropertyListError) -> Int {
+        guard let uid = try propertyList.uid(at: propertyList.reference(index, in: list)) else {
+            throw .corruptArchive("an element of a collection is not a reference to an object")
+        }
+        return try number(of: uid)
+    }
+
+    /// The dictionary at a number; nil for another object.
+    @inline(__always)
+    package func dictionary(at number: Int) throws(PropertyListError) -> BinaryPropertyListContainer? {
+        guard let found = try propertyList.container(at: number), found.kind == .dictionary else { return nil }
+        return found
+    }
+
+    // MARK: Leaves
+
+    /// A string, or the text of an NSString object.
+    package func string(at number: Int) throws(PropertyListError) -> String? {
+        if let text = try propertyList.string(at: number) { return text }
+        guard let leaf = try leaf(of: .string, at: number) else { return nil }
+        if let text = try propertyList.string(at: leaf) { return text }
+        return try propertyList.data(at: leaf).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// Data, or the bytes of an NSData object.
+    package func data(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
+        try propertyList.data(at: try leaf(of: .data, at: number) ?? number)
+    }
+
+    /// A number, or that of an NSNumber object.
+    package func number(at number: Int) throws(PropertyListError) -> BinaryPropertyListReader.Number? {
+        if let value = try propertyList.number(at: number) { return value }
+        return try propertyList.number(at: try leaf(of: .number, at: number) ?? number)
+    }
+
+    /// A date, or that of an NSDate object.
+    package func date(at number: Int) throws(PropertyListError) -> PropertyListDate? {
+        if let date = try propertyList.date(at: number) { return date }
+        guard let leaf = try leaf(of: .date, at: number) else { return nil }
+        let seconds: Double
+        switch try propertyList.number(at: leaf) {
+        case .real(let value)?: seconds = value
+        case .integer(let value)?: seconds = Double(value)
+        case .single(let value)?: seconds = Double(value)
+        case .boolean?, .wideInteger?, nil: return nil
+        }
+        guard seconds.isFinite else { throw .corruptArchive("a date is not finite") }
+        return PropertyListDate(secondsSinceReferenceDate: seconds)
+    }
+
+    /// The leaf that an instance of a class wraps, in place or behind a reference.
+    private func leaf(of wrapper: FoundationClass, at number: Int) throws(PropertyListError) -> Int? {
+        guard objects != nil, let instance = try dictionary(at: number) else { return nil }
+        for key in wrapper.leafKeys {
+            if let value = try propertyList.value(of: key, in: instance) { return try resolve(value) }
+        }
+        return nil
+    }
+}
+
+extension BinaryPropertyListReader {
+    /// The place of a key in a dictionary.
+    func slot(of key: StaticString, in container: BinaryPropertyListContainer) throws(PropertyListError) -> Int? {
+        guard container.kind == .dictionary else { return nil }
+        for slot in 0..<container.count where try isString(reference(slot, in: container), key) { return slot }
+        return nil
+    }
+
+    /// The value of a key in a dictionary.
+    func value(of key: StaticString, in container: BinaryPropertyListContainer) throws(PropertyListError) -> Int? {
+        guard let slot = try slot(of: key, in: container) else { return nil }
+        return valueReference(slot, in: container)
+    }
+}
+
+extension PropertyListError {
+    /// An archive whose objects are not what they should be; as an ``ArchiveError``, it has the code for that.
+    package static func corruptArchive(_ message: String) -> PropertyListError {
+        PropertyListError(code: Code(rawValue: ArchiveError.Code.readCorrupt.rawValue), message: message)
+    }
+}
