@@ -73,7 +73,7 @@ package final class MappedKeySlots {
     }
 
     /// Whether all pages are as they were written.
-    var isWhole: Bool {
+    package var isWhole: Bool {
         (0..<Self.pageCount(slotCount)).allSatisfy { isWhole(page: $0) }
     }
 

@@ -7,12 +7,14 @@ extension ColumnStore {
     // MARK: The order
 
     /// The number of rows in the store.
-    @inline(never)
-    package var count: Int { order.count }
+    package var count: Int {
+        @inline(never) get { order.count }
+    }
 
     /// The rows in order, and holes where some were removed not long ago.
-    @inline(never)
-    package var slots: [UInt32] { order.slots }
+    package var slots: [UInt32] {
+        @inline(never) get { order.slots }
+    }
 
     /// O(1), and O(log n) behind a hole.
     @inline(never)
@@ -24,8 +26,9 @@ extension ColumnStore {
     // MARK: Rows
 
     /// The number of rows that exist, in the store or not.
-    @inline(never)
-    package var rowCount: Int { table.rowCount }
+    package var rowCount: Int {
+        @inline(never) get { table.rowCount }
+    }
 
     @inline(never)
     package func state(_ row: UInt32) -> ItemTable.State { table.state(row) }
@@ -80,8 +83,9 @@ extension ColumnStore {
     // MARK: Fields
 
     /// The names of all fields, by number.
-    @inline(never)
-    package var fieldNames: [String] { fields.names }
+    package var fieldNames: [String] {
+        @inline(never) get { fields.names }
+    }
 
     @inline(never)
     package func name(of field: ItemField) -> String { fields.name(of: field) }
@@ -110,7 +114,6 @@ extension ColumnStore {
     package func customFields(_ row: UInt32) -> [UInt32] { table.customFields(row) }
 
     /// The numbers of the fields beyond the domain's that some item in the store has.
-    @inline(never)
     package var customFieldsInUse: Set<UInt32> {
         var held: Set<UInt32> = []
         for row in order.slots where row != ItemOrder.hole {
@@ -132,16 +135,19 @@ extension ColumnStore {
     package func areEqual(_ first: Cell, _ second: Cell) -> Bool { heap.areEqual(first, second) }
 
     /// Whether a snapshot is in use.
-    @inline(never)
-    package var hasSnapshot: Bool { table.hasSnapshot }
+    package var hasSnapshot: Bool {
+        @inline(never) get { table.hasSnapshot }
+    }
 
     /// The bytes of texts that are too long for their cells, garbage included.
-    @inline(never)
-    package var textBytes: Int { heap.textBytes }
+    package var textBytes: Int {
+        @inline(never) get { heap.textBytes }
+    }
 
     /// Whether half of the heap is garbage.
-    @inline(never)
-    package var needsCompaction: Bool { heap.needsCompaction }
+    package var needsCompaction: Bool {
+        @inline(never) get { heap.needsCompaction }
+    }
 
     // MARK: The document
 
@@ -173,8 +179,9 @@ extension ColumnStore {
     }
 
     /// Below this row each has, where it stands, the item that the document has there.
-    @inline(never)
-    package var placeLimit: UInt32 { archivedPlaces.limit }
+    package var placeLimit: UInt32 {
+        @inline(never) get { archivedPlaces.limit }
+    }
 
     @inline(never)
     package func text(_ bytes: UnsafeBufferPointer<UInt8>) -> Cell { heap.text(bytes) }

@@ -100,6 +100,7 @@ extension ColumnStore {
         var died: [UInt32] = []
         for change in taken.reversed() { revert(change, died: &died) }
         for row in died where table.state(row) == .removed { rowDied(row) }
+        if log.isEmpty { hasRemovals = false }
         return taken
     }
 

@@ -21,17 +21,17 @@ package final class ColumnStore {
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
 
     /// Changes since the last commit that went through, oldest first.
-    @exclusivity(unchecked) package var log: [Change] = []
+    @exclusivity(unchecked) var log: [Change] = []
     /// Whether an item was taken out since the last commit.
-    @exclusivity(unchecked) package var hasRemovals = false
+    @exclusivity(unchecked) var hasRemovals = false
     /// Where groups of the log end that undo takes back one by one.
-    @exclusivity(unchecked) package var sealed: [Int] = []
+    @exclusivity(unchecked) var sealed: [Int] = []
     /// The log's length at the begin of each open transaction.
-    @exclusivity(unchecked) package var savepoints: [Int] = []
+    @exclusivity(unchecked) var savepoints: [Int] = []
     /// A number that grows with every change.
     @exclusivity(unchecked) package var version: UInt64 = 0
     /// Iterations under way; while there are some, no row is given to a new item.
-    @exclusivity(unchecked) package var cursorCount = 0
+    @exclusivity(unchecked) var cursorCount = 0
     private var rowsToFree: [UInt32] = []
     /// How many items have left the store. At a stable address, for readers that poll it.
     package let epochCounter: UnsafeMutablePointer<UInt64>

@@ -79,9 +79,7 @@ struct JournalDecoder {
             }
             throw error
         }
-        var change = Change(kind: .append, row: draft.row, position: UInt32(store.count - 1))
-        change.count = 1
-        store.log.append(change)
+        store.noteAppended(draft.row)
         if let position, position < store.count - 1 {
             store.move(from: store.count - 1, to: position)
         }

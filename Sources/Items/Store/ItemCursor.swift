@@ -10,7 +10,7 @@ public final class ItemCursor: Sequence, IteratorProtocol {
     init(_ store: ItemStore) {
         self.store = store
         slots = store.columns.slots
-        store.columns.cursorCount += 1
+        store.columns.pinRows()
     }
 
     deinit {

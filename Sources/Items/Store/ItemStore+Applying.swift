@@ -26,14 +26,13 @@ extension ItemStore {
         if isWatched { keepLatestCommit() }
         do throws(StoreError) {
             for change in changes { try columns.perform(change) }
-            if revision == nil, !columns.log.isEmpty { try appendLog(durable: durability == .power) }
+            if revision == nil, columns.hasChanges { try appendLog(durable: durability == .power) }
         } catch {
-            columns.hasRemovals = false
             rollBack(to: 0, tells: false)
             throw error
         }
         if let revision { self.revision = revision }
-        guard !columns.log.isEmpty else { return }
+        guard columns.hasChanges else { return }
         hasCommittedChanges = document != nil
         noteCommit(cause)
         endApplying()
@@ -43,9 +42,7 @@ extension ItemStore {
     private func endApplying() {
         // Who reads the commit later finds the values that go now.
         if isWatched { keepLatestCommit() }
-        let applied = columns.log
-        columns.log = []
-        columns.hasRemovals = false
+        let applied = columns.takeGroups().groups.flatMap { $0 }
         foreignChanges.note(applied)
         for change in applied where change.kind == .set {
             columns.discard(change.cell, of: ItemField(rawValue: change.field))

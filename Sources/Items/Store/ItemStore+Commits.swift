@@ -37,7 +37,7 @@ extension ItemStore {
     /// Notes the log's changes, which have just become a commit, to be told of by ``tellCommits()``.
     func noteCommit(_ cause: ItemStoreCommit.Cause) {
         guard !commitObservers.isEmpty else { return }
-        let commit = ItemStoreCommit(columns, columns.log, cause, generation: commitGeneration())
+        let commit = ItemStoreCommit(columns, columns.changes, cause, generation: commitGeneration())
         untoldCommits.append(commit)
         latestCommit = commit
         isWatched = true

@@ -6,8 +6,8 @@ extension ItemStore {
         case change, undo, redo
     }
 
-    public var canUndo: Bool { !undoStack.isEmpty || !columns.log.isEmpty || !participantChanges.isEmpty }
-    public var canRedo: Bool { !redoStack.isEmpty && columns.log.isEmpty && participantChanges.isEmpty }
+    public var canUndo: Bool { !undoStack.isEmpty || columns.hasChanges || !participantChanges.isEmpty }
+    public var canRedo: Bool { !redoStack.isEmpty && !columns.hasChanges && participantChanges.isEmpty }
 
     /// Tells of a change of the participant's that is no item's, and can be taken back: it is part of the next commit's
     /// step, or a step of its own.
@@ -92,7 +92,7 @@ extension ItemStore {
                 if from != to { columns.move(from: from, to: to) }
             }
         }
-        let done = columns.log.count
+        let done = columns.changeCount
         participantChanges = group.participantChanges.reversed()
         let reversed = participantChanges
         do throws(StoreError) {
@@ -114,23 +114,10 @@ extension ItemStore {
 
     /// Moves the log's groups to the stack that they belong to.
     func remember(_ kind: CommitKind) {
-        var groups: [ChangeGroup] = []
-        let sealed = columns.sealed
-        if sealed.isEmpty || sealed.last == columns.log.count, sealed.count <= 1 {
-            groups = [ChangeGroup(changes: columns.log, epoch: foreignChanges.epoch)]
-            columns.log = []
-        } else {
-            var start = 0
-            for end in sealed + [columns.log.count] where end > start {
-                groups.append(ChangeGroup(changes: Array(columns.log[start..<end]), epoch: foreignChanges.epoch))
-                start = end
-            }
-            columns.log = []
-        }
-        columns.sealed = []
+        let (changes, hasRemovals) = columns.takeGroups()
+        var groups = changes.map { ChangeGroup(changes: $0, epoch: foreignChanges.epoch) }
         unsettled.groups += groups.count
-        unsettled.hasRemovals = unsettled.hasRemovals || columns.hasRemovals
-        columns.hasRemovals = false
+        unsettled.hasRemovals = unsettled.hasRemovals || hasRemovals
         participant?.endStep()
         if !participantChanges.isEmpty {
             groups[0].participantChanges = participantChanges
@@ -170,7 +157,7 @@ extension ItemStore {
     /// Gives back memory that the changes of a commit left unused.
     func tidy() {
         columns.settleIndexes()
-        guard columns.needsCompaction, columns.cursorCount == 0, !columns.hasSnapshot else { return }
+        guard columns.needsCompaction, !columns.isPinned, !columns.hasSnapshot else { return }
         compactHeap()
     }
 

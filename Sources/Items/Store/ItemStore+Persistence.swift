@@ -3,10 +3,10 @@ import ColumnEngine
 extension ItemStore {
     /// Whether something changed that the archive does not have, committed or not; without an archive, what is not
     /// committed.
-    public var hasChanges: Bool { hasCommittedChanges || !columns.log.isEmpty }
+    public var hasChanges: Bool { hasCommittedChanges || columns.hasChanges }
 
     /// Whether something changed since the last commit.
-    public var hasUncommittedChanges: Bool { !columns.log.isEmpty }
+    public var hasUncommittedChanges: Bool { columns.hasChanges }
 
     /// Whether the journal has grown so long that writing the archive anew is worth it: longer than 256 MB and than twice
     /// the archive.
@@ -37,7 +37,7 @@ extension ItemStore {
 
     /// Makes a group's records survive what ``durability`` says. Costs nothing when they do.
     public func endGroup() throws(StoreError) {
-        guard durability == .power, columns.savepoints.isEmpty else { return }
+        guard durability == .power, columns.depth == 0 else { return }
         try persistence.synchronize()
         participant?.synchronize()
     }
@@ -45,14 +45,13 @@ extension ItemStore {
     /// The commit itself; whoever calls it tells its observers when nothing is left to be done.
     @discardableResult
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
-        guard columns.savepoints.isEmpty else { return false }
+        guard columns.depth == 0 else { return false }
         defer { settle(kind, waits: waits) }
         do throws(StoreError) {
             return try write(kind, waits: waits)
         } catch {
             if error.code == .conflict {
-                columns.sealed = []
-                columns.hasRemovals = false
+                columns.unseal()
                 rollBack(to: 0)
             }
             throw error
@@ -61,7 +60,7 @@ extension ItemStore {
 
     /// Hands the log over as one commit, and moves it to the history. ``settle(_:waits:)`` has to follow.
     func write(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
-        guard !columns.log.isEmpty else {
+        guard columns.hasChanges else {
             // A step to take back, with nothing for the journal.
             if !participantChanges.isEmpty { remember(kind) }
             return false
@@ -84,7 +83,7 @@ extension ItemStore {
     func appendLog(durable: Bool) throws(StoreError) {
         let textBytes = max(columns.textBytes - committedTextBytes, 0)
         committedTextBytes = columns.textBytes
-        let commit = ItemCommit(columns, columns.log, following: revision, textBytes: textBytes)
+        let commit = ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)
         revision = try persistence.append(commit, durable: durable)
         hasCommittedChanges = document != nil
     }
@@ -97,7 +96,7 @@ extension ItemStore {
 
     /// Ends the group of changes that one `undo` takes back, without a commit.
     func seal() {
-        if columns.log.count > columns.sealed.last ?? 0 { columns.sealed.append(columns.log.count) }
+        columns.seal()
     }
 
     /// Writes every item to the archive, atomically and durably, and begins a new journal; waits until it is done.

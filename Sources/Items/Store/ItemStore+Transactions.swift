@@ -2,7 +2,7 @@ import ColumnEngine
 
 extension ItemStore {
     /// Whether a transaction or a dry run is under way.
-    public var isInTransaction: Bool { !columns.savepoints.isEmpty }
+    public var isInTransaction: Bool { columns.depth > 0 }
 
     /// Runs a body whose changes all happen or none: an error that it throws rolls back its changes, order and
     /// removed items included, and is thrown again. Transactions nest as savepoints. The end of the outermost one is
@@ -22,8 +22,8 @@ extension ItemStore {
 
     /// Begins a transaction, or a savepoint within one. What changed before becomes a step of its own for `undo`.
     public func beginTransaction() {
-        if columns.savepoints.isEmpty {
-            if columns.log.isEmpty, !participantChanges.isEmpty {
+        if columns.depth == 0 {
+            if !columns.hasChanges, !participantChanges.isEmpty {
                 remember(.change)
                 settle(.change)
             }
@@ -36,20 +36,20 @@ extension ItemStore {
     ///
     /// - Throws: `noTransaction`; what ``commit()`` throws, after rolling back.
     public func endTransaction() throws(StoreError) {
-        guard let start = columns.savepoints.last else { throw Self.noTransaction }
-        guard columns.savepoints.count == 1 else { return closeSavepoint() }
+        guard let start = columns.savepoint else { throw Self.noTransaction }
+        guard columns.depth == 1 else { return closeSavepoint() }
         do throws(StoreError) {
             try participant?.prepareToCommit()
         } catch {
             rollBackSavepoint()
             throw error
         }
-        columns.savepoints.removeLast()
+        columns.closeSavepoint()
         let isStep: Bool
         do throws(StoreError) {
             isStep = try write(.change)
         } catch {
-            columns.sealed.removeAll { $0 > start }
+            columns.unseal(behind: start)
             rollBack(to: start)
             participant?.rollBackSavepoint()
             throw error
@@ -69,7 +69,7 @@ extension ItemStore {
     ///
     /// - Throws: `noTransaction`.
     public func rollBackTransaction() throws(StoreError) {
-        if columns.savepoints.isEmpty { throw Self.noTransaction }
+        if columns.depth == 0 { throw Self.noTransaction }
         rollBackSavepoint()
     }
 
@@ -79,9 +79,9 @@ extension ItemStore {
     public func dryRun(_ body: () throws -> Void) throws -> ItemStoreDiff {
         beginTransaction()
         defer { rollBackSavepoint() }
-        let start = columns.log.count
+        let start = columns.changeCount
         try body()
-        return ItemStoreDiff(columns, columns.log[start...])
+        return ItemStoreDiff(columns, columns.changes[start...])
     }
 
     private static let noTransaction = StoreError(.noTransaction, "no transaction is under way: begin one first")
@@ -89,17 +89,17 @@ extension ItemStore {
     // MARK: Savepoints
 
     func openSavepoint() {
-        columns.savepoints.append(columns.log.count)
+        columns.openSavepoint()
         participant?.openSavepoint()
     }
 
     func closeSavepoint() {
-        columns.savepoints.removeLast()
+        columns.closeSavepoint()
         participantChanges += participant?.closeSavepoint() ?? []
     }
 
     func rollBackSavepoint() {
-        guard let start = columns.savepoints.popLast() else { return }
+        guard let start = columns.closeSavepoint() else { return }
         rollBack(to: start)
         participant?.rollBackSavepoint()
     }

@@ -1,0 +1,88 @@
+/// The log of what changed since the last commit: who undoes, rolls back and commits asks for it here.
+///
+/// None of it is inlined into another module: see `ColumnStore+Access.swift`.
+extension ColumnStore {
+    // MARK: The log
+
+    /// Whether something changed since the last commit.
+    package var hasChanges: Bool {
+        @inline(never) get { !log.isEmpty }
+    }
+
+    /// The changes since the last commit, oldest first.
+    package var changes: [Change] {
+        @inline(never) get { log }
+    }
+
+    /// Their number; a run of appended rows is one.
+    package var changeCount: Int {
+        @inline(never) get { log.count }
+    }
+
+    /// Notes that a row was put at the end while the store was loaded.
+    package func noteAppended(_ row: UInt32) {
+        var change = Change(kind: .append, row: row, position: UInt32(order.count - 1))
+        change.count = 1
+        log.append(change)
+    }
+
+    /// Ends a group of changes that undo takes back as one.
+    @inline(never)
+    package func seal() {
+        if log.count > sealed.last ?? 0 { sealed.append(log.count) }
+    }
+
+    /// Forgets where groups ended behind a place of the log, or anywhere.
+    @inline(never)
+    package func unseal(behind start: Int = 0) { sealed.removeAll { $0 > start } }
+
+    /// Empties the log, which was committed.
+    ///
+    /// - Returns: its changes by the groups that ``seal()`` made, at least one, and whether an item was taken out.
+    @inline(never)
+    package func takeGroups() -> (groups: [[Change]], hasRemovals: Bool) {
+        defer {
+            log = []
+            sealed = []
+            hasRemovals = false
+        }
+        if sealed.isEmpty || sealed.last == log.count, sealed.count <= 1 { return ([log], hasRemovals) }
+        var groups: [[Change]] = []
+        var start = 0
+        for end in sealed + [log.count] where end > start {
+            groups.append(Array(log[start..<end]))
+            start = end
+        }
+        return (groups, hasRemovals)
+    }
+
+    // MARK: Savepoints
+
+    /// How many transactions are open, one in the other.
+    package var depth: Int {
+        @inline(never) get { savepoints.count }
+    }
+
+    /// The log's length at the begin of the innermost transaction; nil when there is none.
+    package var savepoint: Int? {
+        @inline(never) get { savepoints.last }
+    }
+
+    @inline(never)
+    package func openSavepoint() { savepoints.append(log.count) }
+
+    /// - Returns: the log's length at its begin; nil when none is open.
+    @inline(never) @discardableResult
+    package func closeSavepoint() -> Int? { savepoints.popLast() }
+
+    // MARK: Iterations
+
+    /// Whether an iteration or a query is under way.
+    package var isPinned: Bool {
+        @inline(never) get { cursorCount > 0 }
+    }
+
+    /// Has removed rows given to no new item until ``unpinRows()``.
+    @inline(never)
+    package func pinRows() { cursorCount += 1 }
+}
