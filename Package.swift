@@ -100,7 +100,8 @@ let package = Package(
         .target(
             name: "Cubby",
             dependencies: [
-                "Scripting", "REPL", "Gallery", "Images", "Items", "ItemArchive", "Application", "PredicateFormat",
+                "Scripting", "REPL", "Gallery", "Images", "Items", "ItemArchive", "ColumnEngine", "Application",
+                "PredicateFormat",
                 "CSV",
                 "KeyedArchive", "PropertyList", "Lua", "Files",
             ]),

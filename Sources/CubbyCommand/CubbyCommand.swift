@@ -1,5 +1,6 @@
 import Application
 import ArgumentParser
+import Cubby
 import Files
 import Glibc
 import Wording
@@ -27,7 +28,7 @@ struct CubbyCommand: ParsableCommand {
             Ctrl-Z is the Home button: the application goes to the background and saves.
             The options are listed by cubby help start.
             """,
-        version: "1.0",
+        version: CubbyVersion.string,
         subcommands: [
             StartCommand.self, RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
             InspectCommand.self, ConvertCommand.self, CheckCommand.self, GalleryCommand.self, DoctorCommand.self,

@@ -6,6 +6,8 @@ import Testing
 /// A program that imports Foundation beside `Cubby` can use each public type by its plain name: a name that both have does
 /// not compile here.
 @Suite("Public names beside Foundation's") struct PublicNamesTests {
+    static let cubby: [Any.Type] = [CubbyVersion.self]
+
     // Application
     static let application: [Any.Type] = [
         ApplicationBundle.self, ApplicationEvent.self, ApplicationNotification.self,
@@ -102,7 +104,7 @@ import Testing
         SourceTexts.self,
     ]
 
-    // Stores
+    // Items, ItemArchive, ColumnEngine
     static let stores: [Any.Type] = [
         ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, Checksum.self,
         (any DocumentPersistence).self, Durability.self, (any FilePersistence).self, ForeignFields.self,

@@ -9,7 +9,7 @@ package final class ColumnStore {
     // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
     // no method lends one of them to code that comes back to the store.
 
-    @exclusivity(unchecked) var table = ItemTable()
+    @exclusivity(unchecked) package var table = ItemTable()
     @exclusivity(unchecked) package var order = ItemOrder()
     @exclusivity(unchecked) var index = KeyIndex()
     @exclusivity(unchecked) var keyHasher = KeyHasher()
@@ -41,7 +41,7 @@ package final class ColumnStore {
     /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
     private(set) var copies: [String: String] = [:]
     /// Whether the document has more of its items than fields hold.
-    package var remembersCopies = false
+    package var remembersCopies: () -> Bool = { false }
     /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
     package var onDamage: ((String) -> Void)?
 
@@ -171,6 +171,6 @@ package final class ColumnStore {
 
     /// Remembers what an item was copied from.
     package func noteCopy(of source: String, as copy: String) {
-        if remembersCopies { copies[copy] = copies[source] ?? source }
+        if remembersCopies() { copies[copy] = copies[source] ?? source }
     }
 }

@@ -82,7 +82,7 @@ public final class ItemStore {
         document = persistence as? any DocumentPersistence
         self.durability = durability
         isReadOnly = persistence.isReadOnly
-        columns.remembersCopies = document?.holdsMoreThanFields == true
+        columns.remembersCopies = { [document] in document?.holdsMoreThanFields == true }
         zeroingReference.store = self
     }
 
@@ -103,7 +103,6 @@ public final class ItemStore {
             store.store?.onDamage?(text)
         }
         let report = try persistence.load(into: ItemLoader(store.columns))
-        store.columns.remembersCopies = store.document?.holdsMoreThanFields == true
         store.loadReport = report
         store.revision = report.revision
         store.committedTextBytes = store.columns.textBytes
