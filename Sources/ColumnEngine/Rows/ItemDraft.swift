@@ -19,6 +19,9 @@ package struct ItemDraft {
         try set(value, for: try store.fieldForAssignment(name, value))
     }
 
+    /// The name of a field of the store.
+    package func name(of field: ItemField) -> String { store.fields.name(of: field) }
+
     /// Sets a text field from UTF-8 bytes; `itemKey` too.
     package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
         guard field == .itemKey else { return place(try store.textCell(bytes, for: field), field) }

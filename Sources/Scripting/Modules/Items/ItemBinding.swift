@@ -11,6 +11,7 @@ final class ItemBinding {
     private let images: ImageClasses
     private var warned: Set<String> = []
     private let record: LuaRecord
+    private var checkedFields = FieldNameCache()
 
     init(_ host: ScriptHost, _ images: ImageClasses) {
         self.host = host
@@ -205,10 +206,23 @@ final class ItemBinding {
             case .dateCreated?:
                 guard let date = entry.object(host.values.dates) else { break }
                 return try draft.set(.date(date.date), for: .dateCreated)
-            default: break
+            default:
+                if let field = entry.withKey({ checkedFields.field($0) }) ?? nil {
+                    return try set(draft, field, entry)
+                }
             }
             try set(draft, entry)
         }
+    }
+
+    /// Sets a custom field whose name was checked. What is no text, or refused as one, goes the general way.
+    private func set(_ draft: ItemDraft, _ field: ItemField, _ entry: LuaTableEntry) throws {
+        let isSet = entry.withText { text in
+            (try? draft.setUTF8(text.assumingMemoryBound(to: UInt8.self), for: field)) != nil
+        }
+        if isSet ?? false { return }
+        guard let value = try value(entry.value, field: draft.name(of: field)) else { return }
+        try draft.set(value, for: field)
     }
 
     /// Sets a custom field, or one of the domain to a value that it may refuse.
@@ -219,5 +233,6 @@ final class ItemBinding {
         if host.items.existingField(named: name).map(\.isCustom) ?? true { try checkName(name) }
         guard let value = try value(entry.value, field: name) else { return }
         try draft.set(value, forField: name)
+        if let field = host.items.existingField(named: name), field.isCustom { checkedFields.insert(field, name) }
     }
 }
