@@ -11,18 +11,13 @@ import Testing
     // Application
     static let application: [Any.Type] = [
         ApplicationBundle.self, ApplicationEvent.self, ApplicationNotification.self,
-        ApplicationNotificationCenter.self, ApplicationState.self, ChildProcess.self, Container.self,
-        ContainerBackup.self, ContainerExposure.self, ContainerSocket.self, Defaults.self,
+        ApplicationNotificationCenter.self, ApplicationState.self, Container.self,
+        ContainerBackup.self, ContainerSocket.self, Defaults.self,
         DefaultsError.self, Environment.self, EventLoop.self, EventNotifier.self, EventPoster.self,
-        EventReply<Int>.self, FenceAccess.self, FenceVerdict.self, FencedFileLayer.self, IllegalTransition.self,
-        InputEnd.self, Landlock.self, LandlockError.self, LandlockRules.self, LifeCycleAction.self,
-        LifeCycleCallback.self, LifeCycleCause.self, LifeCycleEvent.self, LifeCycleMachine.self,
-        LoopGap.self, LoopTimer.self, LoopWatch.self, MemoryContainer.self, MemoryPressureSource.self,
-        MemoryWatch.self, Monitor<Int>.self,
-        MonotonicTime.self, NotificationToken.self, OpenedContainer.self,
-        ParallelWork.self, PathFence.self, PresencePoller.self,
-        ProcessStopper.self, ProgramPath.self, ReadyEvents.self, RestorationArchive.self,
-        ServiceManager.self, SignalMask.self, SignalSource.self, StandardErrorLogHandler.self, Terminal.self,
+        EventReply<Int>.self, FenceAccess.self, FenceVerdict.self, FencedFileLayer.self, LifeCycleCause.self,
+        LoopGap.self, LoopTimer.self, LoopWatch.self, MemoryContainer.self, MonotonicTime.self, NotificationToken.self,
+        OpenedContainer.self,
+        PathFence.self, ReadyEvents.self, SignalMask.self, StandardErrorLogHandler.self, Terminal.self,
         UnixSignal.self,
     ]
 
@@ -31,13 +26,11 @@ import Testing
 
     // Files
     static let files: [Any.Type] = [
-        AtomicFile.self, AtomicFileWriter.self, BeneathFileLayer.self, DisplayPath.self, FileAccess.self,
+        BeneathFileLayer.self, DisplayPath.self, FileAccess.self,
         FileError.self,
-        (any FileLayer).self, FileLayerCode.self, FileStatus.self, FileTarget.self, FolderLock.self,
-        FolderLockError.self, FolderRemover.self, HomeFolder.self, LockHolder.self, MappedFile.self, OpenFile.self,
-        OwnStream.self, (any PathLayer).self, PathText.self, PosixFileLayer.self, ProcessName.self,
-        ProgramArguments.self, TemporaryName.self,
-        WorkerThread<Int>.self, WorkingDirectory.self,
+        (any FileLayer).self, FileLayerCode.self, FileStatus.self, FolderLock.self,
+        FolderLockError.self, HomeFolder.self, LockHolder.self, MappedFile.self, OpenFile.self,
+        (any PathLayer).self, PathText.self, PosixFileLayer.self, ProcessName.self,
     ]
 
     // Gallery
@@ -92,13 +85,12 @@ import Testing
 
     // REPL
     static let repl: [Any.Type] = [
-        AttachClient.self, AttachServer.self, Evaluator.self, HostSilence.self, REPL.self, ScriptPictures.self,
-        ValuePrinter.self,
+        REPL.self
     ]
 
     // Scripting
     static let scripting: [Any.Type] = [
-        APIReference.self, ErrorCaret.self, ErrorText.self, EventDeclaration.self, FenceReport.self,
+        APIReference.self, EventDeclaration.self, FenceReport.self,
         HandlerStatistics.self, (any HostFrontEnd).self, Inspection.self, KernelFence.self, PathConsent.self,
         ReferenceFormat.self, ReferencePage.self, ScriptHost.self, ScriptHostOptions.self, ScriptTask.self,
         SourceTexts.self,
@@ -106,8 +98,8 @@ import Testing
 
     // Items, ItemArchive, ColumnEngine
     static let stores: [Any.Type] = [
-        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, Checksum.self,
-        (any DocumentPersistence).self, Durability.self, (any FilePersistence).self, ForeignFields.self,
+        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, (any DocumentPersistence).self,
+        Durability.self, (any FilePersistence).self, ForeignFields.self,
         HistoryLimits.self, Item.self, ItemAggregateFunction.self, ItemChange.self, ItemCommit.Entry.self,
         (any ItemCommitObserver).self, ItemCursor.self, ItemField.self, ItemFields.self, ItemFileFormat.self,
         ItemFileOptions.self, ItemGroup.self, ItemGroups.self, ItemKey.self, ItemLoader.self, ItemLoadReport.self,

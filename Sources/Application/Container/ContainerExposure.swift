@@ -1,12 +1,12 @@
-public import Files
+package import Files
 
 /// A part of a container that others than the user, and root, can change. What they change there, the user's next launch
 /// takes for the user's own.
-public struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
+package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     /// Which folder or file.
-    public let path: String
+    package let path: String
     /// What the user types to mend it.
-    public let command: String
+    package let command: String
 
     private init(_ path: String, _ status: FileStatus) {
         self.path = path
@@ -14,7 +14,7 @@ public struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
         command = status.isOwnedByOthers ? "sudo chown \"$(id -u)\" \(name)" : "chmod go-w \(name)"
     }
 
-    public var description: String {
+    package var description: String {
         "\(DisplayPath.abbreviate(path)) can be written by others than you; \(command) mends it"
     }
 
@@ -24,7 +24,7 @@ public struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     ///   - container: which one.
     ///   - layer: its file system, of `Container.openExisting()`.
     /// - Returns: those that others can reach and change; what is missing is passed over.
-    public static func all(in container: Container, using layer: any FileLayer) -> [ContainerExposure] {
+    package static func all(in container: Container, using layer: any FileLayer) -> [ContainerExposure] {
         let files = (ContainerLayout.files + ["Library/Scripts/init.lua"]).map { PathText.join(container.path, $0) }
         return (container.folders + files).compactMap { find($0, in: container, layer) }
     }
@@ -37,7 +37,7 @@ public struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     ///   - container: which one.
     ///   - layer: its file system.
     /// - Returns: nil when the user, and root, alone decide what the file says.
-    public static func first(
+    package static func first(
         onTheWayTo path: String, in container: Container, using layer: any FileLayer
     ) -> ContainerExposure? {
         for place in way(to: path, in: container) {

@@ -2,10 +2,10 @@ import CPlatform
 import Glibc
 
 /// Where the running program is.
-public enum ProgramPath {
+package enum ProgramPath {
     /// The executable's absolute path, without symbolic links. Where `/proc` does not tell, it is what the program was
     /// started by, and nil when that is no path any more.
-    public static var current: String? {
+    package static var current: String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         if count > 0 { return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) }

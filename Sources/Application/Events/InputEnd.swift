@@ -1,8 +1,8 @@
-public import Files
+package import Files
 import Glibc
 
 /// What it means that a read gave nothing.
-public enum InputEnd: Sendable, Hashable {
+package enum InputEnd: Sendable, Hashable {
     /// Ctrl-D, or the end of a file or a pipe.
     case endOfInput
     /// The terminal is gone. Its end of file comes before SIGHUP, or instead.
@@ -21,7 +21,7 @@ public enum InputEnd: Sendable, Hashable {
     ///   - ready: what the loop said about the descriptor.
     ///   - presence: where the process stands with the terminal; `.headless` when the input is none.
     /// - Returns: what it means.
-    public static func classify(count: Int, code: Int32, ready: ReadyEvents, presence: Terminal.Presence) -> InputEnd {
+    package static func classify(count: Int, code: Int32, ready: ReadyEvents, presence: Terminal.Presence) -> InputEnd {
         if count < 0 {
             switch code {
             case EINTR, EAGAIN: return .notYet

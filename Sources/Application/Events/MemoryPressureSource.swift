@@ -8,8 +8,8 @@ import PropertyList
 /// Each is a descriptor that the kernel makes ready, once in two seconds at most, when processes waited for memory for more
 /// than 150 ms of them. Make it before a sandbox closes `/proc`; arm it when the process is known to stay: a kernel takes
 /// about 10 ms of a process's end to be rid of an armed one.
-public final class MemoryPressureSource {
-    public enum Origin: String, Sendable, Hashable {
+package final class MemoryPressureSource {
+    package enum Origin: String, Sendable, Hashable {
         case serviceManager = "service manager"
         case controlGroup = "control group"
         case system
@@ -50,7 +50,7 @@ public final class MemoryPressureSource {
     ///   - environment: looks a variable up.
     ///   - root: where `proc` and `sys` are; "" for the machine's own.
     /// - Returns: nil when there is none, or the service manager has turned it off.
-    public static func find(
+    package static func find(
         environment: (String) -> String? = { Environment.value($0) }, root: String = ""
     ) -> MemoryPressureSource? {
         var candidates: [Candidate?] = []
@@ -72,7 +72,7 @@ public final class MemoryPressureSource {
     ///
     /// - Returns: which and where it is; nil when there is none.
     @discardableResult
-    public func arm() -> (origin: Origin, path: String)? {
+    package func arm() -> (origin: Origin, path: String)? {
         while !isArmed, let best = candidates.first {
             isArmed = best.takesTrigger()
             for candidate in isArmed ? candidates.dropFirst() : candidates.prefix(1) { close(candidate.descriptor) }
@@ -86,7 +86,7 @@ public final class MemoryPressureSource {
     /// - Parameters:
     ///   - loop: watches the descriptor.
     ///   - handler: called with its source each time that memory was short.
-    public func start(on loop: EventLoop, handler: @escaping (Origin) -> Void) {
+    package func start(on loop: EventLoop, handler: @escaping (Origin) -> Void) {
         watch?.cancel()
         guard arm() != nil, let armed = candidates.first else { return }
         watch = loop.watch(armed.descriptor, for: armed.events) { [weak self] ready in
@@ -98,7 +98,7 @@ public final class MemoryPressureSource {
         }
     }
 
-    public func stop() {
+    package func stop() {
         watch?.cancel()
         watch = nil
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Watches how much memory the process has, for as long as somebody wants to know: a thread of its own looks every few
 /// milliseconds, whatever the others do.
-public final class MemoryWatch: Sendable {
+package final class MemoryWatch: Sendable {
     /// How long the thread sleeps between two looks, in microseconds.
     private static let interval: UInt32 = 4000
 
@@ -20,11 +20,11 @@ public final class MemoryWatch: Sendable {
     private let hasThread = Atomic(false)
 
     /// - Parameter onExcess: called on the watch's thread at each look that finds more than the limit.
-    public init(onExcess: @escaping @Sendable () -> Void) { self.onExcess = onExcess }
+    package init(onExcess: @escaping @Sendable () -> Void) { self.onExcess = onExcess }
 
     /// The memory that the process has to itself, in bytes: what it mapped of files is left out. Nil where the system does
     /// not tell.
-    public static func ownMemory() -> Int? {
+    package static func ownMemory() -> Int? {
         let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -54,7 +54,7 @@ public final class MemoryWatch: Sendable {
     /// Looks until `end()`, as often as it was begun.
     ///
     /// - Parameter limit: the memory, in bytes, that is too much when it is passed.
-    public func begin(limit: Int) {
+    package func begin(limit: Int) {
         monitor.change {
             $0.limit = limit
             $0.watchers += 1
@@ -64,7 +64,7 @@ public final class MemoryWatch: Sendable {
         _ = WorkerThread { Self.serve(monitor, onExcess) }
     }
 
-    public func end() { monitor.change { $0.watchers -= 1 } }
+    package func end() { monitor.change { $0.watchers -= 1 } }
 
     deinit { monitor.change { $0.isEnded = true } }
 

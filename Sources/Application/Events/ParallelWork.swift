@@ -3,9 +3,9 @@ import Files
 import Glibc
 
 /// Work on many things, a few at a time: by as many threads as there are processors, handed on in order.
-public enum ParallelWork {
+package enum ParallelWork {
     /// How many threads are worth having: the processors that this process may use, at most 8.
-    public static var width: Int { min(max(Int(cubby_processor_count()), 1), 8) }
+    package static var width: Int { min(max(Int(cubby_processor_count()), 1), 8) }
 
     /// Does a piece of work for each number below a count, and hands on the results in order, on this thread, which works,
     /// too. At most a few results for each thread are waiting at any time.
@@ -17,7 +17,7 @@ public enum ParallelWork {
     ///   - consume: takes a piece's result. What it throws ends the work: pieces that are being worked on are finished and
     ///     dropped, and no other one is begun.
     /// - Throws: what `consume` throws.
-    public static func forEach<Value: Sendable>(
+    package static func forEach<Value: Sendable>(
         _ count: Int, width: Int = ParallelWork.width, work: @escaping @Sendable (Int) -> Value,
         consume: (Int, Value) throws -> Void
     ) throws {

@@ -1,11 +1,11 @@
 /// Tells when the process comes to the foreground or leaves it.
 ///
 /// It has to look: the shell's `fg` of a job that runs sends no signal at all.
-public final class PresencePoller {
+package final class PresencePoller {
     /// Seconds between two looks, unless told otherwise.
-    public static let interval = 0.25
+    package static let interval = 0.25
 
-    public private(set) var last: Terminal.Presence
+    package private(set) var last: Terminal.Presence
     private let look: () -> Terminal.Presence
     private let handler: (Terminal.Presence) -> Void
     private var timer: LoopTimer?
@@ -13,7 +13,7 @@ public final class PresencePoller {
     /// - Parameters:
     ///   - look: finds out, `Terminal.presence`.
     ///   - handler: called when the answer is not what it was.
-    public init(look: @escaping () -> Terminal.Presence, handler: @escaping (Terminal.Presence) -> Void) {
+    package init(look: @escaping () -> Terminal.Presence, handler: @escaping (Terminal.Presence) -> Void) {
         self.look = look
         self.handler = handler
         last = look()
@@ -26,12 +26,12 @@ public final class PresencePoller {
     /// - Parameters:
     ///   - loop: turns the timer.
     ///   - interval: seconds.
-    public func start(on loop: EventLoop, every interval: Double = PresencePoller.interval) {
+    package func start(on loop: EventLoop, every interval: Double = PresencePoller.interval) {
         timer?.cancel()
         timer = loop.every(interval) { [weak self] in self?.check() }
     }
 
-    public func stop() {
+    package func stop() {
         timer?.cancel()
         timer = nil
     }
@@ -40,7 +40,7 @@ public final class PresencePoller {
     /// or a return to the foreground that follows would be no change.
     ///
     /// - Returns: the answer.
-    public func refresh() -> Terminal.Presence {
+    package func refresh() -> Terminal.Presence {
         last = look()
         return last
     }
@@ -49,7 +49,7 @@ public final class PresencePoller {
     ///
     /// - Returns: the answer.
     @discardableResult
-    public func check() -> Terminal.Presence {
+    package func check() -> Terminal.Presence {
         let now = look()
         if now != last {
             last = now

@@ -1,7 +1,7 @@
 import CPlatform
 
 /// Suspends the process as the shell expects it.
-public enum ProcessStopper {
+package enum ProcessStopper {
     /// Stops the process by SIGTSTP's default action; returns when it was continued.
     ///
     /// Returns at once when nobody could continue the process: a session leader, a container, `ssh host cmd`. It never uses
@@ -10,7 +10,7 @@ public enum ProcessStopper {
     ///
     /// - Returns: false when the kernel refused.
     @discardableResult
-    public static func stopUntilContinued() -> Bool {
+    package static func stopUntilContinued() -> Bool {
         // What C holds back would appear after the shell's prompt otherwise.
         cubby_flush_output()
         return cubby_stop_until_continued() == 0

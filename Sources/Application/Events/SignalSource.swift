@@ -1,14 +1,14 @@
 import CPlatform
-public import Files
+package import Files
 import Glibc
 import Synchronization
 
 /// The thread that waits for signals. It posts them to the loop, calls the interrupter, and does nothing else.
 ///
 /// `SignalMask.blockAtLaunch()` must have been called at the top of `main`.
-public final class SignalSource {
+package final class SignalSource {
     /// Called on the signal thread for every signal after it was posted, so that a running script can be made to look.
-    public typealias Interrupter = @Sendable (UnixSignal) -> Void
+    package typealias Interrupter = @Sendable (UnixSignal) -> Void
 
     /// What the thread sees of this object: it may outlive it by a moment.
     private final class Shared: Sendable {
@@ -44,7 +44,7 @@ public final class SignalSource {
     ///   - poster: the loop's.
     ///   - interrupter: called on the signal thread; it must not block, and may be set later.
     /// - Throws: `FileError` when no thread could be made.
-    public init(poster: EventPoster, interrupter: Interrupter? = nil) throws(FileError) {
+    package init(poster: EventPoster, interrupter: Interrupter? = nil) throws(FileError) {
         shared = Shared(poster: poster, interrupter: interrupter)
         let box = Unmanaged.passRetained(shared)
         // Born with the signals blocked, so that there is no moment at which one would do what it does by default.
@@ -71,12 +71,12 @@ public final class SignalSource {
     /// Sets what is called on the signal thread; nil for nothing.
     ///
     /// - Parameter interrupter: replaces the one before.
-    public func setInterrupter(_ interrupter: Interrupter?) {
+    package func setInterrupter(_ interrupter: Interrupter?) {
         shared.interrupter.withLock { $0 = interrupter }
     }
 
     /// Ends the thread. Signals stay blocked, and wait. Does nothing the second time.
-    public func stop() {
+    package func stop() {
         guard isRunning else { return }
         isRunning = false
         shared.isStopped.store(true, ordering: .releasing)
@@ -87,5 +87,5 @@ public final class SignalSource {
     /// Sends a signal to the waiting thread only, as if the process had received it.
     ///
     /// - Parameter signal: one of those that `SignalMask` blocks.
-    public func simulate(_ signal: UnixSignal) { pthread_kill(thread, signal.rawValue) }
+    package func simulate(_ signal: UnixSignal) { pthread_kill(thread, signal.rawValue) }
 }

@@ -1,17 +1,17 @@
 /// An event that cannot happen to an application in this state.
-public struct IllegalTransition: Error, Sendable, Hashable, CustomStringConvertible {
-    public var state: ApplicationState
-    public var event: ApplicationEvent
+package struct IllegalTransition: Error, Sendable, Hashable, CustomStringConvertible {
+    package var state: ApplicationState
+    package var event: ApplicationEvent
 
     /// - Parameters:
     ///   - state: where the application was, and still is.
     ///   - event: what cannot happen to it there.
-    public init(state: ApplicationState, event: ApplicationEvent) {
+    package init(state: ApplicationState, event: ApplicationEvent) {
         self.state = state
         self.event = event
     }
 
-    public var message: String {
+    package var message: String {
         let reason =
             switch (event, state) {
             case (_, .notRunning): "the application is not running"
@@ -28,5 +28,5 @@ public struct IllegalTransition: Error, Sendable, Hashable, CustomStringConverti
         return "\(event.name) is not possible: \(reason)"
     }
 
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -1,5 +1,5 @@
 /// One step that an event asks for; the steps of an event are done in order, each before the next.
-public enum LifeCycleAction: Sendable, Hashable {
+package enum LifeCycleAction: Sendable, Hashable {
     /// From here on the application's state is this one.
     case enter(ApplicationState)
     /// Call the handlers, the delegate, and the observers.

@@ -1,5 +1,5 @@
 /// What an application is told about its life; the raw value is the event's name for scripts.
-public enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
+package enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
     case willFinishLaunching
     case didFinishLaunching
     case didBecomeActive
@@ -12,10 +12,10 @@ public enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
     case didReceiveMemoryWarning
 
     /// The method of Cocoa's application delegate, `applicationDidEnterBackground`.
-    public var applicationSelector: String { "application" + capitalized }
+    package var applicationSelector: String { "application" + capitalized }
 
     /// The method of Cocoa's scene delegate; nil for what scenes are not told.
-    public var sceneSelector: String? {
+    package var sceneSelector: String? {
         switch self {
         case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: "scene" + capitalized
         default: nil
@@ -23,7 +23,7 @@ public enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
     }
 
     /// The notification that Cocoa posts at this moment; nil where it posts none.
-    public var notificationName: String? {
+    package var notificationName: String? {
         switch self {
         case .willFinishLaunching, .didResumeInBackground: nil
         default: "UIApplication\(capitalized)Notification"
@@ -34,7 +34,7 @@ public enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
     ///
     /// - Parameter isLaunch: at a launch, scenes are told that they enter the foreground, and the application is not.
     /// - Returns: their names.
-    public func functionNames(isLaunch: Bool = false) -> [String] {
+    package func functionNames(isLaunch: Bool = false) -> [String] {
         switch self {
         case .willFinishLaunching, .didFinishLaunching: ["application(_:\(rawValue)WithOptions:)"]
         case .didBecomeActive where isLaunch:

@@ -1,21 +1,21 @@
 import Glibc
 
 /// What a handler is told: what happens, why, and when.
-public struct LifeCycleEvent: Sendable, Hashable {
+package struct LifeCycleEvent: Sendable, Hashable {
     /// A `LifeCycleCallback`'s raw value, or another moment's name: `willSave`, `didSave`.
-    public var name: String
-    public var cause: LifeCycleCause
+    package var name: String
+    package var cause: LifeCycleCause
     /// Whether a script played what a phone, a shell or the kernel would have done.
-    public var simulated: Bool
+    package var simulated: Bool
     /// Seconds since 1970.
-    public var time: Double
+    package var time: Double
 
     /// - Parameters:
     ///   - name: what happens.
     ///   - cause: why.
     ///   - simulated: whether a script played it.
     ///   - time: seconds since 1970; now, if not given.
-    public init(name: String, cause: LifeCycleCause, simulated: Bool, time: Double = Self.now()) {
+    package init(name: String, cause: LifeCycleCause, simulated: Bool, time: Double = Self.now()) {
         self.name = name
         self.cause = cause
         self.simulated = simulated
@@ -27,7 +27,7 @@ public struct LifeCycleEvent: Sendable, Hashable {
     ///   - cause: why.
     ///   - simulated: whether a script played it.
     ///   - time: seconds since 1970; now, if not given.
-    public init(
+    package init(
         _ callback: LifeCycleCallback, cause: LifeCycleCause, simulated: Bool = false, time: Double = Self.now()
     ) {
         self.init(name: callback.rawValue, cause: cause, simulated: simulated, time: time)
@@ -36,7 +36,7 @@ public struct LifeCycleEvent: Sendable, Hashable {
     /// The wall clock, in seconds since 1970.
     ///
     /// - Returns: seconds with their fraction.
-    public static func now() -> Double {
+    package static func now() -> Double {
         var moment = timespec()
         clock_gettime(CLOCK_REALTIME, &moment)
         return Double(moment.tv_sec) + Double(moment.tv_nsec) / 1e9

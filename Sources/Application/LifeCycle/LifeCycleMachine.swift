@@ -2,7 +2,7 @@
 ///
 /// Knows no signals, files or clocks. `state` is where the application will be when all steps of the last event are done;
 /// the `enter` steps tell whoever does them when the state is seen to change, at the moments at which Cocoa changes it.
-public struct LifeCycleMachine: Sendable, Hashable {
+package struct LifeCycleMachine: Sendable, Hashable {
     /// Why a foreground application is inactive. Several reasons may hold at once.
     private struct Overlay: OptionSet, Sendable, Hashable {
         let rawValue: UInt8
@@ -11,19 +11,19 @@ public struct LifeCycleMachine: Sendable, Hashable {
         static let focus = Overlay(rawValue: 4)
     }
 
-    public private(set) var state: ApplicationState = .notRunning
+    package private(set) var state: ApplicationState = .notRunning
     /// Cocoa's `UIApplicationExitsOnSuspend`: Home ends the application instead of suspending it.
-    public var exitsOnSuspend = false
+    package var exitsOnSuspend = false
     private var overlay: Overlay = []
 
-    public init() {}
+    package init() {}
 
     /// Takes an event in.
     ///
     /// - Parameter event: what happened.
     /// - Returns: the steps to take, in order; none when the state fits already.
     /// - Throws: `IllegalTransition`; the machine is then as it was.
-    public mutating func handle(_ event: ApplicationEvent) throws(IllegalTransition) -> [LifeCycleAction] {
+    package mutating func handle(_ event: ApplicationEvent) throws(IllegalTransition) -> [LifeCycleAction] {
         switch (event, state) {
         case (.launch(let inBackground), .notRunning):
             return launch(inBackground: inBackground)

@@ -1,5 +1,5 @@
-public import Files
-public import PropertyList
+package import Files
+package import PropertyList
 
 /// What an application keeps to come back as it was left: which item was shown, how far it had scrolled. No data of the
 /// user's: it may be dropped at any time.
@@ -7,8 +7,8 @@ public import PropertyList
 /// Cocoa's rules: the archive carries the application's version, and another version's is refused. While a launch
 /// restores from it, it bears another name; a launch that finds that name was preceded by one that died while restoring,
 /// and drops it. An explicit way out drops it, too.
-public final class RestorationArchive {
-    public let path: String
+package final class RestorationArchive {
+    package let path: String
     private let version: String
     private let isReadOnly: Bool
     private let layer: any FileLayer
@@ -22,7 +22,7 @@ public final class RestorationArchive {
     ///   - version: the application's.
     ///   - isReadOnly: whether nothing may be written; what is there is still read.
     ///   - layer: the file system.
-    public init(
+    package init(
         folder: String, version: String, isReadOnly: Bool = false, using layer: any FileLayer = PosixFileLayer()
     ) {
         path = PathText.join(folder, "restoration.plist")
@@ -32,7 +32,7 @@ public final class RestorationArchive {
     }
 
     /// What a launch finds.
-    public enum Found: Sendable, Hashable {
+    package enum Found: Sendable, Hashable {
         /// Nothing was kept, or it was dropped.
         case none
         case state([String: PropertyListValue])
@@ -43,7 +43,7 @@ public final class RestorationArchive {
     /// Takes the state of the last run, and marks the archive as being restored from until `confirm()` or `drop()`.
     ///
     /// - Returns: the state, or why there is none.
-    public func restore() -> Found {
+    package func restore() -> Found {
         if layer.exists(restoringPath) {
             drop()
             return .refused(reason: "the launch before this one did not survive restoring it")
@@ -67,7 +67,7 @@ public final class RestorationArchive {
     }
 
     /// The launch has come to its end: the archive is good, and stays until the next save.
-    public func confirm() {
+    package func confirm() {
         guard !isReadOnly, layer.exists(restoringPath) else { return }
         try? layer.rename(restoringPath, to: path)
     }
@@ -76,7 +76,7 @@ public final class RestorationArchive {
     ///
     /// - Parameter state: property-list values by name.
     /// - Throws: `FileError` or `PropertyListError`; the archive before is still there then.
-    public func save(_ state: [String: PropertyListValue]) throws {
+    package func save(_ state: [String: PropertyListValue]) throws {
         guard !isReadOnly else { return }
         guard !state.isEmpty else { return drop() }
         let archive = PropertyListValue.dictionary([
@@ -87,7 +87,7 @@ public final class RestorationArchive {
     }
 
     /// Forgets what was kept.
-    public func drop() {
+    package func drop() {
         guard !isReadOnly else { return }
         for each in [path, restoringPath] where layer.exists(each) { try? layer.remove(each) }
     }

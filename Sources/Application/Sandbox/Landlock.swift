@@ -3,9 +3,9 @@ import Files
 import Glibc
 
 /// The second fence of the sandbox: the kernel's own, for the whole process and its children, never to be taken back.
-public enum Landlock {
+package enum Landlock {
     /// The kernel's ABI, 1 or more; nil where there is none.
-    public static var abi: Int? {
+    package static var abi: Int? {
         let abi = cubby_landlock_abi()
         return abi > 0 ? Int(abi) : nil
     }
@@ -22,7 +22,7 @@ public enum Landlock {
     /// - Returns: the ABI that is in force.
     /// - Throws: `LandlockError`; nothing is restricted then.
     @discardableResult
-    public static func restrict(
+    package static func restrict(
         readWrite: [String], readOnly: [String], extra: LandlockRules = .host
     ) throws(LandlockError) -> Int {
         var rules = extra
@@ -40,7 +40,7 @@ public enum Landlock {
     /// - Returns: the ABI that is in force.
     /// - Throws: `LandlockError`; nothing is restricted then.
     @discardableResult
-    public static func restrict(_ rules: LandlockRules) throws(LandlockError) -> Int {
+    package static func restrict(_ rules: LandlockRules) throws(LandlockError) -> Int {
         guard abi != nil else { throw .unsupported }
         let threads = threadCount()
         guard threads <= 1 else { throw .threads(threads) }

@@ -1,7 +1,7 @@
-public import Files
+package import Files
 
 /// Why the kernel's fence does not stand.
-public enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kernel has no Landlock, or it was turned off at boot.
     case unsupported
     /// Other threads run already, and would stay outside.
@@ -11,7 +11,7 @@ public enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kernel refused; the step, and its error number.
     case refused(step: String, code: Int32)
 
-    public var message: String {
+    package var message: String {
         switch self {
         case .unsupported:
             "the kernel offers no Landlock (Linux 5.13 or newer, with landlock among the security modules)"
@@ -22,5 +22,5 @@ public enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var description: String { message }
+    package var description: String { message }
 }

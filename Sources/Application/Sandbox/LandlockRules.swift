@@ -1,19 +1,19 @@
 /// What a process may still touch once Landlock is in force. Folders include all beneath them.
-public struct LandlockRules: Sendable, Hashable {
-    public var readWrite: [String]
-    public var readOnly: [String]
+package struct LandlockRules: Sendable, Hashable {
+    package var readWrite: [String]
+    package var readOnly: [String]
     /// Read and run.
-    public var execute: [String]
+    package var execute: [String]
     /// Devices that are read, written and controlled.
-    public var devices: [String]
+    package var devices: [String]
     /// Folders beneath which empty folders may be removed.
-    public var removeFolders: [String] = []
+    package var removeFolders: [String] = []
     /// Paths that may be missing on this machine are passed over when they are in here.
-    public var optional: Set<String>
+    package var optional: Set<String>
     /// Leave TCP as it is. Otherwise, from ABI 4 on, nothing binds or connects.
-    public var allowsNetwork = false
+    package var allowsNetwork = false
     /// Leave signals to, and abstract sockets of, other processes as they are.
-    public var allowsOutsideProcesses = false
+    package var allowsOutsideProcesses = false
 
     /// - Parameters:
     ///   - readWrite: paths to read and write.
@@ -21,7 +21,7 @@ public struct LandlockRules: Sendable, Hashable {
     ///   - execute: paths to read and run.
     ///   - devices: devices to read, write and control.
     ///   - optional: those of them that may be missing.
-    public init(
+    package init(
         readWrite: [String] = [], readOnly: [String] = [], execute: [String] = [], devices: [String] = [],
         optional: Set<String> = []
     ) {
@@ -34,7 +34,7 @@ public struct LandlockRules: Sendable, Hashable {
 
     /// What the host itself needs on any machine: the system's libraries and programs, the loader's cache, the time zone,
     /// its own entry in /proc, the terminal and the usual devices. All of it may be missing.
-    public static var host: LandlockRules {
+    package static var host: LandlockRules {
         let execute = ["/usr", "/lib", "/lib64", "/bin"]
         let readOnly = [
             "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/proc/self", "/sys/devices/system/cpu",
@@ -48,7 +48,7 @@ public struct LandlockRules: Sendable, Hashable {
     /// Adds other rules to these.
     ///
     /// - Parameter other: allowed as well.
-    public mutating func add(_ other: LandlockRules) {
+    package mutating func add(_ other: LandlockRules) {
         readWrite += other.readWrite
         readOnly += other.readOnly
         execute += other.execute

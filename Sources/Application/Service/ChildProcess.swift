@@ -1,16 +1,16 @@
 import CPlatform
-public import Files
+package import Files
 import Glibc
 
 /// A program that this process started, with every signal at its default: a blocked mask would be inherited.
-public final class ChildProcess {
+package final class ChildProcess {
     /// How it ended.
-    public enum End: Sendable, Hashable {
+    package enum End: Sendable, Hashable {
         case exited(Int32)
         case signaled(Int32)
     }
 
-    public let processIdentifier: Int32
+    package let processIdentifier: Int32
 
     /// Starts a program.
     ///
@@ -19,7 +19,7 @@ public final class ChildProcess {
     ///   - input: what it gets as standard input; this process's own if not given.
     ///   - output: what it gets as standard output; this process's own if not given.
     /// - Throws: `FileError` when it cannot be started.
-    public init(_ words: [String], input: Int32? = nil, output: Int32? = nil) throws(FileError) {
+    package init(_ words: [String], input: Int32? = nil, output: Int32? = nil) throws(FileError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -47,13 +47,13 @@ public final class ChildProcess {
 
     /// A descriptor that is readable when the program has ended, for an event loop; the caller's. Less than 0 where the
     /// kernel has none (before Linux 5.3).
-    public func makeDescriptor() -> Int32 { cubby_pidfd_open(processIdentifier) }
+    package func makeDescriptor() -> Int32 { cubby_pidfd_open(processIdentifier) }
 
     /// Waits for the end, or looks whether it has come. Ask no more once it was told.
     ///
     /// - Parameter waits: false only looks.
     /// - Returns: nil while it runs.
-    public func end(waits: Bool = true) -> End? {
+    package func end(waits: Bool = true) -> End? {
         var code: Int32 = 0
         var isSignal: Int32 = 0
         let result = cubby_reap(processIdentifier, waits ? 1 : 0, &code, &isSignal)

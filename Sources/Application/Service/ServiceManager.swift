@@ -4,11 +4,11 @@ import Glibc
 ///
 /// One datagram a message, to the socket that `$NOTIFY_SOCKET` names. The socket is opened at once, before a sandbox could
 /// be in its way. Without a manager nothing happens.
-public final class ServiceManager {
+package final class ServiceManager {
     private let descriptor: Int32
 
     /// - Parameter environment: looks a variable up.
-    public init(environment: (String) -> String? = { Environment.value($0) }) {
+    package init(environment: (String) -> String? = { Environment.value($0) }) {
         guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
             let address = UnixSocketAddress(path)
         else {
@@ -27,12 +27,12 @@ public final class ServiceManager {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Whether somebody listens.
-    public var isPresent: Bool { descriptor >= 0 }
+    package var isPresent: Bool { descriptor >= 0 }
 
     /// Tells the manager something; what cannot be told is not worth an error.
     ///
     /// - Parameter state: assignments, one a line: `READY=1`, `STATUS=…`, `EXTEND_TIMEOUT_USEC=…`, `STOPPING=1`.
-    public func notify(_ state: String) {
+    package func notify(_ state: String) {
         guard descriptor >= 0 else { return }
         let bytes = Array(state.utf8)
         _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))

@@ -1,9 +1,9 @@
 /// Removes a folder and what is below it.
-public enum FolderRemover {
+package enum FolderRemover {
     /// Removes the file, link or folder at a path; what cannot be removed stays. Links are not followed.
     ///
     /// Walks with a list instead of recursion, so that a deep tree costs memory, not stack.
-    public static func remove(_ path: String, using layer: any FileLayer) {
+    package static func remove(_ path: String, using layer: any FileLayer) {
         var pending = [(path: path, emptied: false)]
         while let entry = pending.popLast() {
             if entry.emptied {

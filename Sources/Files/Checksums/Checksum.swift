@@ -1,6 +1,6 @@
 /// The 64-bit hash XXH64, of Yann Collet's published algorithm: what the journal's records and names of archives
 /// are checked with. About the speed of memory, and the same on every machine.
-public enum Checksum {
+package enum Checksum {
     private static let p1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let p2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
     private static let p3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -61,7 +61,7 @@ public enum Checksum {
     }
 
     /// The hash of `bytes`. Complexity: O(count), no allocation.
-    public static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
+    package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
         let whole = bytes.count / roundLength * roundLength
         var lanes = Lanes(seed: seed)
         lanes.add(rounds: UnsafeRawBufferPointer(rebasing: bytes[..<whole]))
@@ -92,7 +92,7 @@ public enum Checksum {
     }
 
     /// The hash of `bytes`.
-    public static func hash(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 {
+    package static func hash(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 {
         bytes.withUnsafeBytes { hash($0, seed: seed) }
     }
 }

@@ -1,5 +1,5 @@
 /// Files that are whole at every moment: the old one until the last step, the new one from then on.
-public enum AtomicFile {
+package enum AtomicFile {
     /// Replaces a file's contents: temporary file in the same folder, write, fsync, rename, fsync of the folder.
     ///
     /// - Parameters:
@@ -10,7 +10,7 @@ public enum AtomicFile {
     ///     machine.
     ///   - permissions: of the new file; if nil, those of the file that it replaces, else `0o644` less the umask.
     /// - Throws: `FileError`; see `AtomicFileWriter.commit(durable:)` for what is in place then.
-    public static func write(
+    package static func write(
         _ bytes: [UInt8], to path: String, using layer: any FileLayer = PosixFileLayer(), durable: Bool = true,
         permissions: UInt32? = nil
     ) throws(FileError) {
@@ -28,7 +28,7 @@ public enum AtomicFile {
     ///   - durable: whether to fsync.
     ///   - permissions: of the new file.
     /// - Throws: `FileError`.
-    public static func write(
+    package static func write(
         _ bytes: UnsafeRawBufferPointer, to path: String, using layer: any FileLayer = PosixFileLayer(),
         durable: Bool = true, permissions: UInt32? = nil
     ) throws(FileError) {
@@ -47,7 +47,7 @@ public enum AtomicFile {
     /// - Returns: the names that were removed.
     /// - Throws: `FileError` when the folder cannot be read; a file that cannot be removed is passed over.
     @discardableResult
-    public static func removeLeftovers(
+    package static func removeLeftovers(
         in folder: String, using layer: any FileLayer = PosixFileLayer()
     ) throws(FileError) -> [String] {
         var removed: [String] = []

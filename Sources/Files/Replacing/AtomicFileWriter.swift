@@ -3,10 +3,10 @@
 /// The pieces go to a temporary file in the same folder. A writer that is neither committed nor abandoned abandons itself
 /// when it goes, so that an error on the way leaves the old file and nothing else. A device, a pipe or a socket is refused:
 /// it would be gone. Use one from one thread.
-public final class AtomicFileWriter {
-    public let path: String
+package final class AtomicFileWriter {
+    package let path: String
     /// How many bytes were appended.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     private let layer: any FileLayer
     private let temporary: String
@@ -20,7 +20,7 @@ public final class AtomicFileWriter {
     ///   - layer: the file system.
     ///   - permissions: of the new file; if nil, those of the file that it replaces, else `0o644` less the umask.
     /// - Throws: `FileError` when the temporary file cannot be made.
-    public init(_ path: String, using layer: any FileLayer, permissions: UInt32? = nil) throws(FileError) {
+    package init(_ path: String, using layer: any FileLayer, permissions: UInt32? = nil) throws(FileError) {
         self.path = path
         self.layer = layer
         temporary = PathText.join(PathText.parent(of: path), TemporaryName.next())
@@ -52,7 +52,7 @@ public final class AtomicFileWriter {
     ///
     /// - Parameter bytes: the next piece, of any size; few large pieces cost less than many small ones.
     /// - Throws: `FileError`; the writer has then been abandoned.
-    public func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         guard let file else { throw FileError(.write, path, code: FileLayerCode.inputOutput, reason: "already closed") }
         do throws(FileError) {
             try layer.writeAll(bytes, to: file)
@@ -67,7 +67,7 @@ public final class AtomicFileWriter {
     ///
     /// - Parameter bytes: the next piece.
     /// - Throws: `FileError`; the writer has then been abandoned.
-    public func append(_ bytes: [UInt8]) throws(FileError) {
+    package func append(_ bytes: [UInt8]) throws(FileError) {
         try bytes.withUnsafeBytesThrowing { buffer throws(FileError) in try append(buffer) }
     }
 
@@ -77,7 +77,7 @@ public final class AtomicFileWriter {
     /// - Throws: `FileError`. Up to the rename the old file is whole and the temporary one is removed. When only the
     ///   last step fails (an error with `operation == .sync` and the folder as its path) the new file is in place, and a
     ///   loss of power may still bring back the old one.
-    public func commit(durable: Bool) throws(FileError) {
+    package func commit(durable: Bool) throws(FileError) {
         guard let file else { throw FileError(.write, path, code: FileLayerCode.inputOutput, reason: "already closed") }
         do throws(FileError) {
             if durable { try layer.sync(file) }
@@ -93,7 +93,7 @@ public final class AtomicFileWriter {
     }
 
     /// Gives the new version up and removes the temporary file. Does nothing after `commit`.
-    public func abandon() {
+    package func abandon() {
         if let file { layer.close(file) }
         file = nil
         guard pending else { return }

@@ -3,7 +3,7 @@
 /// A symbolic link stays, and the file that it leads to is replaced. A device or a pipe is written to as it is, and so is a
 /// stream that the process has open (`/dev/stdout`). The host's own files are another matter: they are never reached by a
 /// link, and `AtomicFile` is for them.
-public enum FileTarget {
+package enum FileTarget {
     private enum Place {
         case file(String)
         case special(String)
@@ -22,7 +22,7 @@ public enum FileTarget {
     ///   - durable: force a regular file to the disk.
     ///   - reachesStreams: whether names of this process's own descriptors mean these: for its command line, not for scripts.
     /// - Throws: `FileError`. A regular file is then as it was; what was written to a device or a pipe stays written.
-    public static func write(
+    package static func write(
         _ bytes: [UInt8], to path: String, using layer: any FileLayer = PosixFileLayer(), durable: Bool = true,
         reachesStreams: Bool = false
     ) throws(FileError) {

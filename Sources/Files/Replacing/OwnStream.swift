@@ -1,12 +1,12 @@
 import CPlatform
 
 /// The names by which a process reaches what it has open itself.
-public enum OwnStream {
+package enum OwnStream {
     /// The descriptor that a path names; nil for any other path.
     ///
     /// - Parameter path: absolute, as it was given: the names are links, which lead to nothing that could be opened anew.
     /// - Returns: 0 or more.
-    public static func descriptor(of path: String) -> Int32? {
+    package static func descriptor(of path: String) -> Int32? {
         switch path {
         case "/dev/stdin": return 0
         case "/dev/stdout": return 1

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// The token is random and one for each process, so that a leftover of an earlier process with the same id, as in
 /// containers, is not taken for one's own.
-public enum TemporaryName {
+package enum TemporaryName {
     static let prefix = ".cubby-"
     static let suffix = ".tmp"
     private static let counter = Atomic<UInt64>(0)
@@ -14,7 +14,7 @@ public enum TemporaryName {
     /// A name that no other file has: for a writer that makes its temporary file itself.
     ///
     /// - Returns: a file name without folder.
-    public static func next() -> String {
+    package static func next() -> String {
         own + String(counter.wrappingAdd(1, ordering: .relaxed).newValue) + suffix
     }
 
@@ -22,7 +22,7 @@ public enum TemporaryName {
     ///
     /// - Parameter name: a file name without folder.
     /// - Returns: true for a name that `AtomicFile.removeLeftovers(in:using:)` would take.
-    public static func matches(_ name: String) -> Bool {
+    package static func matches(_ name: String) -> Bool {
         name.hasPrefix(prefix) && name.hasSuffix(suffix)
     }
 

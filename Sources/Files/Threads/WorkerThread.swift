@@ -5,13 +5,13 @@ import Synchronization
 ///
 /// It takes no signals but those of its own faults: the others are for the thread that drives the life cycle. Not joining
 /// it is fine; the process's end ends it, too.
-public final class WorkerThread<Value: Sendable>: Sendable {
+package final class WorkerThread<Value: Sendable>: Sendable {
     private let state: Mutex<(value: Value?, thread: pthread_t?)> = Mutex((nil, nil))
 
     /// Starts the work on a thread of its own; on this one, when the system has no more threads.
     ///
     /// - Parameter work: what to do.
-    public init(_ work: @escaping @Sendable () -> Value) {
+    package init(_ work: @escaping @Sendable () -> Value) {
         let job = Job { [self] in
             let value = work()
             state.withLock { $0.value = value }
@@ -45,7 +45,7 @@ public final class WorkerThread<Value: Sendable>: Sendable {
     }
 
     /// What the work gave, once it has ended; waits for that.
-    public func join() -> Value? {
+    package func join() -> Value? {
         let thread = state.withLock { state in
             defer { state.thread = nil }
             return state.thread

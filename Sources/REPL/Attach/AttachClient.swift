@@ -1,20 +1,20 @@
-public import Application
+package import Application
 import Glibc
 import LineEditor
 import Lua
 
 /// The prompt of `cubby attach`: reads entries here, has them run there, shows what comes back.
-public final class AttachClient {
+package final class AttachClient {
     /// How a prompt ends, as an exit status.
-    public enum Status {
-        public static let done: Int32 = 0
+    package enum Status {
+        package static let done: Int32 = 0
         /// An entry failed.
-        public static let failed: Int32 = 1
+        package static let failed: Int32 = 1
         /// The host takes no further prompt.
-        public static let refused: Int32 = 69
+        package static let refused: Int32 = 69
         /// The host went away, or nobody reads the output any more.
-        public static let lost: Int32 = 74
-        public static let interrupted: Int32 = 130
+        package static let lost: Int32 = 74
+        package static let interrupted: Int32 = 130
     }
 
     /// After how many seconds without an answer the host is looked at.
@@ -49,7 +49,7 @@ public final class AttachClient {
     ///   - loop: of this thread.
     ///   - look: says why the host does not answer.
     /// - Throws: `LuaError` for want of memory.
-    public init(_ descriptor: Int32, loop: EventLoop, look: @escaping () -> HostSilence) throws {
+    package init(_ descriptor: Int32, loop: EventLoop, look: @escaping () -> HostSilence) throws {
         socket = AttachSocket(descriptor)
         outbox = AttachOutbox(socket, loop: loop)
         self.loop = loop
@@ -77,7 +77,7 @@ public final class AttachClient {
     ///
     /// - Parameter shows: whether the greeting is shown.
     /// - Returns: nil when the host has greeted; else the exit status.
-    public func greet(shows: Bool) -> Int32? {
+    package func greet(shows: Bool) -> Int32? {
         var hasTold = false
         while true {
             switch next(patience: hasTold ? nil : Self.patience) {
@@ -101,7 +101,7 @@ public final class AttachClient {
     ///
     /// - Parameter code: Lua text.
     /// - Returns: the exit status.
-    public func run(_ code: String) -> Int32 {
+    package func run(_ code: String) -> Int32 {
         outbox.send(AttachMessage(.entry, code))
         while true {
             switch next(patience: hasToldOfSuspension ? nil : Self.patience) {
@@ -154,7 +154,7 @@ public final class AttachClient {
     /// Serves the prompt until Ctrl-D or the host's end.
     ///
     /// - Returns: the exit status.
-    public func run() -> Int32 {
+    package func run() -> Int32 {
         let answers = loop.watch(socket.descriptor) { [unowned self] _ in answered() }
         let looks = loop.every(Self.patience) { [unowned self] in if isWaiting { tellOfSuspension() } }
         input = loop.watch(STDIN_FILENO) { [unowned self] _ in readable() }

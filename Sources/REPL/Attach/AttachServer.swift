@@ -1,9 +1,9 @@
 import Application
 import Glibc
-public import Scripting
+package import Scripting
 
 /// Serves prompts that are attached to a host: each connection is a session of its own on the host's one state.
-public final class AttachServer {
+package final class AttachServer {
     /// How many prompts are attached at most.
     static let sessionLimit = 8
 
@@ -15,7 +15,7 @@ public final class AttachServer {
     /// Listens from now on; nil when the host has no socket.
     ///
     /// - Parameter host: outlives the server.
-    public init?(_ host: ScriptHost) {
+    package init?(_ host: ScriptHost) {
         guard let socket = host.socket else { return nil }
         self.host = host
         self.socket = socket
@@ -23,7 +23,7 @@ public final class AttachServer {
     }
 
     /// Ends all sessions.
-    public func stop() {
+    package func stop() {
         watch?.cancel()
         watch = nil
         for session in sessions { session.end() }

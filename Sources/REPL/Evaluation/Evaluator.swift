@@ -1,19 +1,19 @@
-public import LineEditor
-public import Lua
-public import Scripting
+package import LineEditor
+package import Lua
+package import Scripting
 
 /// Turns what a person typed into chunks: expressions give their values, statements run.
-public struct Evaluator {
+package struct Evaluator {
     private let host: ScriptHost
     /// The locals of the session.
     let scope: SessionScope
     /// How many entries ran: the number of the latest.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// Results that can be had by their numbers; older ones are let go.
     private static let resultLimit = 1000
 
     /// An evaluator of entries for a host.
-    public init(_ host: ScriptHost) {
+    package init(_ host: ScriptHost) {
         self.host = host
         scope = SessionScope(host.state)
     }
@@ -21,7 +21,7 @@ public struct Evaluator {
     /// Runs an entry as an expression where it is one, else as a block.
     ///
     /// Its first result is `_` from then on, and `_` with the entry's number; an error is `_err`.
-    public mutating func evaluate(_ text: String) -> Result<[LuaValue], LuaError> {
+    package mutating func evaluate(_ text: String) -> Result<[LuaValue], LuaError> {
         count += 1
         return evaluate(text, name: "[\(count)]", number: count)
     }
@@ -96,7 +96,7 @@ public struct Evaluator {
     }
 
     /// Whether an entry can be run, or goes on in the next line.
-    public static func completeness(of text: String, in state: LuaState) -> Completeness {
+    package static func completeness(of text: String, in state: LuaState) -> Completeness {
         if CommandLine.parse(text) != nil || HelpQuestion(text) != nil { return .complete }
         let entry = withoutEquals(text)
         do throws(LuaError) {

@@ -1,11 +1,11 @@
 import Application
 import Glibc
-public import Images
+package import Images
 import LineEditor
-public import Scripting
+package import Scripting
 
 /// The front end of a script that runs without a prompt: draws its pictures where standard output is a terminal.
-public final class ScriptPictures: HostFrontEnd {
+package final class ScriptPictures: HostFrontEnd {
     private unowned let host: ScriptHost
     private let usesColor: Bool
     private lazy var pictures = TerminalPictures(
@@ -16,7 +16,7 @@ public final class ScriptPictures: HostFrontEnd {
     /// - Parameters:
     ///   - host: whose scripts show pictures.
     ///   - usesColor: false for drawing none.
-    public init(_ host: ScriptHost, usesColor: Bool) {
+    package init(_ host: ScriptHost, usesColor: Bool) {
         self.host = host
         self.usesColor = usesColor
     }
@@ -27,7 +27,7 @@ public final class ScriptPictures: HostFrontEnd {
         ).isEmpty
     }
 
-    public func show(_ image: Image) {
+    package func show(_ image: Image) {
         guard hasColors else { return }
         host.flushOutput()
         if !hasAsked {

@@ -1,17 +1,17 @@
 import Application
 import Glibc
-public import Images
+package import Images
 import Items
 import LineEditor
-public import Lua
+package import Lua
 import PropertyList
-public import Scripting
+package import Scripting
 import Wording
 
 /// Values as a prompt shows them: read at a glance, cut where they would fill the screen.
-public struct ValuePrinter {
-    public var columns = 80
-    public var rows = 24
+package struct ValuePrinter {
+    package var columns = 80
+    package var rows = 24
     /// Draws pictures; nil where none are drawn.
     var pictures: TerminalPictures?
     /// How results are shown.
@@ -32,10 +32,10 @@ public struct ValuePrinter {
     var rowLimit: Int { isUnlimited ? 100_000 : max(5, min(rows - 5, 40)) }
 
     /// A printer of a host's values.
-    public init(_ host: ScriptHost) { self.host = host }
+    package init(_ host: ScriptHost) { self.host = host }
 
     /// The text of an entry's results, with a line break at its end; empty when there are none.
-    public func text(_ values: [LuaValue], seconds: Double) -> String { printed(values, seconds: seconds).text }
+    package func text(_ values: [LuaValue], seconds: Double) -> String { printed(values, seconds: seconds).text }
 
     /// The same, and whether the text tells the time that the entry took.
     func printed(_ values: [LuaValue], seconds: Double) -> (text: String, tellsTime: Bool) {
@@ -99,7 +99,7 @@ public struct ValuePrinter {
     }
 
     /// A picture, drawn where the terminal can, and what it is.
-    public func picture(_ image: Image, _ value: LuaValue? = nil) -> String {
+    package func picture(_ image: Image, _ value: LuaValue? = nil) -> String {
         let caption = value.map(description) ?? "\(image.width)×\(image.height)"
         return (pictures?.text(image) ?? "") + "(\(caption))"
     }
@@ -107,7 +107,7 @@ public struct ValuePrinter {
     // MARK: Values
 
     /// One value, strings quoted, tables unfolded.
-    public func describe(_ value: LuaValue) -> String {
+    package func describe(_ value: LuaValue) -> String {
         var seen: Set<UnsafeRawPointer> = []
         var left = textLimit
         return describe(value, depth: 0, indent: "", seen: &seen, left: &left)

@@ -1,7 +1,7 @@
 /// Where in a line of source an error is, as far as its message tells: Lua's messages name the line only.
-public enum ErrorCaret {
+package enum ErrorCaret {
     /// The characters that a message speaks of; nil when it names nothing that stands in the line.
-    public static func range(of message: String, in line: some StringProtocol) -> Range<Int>? {
+    package static func range(of message: String, in line: some StringProtocol) -> Range<Int>? {
         let characters = Array(line)
         // What follows the first line is an excerpt of the message's own.
         let message = String(message.prefix { $0 != "\n" })

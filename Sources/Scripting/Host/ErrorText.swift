@@ -1,8 +1,8 @@
-public import Lua
+package import Lua
 import Wording
 
 /// An error as people read it: the message, the line of source it speaks of, and the calls that led there.
-public enum ErrorText {
+package enum ErrorText {
     /// The message and, where its source is known, an excerpt. No trailing line break. Control characters are escaped.
     ///
     /// - Parameters:
@@ -11,7 +11,7 @@ public enum ErrorText {
     ///   - traceback: whether the calls are shown.
     ///   - caret: the characters of the line that it is about, if the caller knows better than the message.
     /// - Returns: the text.
-    public static func describe(
+    package static func describe(
         _ error: LuaError, sources: SourceTexts, traceback: Bool = true, caret: Range<Int>? = nil
     ) -> String {
         let place = place(in: error.message)
@@ -34,7 +34,7 @@ public enum ErrorText {
     }
 
     /// The place that a message begins with: `chunk:line:`.
-    public static func place(in message: String) -> (chunk: String, line: Int)? {
+    package static func place(in message: String) -> (chunk: String, line: Int)? {
         guard let end = message.range(of: ": ", from: message.startIndex) else { return nil }
         let head = message[..<end]
         guard let colon = head.lastIndex(of: ":"), let line = Int(head[head.index(after: colon)...]) else { return nil }
