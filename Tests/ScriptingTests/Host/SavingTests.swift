@@ -1,3 +1,4 @@
+import ColumnEngine
 import Lua
 import Scripting
 import TestSupport
@@ -15,7 +16,7 @@ import Testing
         host.launch()
         let declaration = LuaFunctionDeclaration("hasSnapshot", [])
         let hasSnapshot = host.state.makeFunction(declaration) { [items = host.items] call in
-            call.returns(items.columns.table.hasSnapshot)
+            call.returns(items.columns.hasSnapshot)
         }
         host.state.globals.rawSet("hasSnapshot", .function(hasSnapshot))
         let script = """
