@@ -71,7 +71,8 @@ let package = Package(
         .target(
             name: "Items",
             dependencies: [
-                "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "PropertyList", "CPlatform", "Wording",
+                "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "PropertyList", "Files", "CPlatform",
+                "Wording",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ]),

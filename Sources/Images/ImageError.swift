@@ -1,4 +1,5 @@
 public import Files
+import Items
 
 /// Why a picture could not be read, made, found or kept.
 public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -39,6 +40,14 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = path.map { "\(DisplayPath.abbreviate($0)): \(message)" } ?? message
         self.path = path
         self.fileError = fileError
+    }
+
+    /// The attachments' error as this one.
+    init(_ code: Code, _ error: StoreError) {
+        self.code = code
+        message = error.message
+        path = error.path
+        fileError = error.cause as? FileError
     }
 
     /// The file system's error as this one.

@@ -98,9 +98,10 @@ import Testing
 
     // Items, ItemArchive, ColumnEngine
     static let stores: [Any.Type] = [
-        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, (any DocumentPersistence).self,
-        Durability.self, (any FilePersistence).self, ForeignFields.self,
-        HistoryLimits.self, Item.self, ItemAggregateFunction.self, ItemChange.self, ItemCommit.Entry.self,
+        ArchiveIdentity.self, ArchivePersistence.self, ArchiveSchema.self, AttachmentProblem.self,
+        (any DocumentPersistence).self, Durability.self, (any FilePersistence).self, ForeignFields.self,
+        HistoryLimits.self, Item.self, ItemAggregateFunction.self, ItemAttachments.self, ItemChange.self,
+        ItemCommit.Entry.self,
         (any ItemCommitObserver).self, ItemCursor.self, ItemField.self, ItemFields.self, ItemFileFormat.self,
         ItemFileOptions.self, ItemGroup.self, ItemGroups.self, ItemKey.self, ItemLoader.self, ItemLoadReport.self,
         (any ItemPersistence).self, ItemPredicate.self, ItemPredicateError.self, ItemPredicateExpression.self,
@@ -108,7 +109,6 @@ import Testing
         ItemStore.self, ItemStoreChanges.self, ItemStoreCommit.self, ItemStoreDiff.self, (any ItemStoreObserver).self,
         ItemStoreReference.self, ItemStoreSave.self, JournalHeader.self, JournalRecord.self, JournalScan.self,
         MemoryPersistence.self, OriginalArchive.self, StoreCheck.self, StoreError.self, StoreFinding.self,
-        (any TransactionParticipant).self,
     ]
 
     final class Probe {}

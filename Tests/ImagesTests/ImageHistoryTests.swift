@@ -1,10 +1,10 @@
 import Application
 import Files
-import Items
+import Images
 import TestSupport
 import Testing
 
-@testable import Images
+@testable import Items
 
 /// Pictures that an undo may bring back are kept as long as the history reaches to them, and no longer.
 @Suite("Pictures in the history")
@@ -21,14 +21,12 @@ struct ImageHistoryTests {
             let images = ImageStore(
                 directory: folder.path, caches: folder.caches, using: layer, logger: RecordingLog().logger)
             self.images = images
-            items.participant = images
-            images.keepsReplaced = { [items] in items.item(forKey: $0) != nil }
-            images.onChange = { [items] in items.noteParticipantChange($0) }
+            items.attachments = images.attachments
         }
 
         /// The sizes of the files that are kept.
         var kept: [Int] {
-            [images.asideDirectory, images.replacedDirectory].flatMap { directory in
+            ["Removed Images", "Replaced Images"].map { PathText.join(folder.caches, $0) }.flatMap { directory in
                 ((try? layer.list(directory)) ?? []).compactMap {
                     ((try? layer.status(PathText.join(directory, $0))) ?? nil)?.size
                 }
@@ -81,7 +79,7 @@ struct ImageHistoryTests {
         try scene.items.createItem()
         try scene.items.commit()
         #expect(scene.kept.isEmpty)
-        #expect(scene.images.replaced.isEmpty && scene.images.changesAside.isEmpty)
+        #expect(scene.images.attachments.files.removedOnes.isEmpty)
     }
 
     @Test("the bytes of kept pictures count towards the history's")
@@ -143,14 +141,14 @@ struct ImageHistoryTests {
         let scene = try Scene()
         try scene.create("key", 10)
         try scene.items.undo()
-        #expect(scene.images.keysAside == ["key"])
+        #expect(scene.images.attachments.removedKeys == ["key"])
         try scene.items.redo()
         try scene.remove("key")
-        #expect(scene.images.keysAside == ["key"])
+        #expect(scene.images.attachments.removedKeys == ["key"])
         try scene.items.undo()
-        #expect(scene.images.keysAside.isEmpty)
+        #expect(scene.images.attachments.removedKeys.isEmpty)
         try scene.items.redo()
-        #expect(scene.images.keysAside == ["key"])
+        #expect(scene.images.attachments.removedKeys == ["key"])
         // A transaction that fails takes nothing out.
         try scene.items.undo()
         #expect(throws: CancellationError.self) {

@@ -1,6 +1,7 @@
 import Application
 import Foundation
 import Images
+import Items
 import TestSupport
 import Testing
 
@@ -90,9 +91,9 @@ struct ImageStoreTests {
         let error = #expect(throws: ImageError.self) { try store.deleteImage(forKey: "folder") }
         #expect(error?.code == .unwritable)
         #expect(log.messages.isEmpty)
-        store.openSavepoint()
-        try store.deleteImage(forKey: "folder")
-        store.closeSavepoint()
+        let items = ItemStore()
+        items.attachments = store.attachments
+        try items.transaction { try store.deleteImage(forKey: "folder") }
         #expect(log.messages.count == 1)
         #expect(log.messages.first?.hasPrefix("Error removing the image from disk: ") == true)
     }

@@ -24,7 +24,7 @@ struct ImageTransactionTests {
             folder = try PictureFolder()
             items = try folder.open(layer)
             images = ImageStore(directory: folder.path, caches: folder.caches, using: layer, logger: log.logger)
-            items.participant = images
+            items.attachments = images.attachments
             item = try items.createItem()
             old = try Scene.picture(10).jpegData()
             new = try Scene.picture(200).jpegData()
@@ -89,27 +89,27 @@ struct ImageTransactionTests {
     func keeping() throws {
         for canLink in [true, false] {
             let scene = try Scene()
-            scene.images.keepsReplaced = { _ in true }
-            var changes: [UInt32] = []
-            scene.images.onChange = { changes.append($0) }
             scene.layer.arm(failAt: .max)
             try scene.images.setImage(Scene.picture(200), forKey: scene.item.itemKey)
             #expect(scene.layer.calls.contains("link") && !scene.layer.calls.contains("read"))
+            try scene.items.commit()
             if !canLink {
                 try scene.images.setImage(Scene.picture(10), forKey: scene.item.itemKey)
+                try scene.items.commit()
                 // With the folder for what is replaced there are fewer calls.
                 scene.layer.arm(failAt: .max)
                 try scene.images.setImage(Scene.picture(10), forKey: scene.item.itemKey)
+                try scene.items.commit()
                 let step = try #require(scene.layer.calls.firstIndex(of: "link"))
                 scene.layer.arm(failAt: step + 1)
                 try scene.images.setImage(Scene.picture(200), forKey: scene.item.itemKey)
                 #expect(scene.layer.failedCall == "link" && scene.layer.calls.contains("read"))
                 scene.layer.disarm()
             }
-            let change = try #require(changes.last)
-            for expected in [scene.old, scene.new, scene.old] {
-                scene.images.reverseChange(change)
-                #expect(try scene.stored(scene.item) == expected)
+            for step in [scene.items.undo, scene.items.redo, scene.items.undo] {
+                #expect(try step())
+                let isBack = scene.items.canRedo
+                #expect(try scene.stored(scene.item) == (isBack ? scene.old : scene.new))
             }
         }
     }
@@ -118,14 +118,27 @@ struct ImageTransactionTests {
     func settling() throws {
         let scene = try Scene()
         let key = try scene.item.itemKey
+        let gone = try scene.items.createItem(ItemFields(itemKey: "gone"))
         try scene.images.setImage(Scene.picture(200), forKey: "gone")
-        #expect(try scene.images.setAside(forKey: "gone"))
-        #expect(try scene.images.setAside(forKey: key))
-        #expect(try !scene.images.setAside(forKey: "never"))
-        #expect(scene.images.keysAside.sorted() == [key, "gone"].sorted())
-        scene.images.settleAside { $0 == key }
+        try scene.items.removeItem(gone)
+        try scene.items.commit()
+        try scene.items.removeItem(scene.item)
+        try scene.items.commit()
+        // An undo that ends before the picture is back.
+        scene.layer.arm(failAt: .max)
+        #expect(try scene.items.undo())
+        #expect(try scene.items.redo())
+        let back = try #require(scene.layer.calls.firstIndex(of: "rename"))
+        scene.layer.arm(failAt: back + 1)
+        #expect(try scene.items.undo())
+        #expect(scene.layer.failedCall == "rename")
+        scene.layer.disarm()
+        #expect(scene.images.attachments.removedKeys.sorted() == [key, "gone"].sorted())
+        let next = ImageStore(directory: scene.folder.path, caches: scene.folder.caches, logger: scene.log.logger)
+        let items = try scene.folder.open()
+        items.attachments = next.attachments
         #expect(try scene.stored(scene.item) == scene.old)
-        #expect(scene.images.keysAside.isEmpty && !scene.images.hasImage(forKey: "gone"))
+        #expect(next.attachments.removedKeys.isEmpty && !next.hasImage(forKey: "gone"))
     }
 
     @Test("a check names each picture without an item, and one that the next launch brings back")
@@ -139,7 +152,10 @@ struct ImageTransactionTests {
         let key = try items.createItem().itemKey
         try items.commit()
         try images.setImage(Scene.picture(1), forKey: key)
-        try images.setAside(forKey: key)
+        // As a process leaves it that ends between an undo and the picture's return.
+        let aside = "\(container.caches)/Removed Images"
+        try FileManager.default.createDirectory(atPath: aside, withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: images.imagePath(forKey: key), toPath: "\(aside)/\(key)")
         for number in 1...25 { try images.setImage(Scene.picture(1), forKey: "orphan \(number)") }
         let findings = StoreCheck(container, using: PosixFileLayer(), logger: log.logger).findings.map(\.message)
         for number in 1...25 { #expect(findings.contains("the picture orphan \(number) has no item")) }

@@ -5,7 +5,7 @@ import ItemArchive
 package import Items
 
 /// A Documents folder for one test, removed with the value.
-package final class StoreFolder {
+package final class StoreFolder: Sendable {
     package let path: String
 
     package init() throws {

@@ -20,6 +20,7 @@ public final class FaultyFileLayer: FileLayer {
     private let code: Int32
     private let state = Mutex(State())
     private let beforeOpening = Mutex<(@Sendable (String) -> Void)?>(nil)
+    private let beforeChange = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// - Parameters:
     ///   - failAt: which call fails, from 1.
@@ -58,6 +59,11 @@ public final class FaultyFileLayer: FileLayer {
         beforeOpening.withLock { $0 = body }
     }
 
+    /// Has a function called before each step that may change something: what it finds is what a killed process leaves.
+    public func beforeChange(_ body: @escaping @Sendable () -> Void) {
+        beforeChange.withLock { $0 = body }
+    }
+
     private func note(_ call: String) { state.withLock { $0.trace.append(call) } }
 
     private func step(_ name: String, _ operation: FileError.Operation, _ path: String) throws(FileError) {
@@ -69,6 +75,7 @@ public final class FaultyFileLayer: FileLayer {
             return fails
         }
         if fails { throw FileError(operation, path, code: code) }
+        if !["read", "status", "list", "map", "sync"].contains(name) { beforeChange.withLock { $0 }?() }
     }
 
     public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
@@ -169,6 +176,7 @@ public final class FaultyFileLayer: FileLayer {
 
     public func remove(_ path: String) throws(FileError) {
         note("remove \(path)")
+        beforeChange.withLock { $0 }?()
         try real.remove(path)
     }
 

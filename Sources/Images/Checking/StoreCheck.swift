@@ -1,8 +1,9 @@
-package import Application
+public import Application
 import ColumnEngine
-package import Files
+public import Files
 import ItemArchive
 import Items
+public import Logging
 import PropertyList
 import Wording
 
@@ -13,7 +14,7 @@ import Wording
 public struct StoreCheck {
     private let container: Container
     private let layer: any FileLayer
-    private let pictures: any PictureKeys
+    private let pictures: ImageStore
     /// What was found, in the order of the files.
     public private(set) var findings: [StoreFinding] = []
     private var store: ItemStore?
@@ -24,16 +25,16 @@ public struct StoreCheck {
     /// The folder in Documents that a repair moves pictures to whose items are gone.
     public static let orphanFolder = "Pictures without items"
 
-    /// Looks at everything. O(bytes of the archive and the journal).
+    /// Looks at everything, the pictures among it. O(bytes of the archive and the journal).
     ///
     /// - Parameters:
     ///   - container: which one.
     ///   - layer: the file system, of `Container.openExisting()`.
-    ///   - pictures: those beside the store's files.
-    package init(_ container: Container, using layer: any FileLayer, pictures: any PictureKeys) {
+    ///   - logger: hears of pictures that cannot be read.
+    public init(_ container: Container, using layer: any FileLayer, logger: Logger) {
         self.container = container
         self.layer = layer
-        self.pictures = pictures
+        pictures = ImageStore(directory: container.documents, caches: container.caches, using: layer, logger: logger)
         checkItems()
         checkJournal()
         checkIndex()
@@ -134,8 +135,8 @@ public struct StoreCheck {
             note(.warning, "the picture \(key) has no item", "move it to Documents/\(Self.orphanFolder)")
         }
         let known = Set(keys)
-        for key in pictures.keysAside where store.item(forKey: key) != nil && !known.contains(key) {
-            let folder = pictures.asideDirectory
+        for key in pictures.attachments.removedKeys where store.item(forKey: key) != nil && !known.contains(key) {
+            let folder = pictures.attachments.removedFolder
             note(.warning, "the picture of item \(key) is in \(folder): the next launch brings it back")
         }
         // Only applications whose items name their pictures' keys say that there should be one.

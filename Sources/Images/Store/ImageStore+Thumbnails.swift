@@ -1,5 +1,6 @@
 import Application
 import Files
+import Items
 import Logging
 
 extension ImageStore {
@@ -53,8 +54,8 @@ extension ImageStore {
 
     private func thumbnailFile(forKey key: String, _ size: Int, _ radius: Double?) throws(ImageError) -> ThumbnailFile {
         // A picture that a transaction deletes is not there: opening what never is says so.
-        let place = currentPath(forKey: key) ?? PathText.join(thumbnailDirectory, key)
-        try ImageKey.check(key)
+        let place = attachments.currentPath(forKey: key) ?? PathText.join(thumbnailDirectory, key)
+        try checkKey(key)
         return ThumbnailFile(
             PictureFile(key: key, path: place, limits: limits, layer: layer), in: thumbnailDirectory, size: size,
             cornerRadius: radius)

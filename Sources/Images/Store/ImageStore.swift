@@ -1,14 +1,18 @@
 import CPlatform
 public import Files
+public import Items
 public import Logging
 
-/// The pictures of an application: each a JPEG file under its key in the documents folder, with a cache before them.
+/// The pictures of an application: attachments, each a JPEG file under its key in the documents folder, with a cache before
+/// them.
 ///
 /// A key is a file name without extension, an item's `itemKey` as a rule. A picture that is handed out stays valid
 /// whatever the cache does. Used from one isolation domain.
 public final class ImageStore {
+    /// The pictures' files. An `ItemStore` that has them as its own takes pictures along with its items.
+    public let attachments: ItemAttachments
     /// The folder with the pictures.
-    public let directory: String
+    public var directory: String { attachments.folder }
     /// What is refused of pictures' files.
     public var limits = ImageLimits()
     /// How often a picture that was asked for was in the cache.
@@ -18,32 +22,17 @@ public final class ImageStore {
     /// Whether the cache is flushed when the application enters the background, too. The host does it.
     public var flushesInBackground = false
 
-    /// Whether what was under a key before is kept, so that it can come back: an item's picture. Nothing is if nil.
-    public var keepsReplaced: ((_ key: String) -> Bool)?
-    /// Told the number of each change outside of transactions that ``reverseChange(_:)`` takes back.
-    public var onChange: ((_ number: UInt32) -> Void)?
-
     let thumbnailDirectory: String
-    let layer: any FileLayer
     let logger: Logger
-    var cache: ImageCache
-    /// What the open transactions have done so far, innermost last; see `ImageStore+Transactions.swift`.
-    var transactions: [ImageTransaction] = []
-    /// What was there before each change that can be taken back, by its number; see `ImageStore+History.swift`.
-    var replaced: [UInt32: ReplacedImage] = [:]
-    var lastChange: UInt32 = 0
-    /// By key, the first change of the step under way.
-    var firstChanges: [String: UInt32] = [:]
-    /// By key, the change whose picture is in the folder of those aside.
-    var changesAside: [String: UInt32] = [:]
-    /// Whether pictures came or went without a sync of their folder.
-    var isUnsynced = false
+    private var cache: ImageCache
+    var layer: any FileLayer { attachments.layer }
 
     /// A store over two folders, of which the first must exist.
     ///
     /// - Parameters:
     ///   - directory: where the pictures are: `Documents`.
-    ///   - caches: where thumbnails are kept, and may vanish at any time: `Library/Caches`.
+    ///   - caches: where thumbnails, and pictures that an undo brings back, are kept, and may vanish at any time:
+    ///     `Library/Caches`.
     ///   - cacheLimit: the most bytes that the pictures in memory take.
     ///   - layer: the file system.
     ///   - logger: hears of flushes, and of pictures that are not there.
@@ -51,11 +40,23 @@ public final class ImageStore {
         directory: String, caches: String, cacheLimit: Int = 64 << 20, using layer: any FileLayer = PosixFileLayer(),
         logger: Logger
     ) {
-        self.directory = directory
+        attachments = ItemAttachments(
+            folder: directory, removed: PathText.join(caches, "Removed Images"),
+            replaced: PathText.join(caches, "Replaced Images"), using: layer)
         thumbnailDirectory = PathText.join(caches, "Thumbnails")
         cache = ImageCache(limit: cacheLimit)
-        self.layer = layer
         self.logger = logger
+        attachments.onChange = { [weak self] key in
+            self?.cache.remove(key)
+            self?.removeThumbnails(forKey: key)
+        }
+        attachments.onProblem = { [logger] problem in
+            switch problem.step {
+            case .removal: logger.error("Error removing the image from disk: \(problem.error.message)")
+            case .writing: logger.error("\(problem.message(of: "picture"))")
+            case .keeping, .reversal, .sync: logger.warning("\(problem.message(of: "picture"))")
+            }
+        }
     }
 
     // MARK: - Pictures
@@ -72,7 +73,7 @@ public final class ImageStore {
     /// - Throws: `ImageError` when the key cannot be one, or the picture cannot be decoded or written; what was there
     ///   before is there still.
     public func setImage(_ image: Image, forKey key: String, quality: Double = 0.5) throws(ImageError) {
-        let path = try imagePath(forKey: key)
+        try checkKey(key)
         let bytes: [UInt8]
         do throws(ImageError) {
             bytes = try image.jpegData(quality: quality)
@@ -80,24 +81,10 @@ public final class ImageStore {
             guard error.code == .libraryMissing, let own = image.encodedJPEG else { throw error }
             bytes = own
         }
-        do throws(FileError) {
-            if transactions.isEmpty {
-                let change = keepCopy(forKey: key, isKept: keepsReplaced?(key) == true)
-                do throws(FileError) {
-                    try AtomicFile.write(bytes, to: path, using: layer)
-                } catch {
-                    if let change { forgetChange(change) }
-                    throw error
-                }
-                if let change { onChange?(change) }
-            } else {
-                try stage(bytes, key)
-            }
-        } catch {
+        do throws(StoreError) { try attachments.setBytes(bytes, forKey: key) } catch {
             throw ImageError(.unwritable, error)
         }
         cache.insert(image, forKey: key)
-        removeThumbnails(forKey: key)
     }
 
     /// The picture under a key: from the cache, else from its file, which then is in the cache.
@@ -113,7 +100,7 @@ public final class ImageStore {
         }
         cacheMisses += 1
         do throws(ImageError) {
-            guard let file = currentPath(forKey: key) else {
+            guard let file = attachments.currentPath(forKey: key) else {
                 logger.error("Error: unable to find \(path)")
                 return nil
             }
@@ -129,7 +116,7 @@ public final class ImageStore {
 
     /// The file of the picture under a key; nil when there is none.
     package func pictureFile(forKey key: String) -> PictureFile? {
-        guard ImageKey.isKey(key), let path = currentPath(forKey: key), layer.exists(path) else { return nil }
+        guard hasImage(forKey: key), let path = attachments.currentPath(forKey: key) else { return nil }
         return PictureFile(key: key, path: path, limits: limits, layer: layer)
     }
 
@@ -138,7 +125,7 @@ public final class ImageStore {
     /// - Parameter key: its name.
     /// - Returns: false, too, for what cannot be a key.
     public func hasImage(forKey key: String) -> Bool {
-        ImageKey.isKey(key) && currentPath(forKey: key).map(layer.exists) ?? false
+        attachments.hasBytes(forKey: key)
     }
 
     /// Which of many keys have a picture, without reading or logging.
@@ -146,10 +133,7 @@ public final class ImageStore {
     /// - Parameter keys: names, some of which may be no keys.
     /// - Returns: those with a picture. A few are looked up one by one; for many the folder is listed once.
     public func keysOfImages(among keys: Set<String>) -> Set<String> {
-        guard keys.count >= 1000, transactions.isEmpty, let names = try? layer.list(directory) else {
-            return keys.filter(hasImage)
-        }
-        return keys.intersection(names).filter(ImageKey.isKey)
+        attachments.keys(among: keys)
     }
 
     /// Removes the picture under a key from the cache, its file and its thumbnails. That there is none is no error.
@@ -157,24 +141,9 @@ public final class ImageStore {
     /// - Parameter key: its name.
     /// - Throws: `ImageError` when the key cannot be one, or the file cannot be removed; the picture is there then.
     public func deleteImage(forKey key: String) throws(ImageError) {
-        try ImageKey.check(key)
-        if !transactions.isEmpty {
-            note(.deleted, key)
-        } else if let change = try removeKeeping(forKey: key, isKept: keepsReplaced?(key) == true) {
-            onChange?(change)
-        }
-        cache.remove(key)
-        removeThumbnails(forKey: key)
-    }
-
-    func removeFile(_ path: String) {
-        do throws(FileError) {
-            try layer.remove(path)
-            isUnsynced = true
-        } catch  where error.code != FileLayerCode.absent {
-            logger.error("Error removing the image from disk: \(error)")
-        } catch {
-            return
+        try checkKey(key)
+        do throws(StoreError) { try attachments.removeBytes(forKey: key) } catch {
+            throw ImageError(.unwritable, error)
         }
     }
 
@@ -184,8 +153,14 @@ public final class ImageStore {
     /// - Returns: the path in the documents folder.
     /// - Throws: `ImageError` when the key cannot be one.
     public func imagePath(forKey key: String) throws(ImageError) -> String {
-        try ImageKey.check(key)
-        return PathText.join(directory, key)
+        try checkKey(key)
+        return PathText.join(attachments.folder, key)
+    }
+
+    func checkKey(_ key: String) throws(ImageError) {
+        if let reason = AttachmentKey.objection(to: key) {
+            throw ImageError(.badKey, "\(key.prefix(300).debugDescription) cannot be an image's key: \(reason)")
+        }
     }
 
     /// The keys of all pictures, in byte order: the files in the folder that begin as a JPEG file does.
@@ -193,22 +168,15 @@ public final class ImageStore {
     /// - Returns: the keys; O(n), with a look into each file.
     /// - Throws: `ImageError` when the folder cannot be listed.
     public func keys() throws(ImageError) -> [String] {
-        do throws(FileError) {
-            let kept = try layer.list(directory).filter { ImageKey.isKey($0) && isPicture($0) }
-            let changed = changesUnderWay
-            if changed.isEmpty { return kept }
-            let staged = changed.compactMap { $0.value == .deleted ? nil : $0.key }
-            return (kept.filter { changed[$0] == nil } + staged).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        } catch {
+        do throws(StoreError) { return try attachments.keys().filter(isPicture) } catch {
             throw ImageError(.unreadable, error)
         }
     }
 
-    private func isPicture(_ name: String) -> Bool {
-        let path = PathText.join(directory, name)
-        // Opening a pipe would wait for its other end.
-        guard let status = try? layer.status(path), status.kind == .regular, let file = try? layer.open(path, .read)
-        else { return false }
+    private func isPicture(_ key: String) -> Bool {
+        guard let path = attachments.currentPath(forKey: key), let file = try? layer.open(path, .read) else {
+            return false
+        }
         defer { layer.close(file) }
         return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 1) { buffer in
             guard let count = try? layer.read(file, into: buffer) else { return false }

@@ -4,7 +4,7 @@ import ColumnEngine
 public struct HistoryLimits: Sendable {
     /// Commits that `undo` reaches back.
     public var commits = 1000
-    /// Bytes of history entries, the pictures' files that they keep included; the last commit is kept whatever its size.
+    /// Bytes of history entries, the attachments' files that they keep included; the last commit is kept whatever its size.
     public var bytes = 64 << 20
 
     public init() {}

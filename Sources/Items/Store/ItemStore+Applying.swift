@@ -48,10 +48,11 @@ extension ItemStore {
         for change in applied where change.kind == .set {
             columns.discard(change.cell, of: ItemField(rawValue: change.field))
         }
-        if let participant {
+        if let attachments {
+            // Nobody keeps what leaves: no step of this store brings it back.
             let keys = Set(applied.lazy.filter { $0.kind == .remove }.map { self.columns.keyString($0.row) })
-            if !keys.isEmpty { participant.removeContents(ofItems: keys).forEach(participant.forgetChange) }
-            if durability == .power { participant.synchronize() }
+            _ = attachments.setAside(keys)
+            if durability == .power { attachments.synchronize() }
         }
         pruneForeignChanges()
         tidy()
@@ -71,7 +72,6 @@ extension ItemStore {
 
     /// Gives up a step that cannot be taken back; what lies below it in the same fields cannot be, either.
     func drop(_ group: ChangeGroup) {
-        for number in group.participantChanges { participant?.forgetChange(number) }
         for change in group.changes where change.kind == .set {
             columns.discard(change.cell, of: ItemField(rawValue: change.field))
         }

@@ -6,18 +6,8 @@ extension ItemStore {
         case change, undo, redo
     }
 
-    public var canUndo: Bool { !undoStack.isEmpty || columns.hasChanges || !participantChanges.isEmpty }
-    public var canRedo: Bool { !redoStack.isEmpty && !columns.hasChanges && participantChanges.isEmpty }
-
-    /// Tells of a change of the participant's that is no item's, and can be taken back: it is part of the next commit's
-    /// step, or a step of its own.
-    public func noteParticipantChange(_ number: UInt32) {
-        if participant?.isRepeated(number) == true {
-            participant?.forgetChange(number)
-        } else {
-            participantChanges.append(number)
-        }
-    }
+    public var canUndo: Bool { !undoStack.isEmpty || hasUncommittedChanges }
+    public var canRedo: Bool { !redoStack.isEmpty && !hasUncommittedChanges }
 
     /// Takes back the last commit or transaction; what is not committed yet is committed first and is then the last.
     ///
@@ -93,17 +83,17 @@ extension ItemStore {
             }
         }
         let done = columns.changeCount
-        participantChanges = group.participantChanges.reversed()
-        let reversed = participantChanges
+        let reversed = Array(group.attachments.reversed())
+        attachmentStep = AttachmentStep(reversed)
         do throws(StoreError) {
             _ = try write(kind)
         } catch {
             // What could not be committed has not happened. The rows stay in the history: nothing of it was forgotten.
-            participantChanges = []
+            attachmentStep = AttachmentStep()
             columns.takeBack(done)
             throw error
         }
-        for number in reversed { participant?.reverseChange(number) }
+        for change in reversed { attachments?.reverse(change) }
         settle(kind)
         if !observers.isEmpty {
             tellMany(ItemStoreChanges(kind == .undo ? .undo : .redo, group.changes).inverted)
@@ -118,11 +108,7 @@ extension ItemStore {
         let hasRemovals = columns.takeGroups { groups.append(ChangeGroup(changes: $0, epoch: foreignChanges.epoch)) }
         unsettled.groups += groups.count
         unsettled.hasRemovals = unsettled.hasRemovals || hasRemovals
-        participant?.endStep()
-        if !participantChanges.isEmpty {
-            groups[0].participantChanges = participantChanges
-            participantChanges = []
-        }
+        groups[0].attachments = attachmentStep.take()
         switch kind {
         case .change:
             for group in redoStack.takeAll() { forget(group) }
@@ -132,22 +118,22 @@ extension ItemStore {
         }
     }
 
-    /// Ends a commit, when it is known what the participant changed with it: what belongs to items that left goes with them,
-    /// and the history is cut to its limits.
+    /// Ends a commit, when it is known which attachments changed with it: those of items that left go with them, and the
+    /// history is cut to its limits.
     ///
     /// - Parameters:
     ///   - kind: the commit's.
     ///   - waits: whether ``durability`` counts now, and not at the end of a group.
     func settle(_ kind: CommitKind, waits: Bool = true) {
-        defer { if waits, durability == .power { participant?.synchronize() } }
+        defer { if waits, durability == .power { attachments?.synchronize() } }
         guard unsettled.groups > 0 else { return }
         let (count, hasRemovals) = unsettled
         unsettled = (0, false)
-        if let participant {
+        if let attachments {
             if kind == .undo {
-                redoStack.changeNewest(count) { settle(&$0, participant, hasRemovals) }
+                redoStack.changeNewest(count) { settle(&$0, attachments, hasRemovals) }
             } else {
-                undoStack.changeNewest(count) { settle(&$0, participant, hasRemovals) }
+                undoStack.changeNewest(count) { settle(&$0, attachments, hasRemovals) }
             }
         }
         trim(count)
@@ -170,16 +156,15 @@ extension ItemStore {
         }
     }
 
-    private func settle(_ group: inout ChangeGroup, _ participant: any TransactionParticipant, _ hasRemovals: Bool) {
+    private func settle(_ group: inout ChangeGroup, _ attachments: ItemAttachments, _ hasRemovals: Bool) {
         if hasRemovals {
             var keys: Set<String> = []
             for change in group.changes where change.kind == .remove && columns.isRemoved(change.row) {
                 keys.insert(columns.keyString(change.row))
             }
-            if !keys.isEmpty { group.participantChanges += participant.removeContents(ofItems: keys) }
+            group.attachments += attachments.setAside(keys)
         }
-        if group.participantChanges.isEmpty { return }
-        group.keptBytes = group.participantChanges.reduce(0) { $0 + participant.byteCount(ofChange: $1) }
+        group.keptBytes = group.attachments.reduce(0) { $0 + $1.byteCount }
     }
 
     /// Drops the groups beyond the limits; the newest groups are those of the commit that is being made.
@@ -190,9 +175,8 @@ extension ItemStore {
         }
     }
 
-    /// Lets go of what only this group held: removed rows, and old values.
+    /// Lets go of what only this group held: removed rows, and old values. Files of attachments go with the group itself.
     func forget(_ group: ChangeGroup) {
-        for number in group.participantChanges { participant?.forgetChange(number) }
         for change in group.changes {
             switch change.kind {
             case .set: columns.discard(change.cell, of: ItemField(rawValue: change.field))

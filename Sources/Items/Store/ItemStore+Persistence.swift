@@ -5,8 +5,8 @@ extension ItemStore {
     /// committed.
     public var hasChanges: Bool { hasCommittedChanges || columns.hasChanges }
 
-    /// Whether something changed since the last commit.
-    public var hasUncommittedChanges: Bool { columns.hasChanges }
+    /// Whether something changed since the last commit, attachments included.
+    public var hasUncommittedChanges: Bool { columns.hasChanges || !attachmentStep.isEmpty }
 
     /// Whether the journal has grown so long that writing the archive anew is worth it: longer than 256 MB and than twice
     /// the archive.
@@ -39,7 +39,7 @@ extension ItemStore {
     public func endGroup() throws(StoreError) {
         guard durability == .power, columns.depth == 0 else { return }
         try persistence.synchronize()
-        participant?.synchronize()
+        attachments?.synchronize()
     }
 
     /// The commit itself; whoever calls it tells its observers when nothing is left to be done.
@@ -62,7 +62,7 @@ extension ItemStore {
     func write(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         guard columns.hasChanges else {
             // A step to take back, with nothing for the journal.
-            if !participantChanges.isEmpty { remember(kind) }
+            if !attachmentStep.isEmpty { remember(kind) }
             return false
         }
         try appendLog(durable: waits && durability == .power)
@@ -91,7 +91,7 @@ extension ItemStore {
     /// Makes sure that what has been committed survives a power cut.
     public func synchronize() throws(StoreError) {
         try persistence.synchronize()
-        participant?.synchronize()
+        attachments?.synchronize()
     }
 
     /// Ends the group of changes that one `undo` takes back, without a commit.

@@ -23,7 +23,7 @@ extension ItemStore {
     /// Begins a transaction, or a savepoint within one. What changed before becomes a step of its own for `undo`.
     public func beginTransaction() {
         if columns.depth == 0 {
-            if !columns.hasChanges, !participantChanges.isEmpty {
+            if !columns.hasChanges, !attachmentStep.isEmpty {
                 remember(.change)
                 settle(.change)
             }
@@ -39,7 +39,7 @@ extension ItemStore {
         guard let start = columns.savepoint else { throw Self.noTransaction }
         guard columns.depth == 1 else { return closeSavepoint() }
         do throws(StoreError) {
-            try participant?.prepareToCommit()
+            try attachments?.prepareToCommit()
         } catch {
             rollBackSavepoint()
             throw error
@@ -51,14 +51,14 @@ extension ItemStore {
         } catch {
             columns.unseal(behind: start)
             rollBack(to: start)
-            participant?.rollBackSavepoint()
+            attachments?.rollBackSavepoint()
             throw error
         }
-        let changes = participant?.closeSavepoint() ?? []
+        let changes = attachments?.closeSavepoint() ?? []
         if isStep, !undoStack.isEmpty {
-            if !changes.isEmpty { undoStack.changeNewest(1) { $0.participantChanges += changes } }
+            if !changes.isEmpty { undoStack.changeNewest(1) { $0.attachments += changes } }
         } else if !changes.isEmpty {
-            participantChanges += changes
+            changes.forEach { attachmentStep.note($0) }
             remember(.change)
         }
         settle(.change)
@@ -90,18 +90,18 @@ extension ItemStore {
 
     func openSavepoint() {
         columns.openSavepoint()
-        participant?.openSavepoint()
+        attachments?.openSavepoint()
     }
 
     func closeSavepoint() {
         columns.closeSavepoint()
-        participantChanges += participant?.closeSavepoint() ?? []
+        attachments?.closeSavepoint().forEach { attachmentStep.note($0) }
     }
 
     func rollBackSavepoint() {
         guard let start = columns.closeSavepoint() else { return }
         rollBack(to: start)
-        participant?.rollBackSavepoint()
+        attachments?.rollBackSavepoint()
     }
 
     /// Takes back the log's changes from `start` on, newest first, and forgets them.

@@ -14,10 +14,16 @@ public final class ItemStore {
 
     // MARK: History
 
-    /// Whose changes are part of the transactions: the pictures of an application.
-    public weak var participant: (any TransactionParticipant)?
-    /// What the participant has changed since the last commit, by its numbers, oldest first.
-    var participantChanges: [UInt32] = []
+    /// What goes with the items: part of the transactions, and of what `undo` takes back. Nothing does if nil. Assign it
+    /// before anything changes.
+    public var attachments: ItemAttachments? {
+        didSet {
+            oldValue?.leaveStore()
+            attachments?.join(self)
+        }
+    }
+    /// What changed of the attachments since the last commit.
+    var attachmentStep = AttachmentStep()
     /// How many groups the commit under way has put onto a stack; whether items left with them.
     var unsettled = (groups: 0, hasRemovals: false)
     /// What other users of the collection have changed meanwhile.

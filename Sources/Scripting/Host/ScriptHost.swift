@@ -141,10 +141,7 @@ public final class ScriptHost {
         itemPreferences = Defaults(folder: container.preferences, domain: "items", using: files)
         images = ImageStore(
             directory: container.documents, caches: container.caches, using: files, logger: logger)
-        items.participant = images
-        images.keepsReplaced = { [items = items.zeroingReference] in items.store?.item(forKey: $0) != nil }
-        images.onChange = { [items = items.zeroingReference] in items.store?.noteParticipantChange($0) }
-        if !options.isReadOnly { images.settleAside { [items] in items.item(forKey: $0) != nil } }
+        items.attachments = images.attachments
 
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
         loop = try EventLoop()

@@ -131,11 +131,16 @@ struct ApplyingTests {
     }
 
     @Test func picturesOfRemovedItemsGo() throws {
-        let participant = Contents()
-        store.participant = participant
+        let folder = try TemporaryDirectory()
+        try folder.write([1], to: "key 0")
+        try folder.write([2], to: "key 1")
+        try folder.write([3], to: "key 3")
+        let attachments = ItemAttachments(folder: folder.path, removed: folder.file(".r"), replaced: folder.file(".o"))
+        store.attachments = attachments
         try store.apply([.remove("key 0"), .remove("key 3")])
-        #expect(participant.removed == ["key 0", "key 3"])
-        #expect(participant.forgotten == [7])
+        #expect(try attachments.keys() == ["key 1"])
+        // No step of this store brings them back: nothing is kept.
+        #expect(attachments.removedKeys.isEmpty)
     }
 
     // MARK: Undo
@@ -310,20 +315,4 @@ private final class Listener: ItemStoreObserver {
     func itemStore(_ store: ItemStore, willRemove item: Item) { questions += 1 }
 
     func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) { self.changes.append(changes) }
-}
-
-private final class Contents: TransactionParticipant {
-    var removed: Set<String> = []
-    var forgotten: [UInt32] = []
-
-    func openSavepoint() {}
-    func prepareToCommit() throws(StoreError) {}
-    func closeSavepoint() -> [UInt32] { [] }
-    func rollBackSavepoint() {}
-    func reverseChange(_ number: UInt32) {}
-    func forgetChange(_ number: UInt32) { forgotten.append(number) }
-    func removeContents(ofItems keys: Set<String>) -> [UInt32] {
-        removed = keys
-        return [7]
-    }
 }

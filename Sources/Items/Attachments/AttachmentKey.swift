@@ -1,23 +1,17 @@
 import Files
 
-/// Which keys can be the names of pictures' files.
-enum ImageKey {
-    static let limit = 255
+/// Which keys can be the names of attachments' files.
+package enum AttachmentKey {
+    private static let limit = 255
 
     /// The item store's files in the same folder; their side files begin with the same names.
-    static let reserved = ["items.archive", "items.journal"]
+    private static let reserved = ["items.archive", "items.journal"]
 
-    /// Refuses a key that is no file name, or names a file that is not a picture's.
-    static func check(_ key: String) throws(ImageError) {
-        if let reason = objection(to: key) {
-            throw ImageError(.badKey, "\(key.prefix(300).debugDescription) cannot be an image's key: \(reason)")
-        }
-    }
+    /// Whether a file of this name can be an attachment.
+    package static func isKey(_ name: String) -> Bool { objection(to: name) == nil }
 
-    /// Whether a file of this name can be a picture's.
-    static func isKey(_ name: String) -> Bool { objection(to: name) == nil }
-
-    private static func objection(to key: String) -> String? {
+    /// Why a key is no file name, or names a file that is no attachment; nil when it can be one.
+    package static func objection(to key: String) -> String? {
         if key.isEmpty { return "it is empty" }
         if key.utf8.count > limit { return "it is longer than \(limit) bytes" }
         if key.utf8.contains(UInt8(ascii: "/")) { return "it holds a slash" }

@@ -1,0 +1,172 @@
+public import Files
+
+/// Bytes that go with items: a file for each key, an item's `itemKey` as a rule, in one folder.
+///
+/// Assigned to ``ItemStore/attachments``, they are part of the store's transactions and of its history: a removed item's
+/// leave with it, and come back with it. Under a key that is no item's they are files and nothing else. The store's thread
+/// owns them.
+public final class ItemAttachments {
+    /// Told what failed where no error can be thrown.
+    public var onProblem: ((AttachmentProblem) -> Void)?
+    /// Told each key whose bytes are others now.
+    package var onChange: ((_ key: String) -> Void)?
+
+    let files: AttachmentFiles
+    /// The store whose items they go with.
+    private var store: ItemStoreReference?
+    /// What the open transactions have done so far, innermost last; see `ItemAttachments+Transactions.swift`.
+    var transactions: [AttachmentTransaction] = []
+    /// Whether files came or went without a sync of their folder.
+    var isUnsynced = false
+
+    /// Attachments in a folder that exists; it may be the store's own. One store at a time may have it.
+    ///
+    /// - Parameters:
+    ///   - folder: where they are.
+    ///   - removed: where those of removed items are kept for an undo, under their keys; on the same file system. It is made
+    ///     when it is needed, and nothing is in it that another needs. If nil, the folder's name and `.removed`.
+    ///   - replaced: the same for what others replaced. If nil, the folder's name and `.replaced`.
+    ///   - layer: the file system.
+    public init(
+        folder: String, removed: String? = nil, replaced: String? = nil, using layer: any FileLayer = PosixFileLayer()
+    ) {
+        files = AttachmentFiles(
+            folder: folder, removed: removed ?? folder + ".removed", replaced: replaced ?? folder + ".replaced", layer)
+    }
+
+    /// Where they are.
+    public var folder: String { files.folder }
+    package var layer: any FileLayer { files.layer }
+    /// Where those of removed items are.
+    package var removedFolder: String { files.removed }
+    /// The keys of those, an earlier process's among them.
+    package var removedKeys: [String] { files.removedKeys }
+
+    // MARK: Bytes by key
+
+    /// Keeps bytes under a key, in place of those that were there, atomically and durably; in a transaction, at its end.
+    ///
+    /// - Throws: ``StoreError``: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; what was there before is
+    ///   there still.
+    public func setBytes(_ bytes: [UInt8], forKey key: String) throws(StoreError) {
+        try checkChange(key)
+        do throws(FileError) {
+            if transactions.isEmpty {
+                let change = keepCopy(key, isKept: isItem(key))
+                try AtomicFile.write(bytes, to: files.place(key), using: layer)
+                note(change)
+            } else {
+                try stage(bytes, key)
+            }
+        } catch {
+            throw StoreError(attachment: error)
+        }
+        onChange?(key)
+    }
+
+    /// The bytes under a key, those of the open transaction included; nil when there are none.
+    ///
+    /// - Throws: ``StoreError``: `invalidValue` for what cannot be a key, `inputOutput`, also for what is no regular file.
+    public func bytes(forKey key: String) throws(StoreError) -> [UInt8]? {
+        try checkKey(key)
+        guard let path = currentPath(forKey: key) else { return nil }
+        do throws(FileError) {
+            guard let status = try layer.status(path) else { return nil }
+            // Opening a pipe would wait for its other end.
+            guard status.kind == .regular else {
+                throw FileError(.read, path, code: FileLayerCode.inputOutput, reason: "it is no regular file")
+            }
+            return try layer.contents(of: path)
+        } catch {
+            throw StoreError(attachment: error)
+        }
+    }
+
+    /// Removes the bytes under a key; that there are none is no error.
+    ///
+    /// - Throws: ``StoreError``: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; they are there then.
+    public func removeBytes(forKey key: String) throws(StoreError) {
+        try checkChange(key)
+        if transactions.isEmpty {
+            do throws(FileError) { note(try remove(key, isKept: isItem(key))) } catch {
+                throw StoreError(attachment: error)
+            }
+        } else {
+            note(.removed, key)
+        }
+        onChange?(key)
+    }
+
+    /// Whether there are bytes under a key, without reading them; false, too, for what cannot be a key.
+    public func hasBytes(forKey key: String) -> Bool {
+        AttachmentKey.isKey(key) && currentPath(forKey: key).map(layer.exists) ?? false
+    }
+
+    /// The keys under which there are bytes, in byte order. O(n), with a look at each file's kind.
+    ///
+    /// - Throws: ``StoreError`` with `inputOutput` when the folder cannot be listed.
+    public func keys() throws(StoreError) -> [String] {
+        do throws(FileError) {
+            let deeds = deedsUnderWay
+            let kept = try layer.list(folder).filter { name in
+                guard deeds[name] == nil, AttachmentKey.isKey(name) else { return false }
+                return (try? layer.status(files.place(name)))?.kind == .regular
+            }
+            let staged = deeds.compactMap { $0.value == .removed ? nil : $0.key }
+            return (kept + staged).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        } catch {
+            throw StoreError(attachment: error)
+        }
+    }
+
+    /// Which of many keys have bytes. A few are looked up one by one; for many the folder is listed once.
+    package func keys(among keys: Set<String>) -> Set<String> {
+        guard keys.count >= 1000, transactions.isEmpty, let names = try? layer.list(folder) else {
+            return keys.filter(hasBytes)
+        }
+        return keys.intersection(names).filter(AttachmentKey.isKey)
+    }
+
+    private func checkKey(_ key: String) throws(StoreError) {
+        if let reason = AttachmentKey.objection(to: key) {
+            throw StoreError(
+                .invalidValue(field: "itemKey"),
+                "\(key.prefix(300).debugDescription) cannot be an attachment's key: \(reason)")
+        }
+    }
+
+    private func checkChange(_ key: String) throws(StoreError) {
+        try checkKey(key)
+        if store?.store?.isReadOnly == true { throw .storeIsReadOnly }
+    }
+
+    // MARK: The store
+
+    /// Becomes a store's: what an earlier process left for its undo goes, or returns to its item.
+    func join(_ store: ItemStore) {
+        self.store = store.zeroingReference
+        transactions = Array(repeating: AttachmentTransaction(), count: store.columns.depth)
+        if !store.isReadOnly { settleRemoved() }
+    }
+
+    func leaveStore() {
+        store = nil
+        transactions = []
+    }
+
+    func isItem(_ key: String) -> Bool { store?.store?.item(forKey: key) != nil }
+
+    private func note(_ change: AttachmentChange?) {
+        if let change { store?.store?.attachmentStep.note(change) }
+    }
+
+    func report(_ step: AttachmentProblem.Step, _ key: String?, _ error: FileError) {
+        onProblem?(AttachmentProblem(step: step, key: key, error: error))
+    }
+}
+
+extension StoreError {
+    init(attachment error: FileError) {
+        self.init(.inputOutput, error.message, path: error.path, cause: error)
+    }
+}

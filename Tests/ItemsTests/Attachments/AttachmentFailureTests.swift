@@ -1,0 +1,149 @@
+import Files
+import Foundation
+import ItemsTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Items
+
+/// Attachments on a file system that fails, and in a process that is killed, at each step.
+@Suite("Item attachments: failures")
+struct AttachmentFailureTests {
+    /// What a script of changes does, one after the other; each may fail.
+    private static let changes: [@Sendable (AttachmentScene) throws -> Void] = [
+        { try $0.set(2, "a") },
+        { try $0.items.commit() },
+        { try $0.remove("a") },
+        { try $0.items.undo() },
+        { try $0.items.redo() },
+        { try $0.items.undo() },
+        { scene in
+            try scene.items.transaction {
+                try scene.items.createItem(ItemFields(itemKey: "b"))
+                try scene.set(1, "b")
+                try scene.set(3, "a")
+                try scene.attachments.removeBytes(forKey: "c")
+            }
+        },
+        { try $0.items.undo() },
+        { try $0.attachments.removeBytes(forKey: "a") },
+        { try $0.items.undo() },
+    ]
+
+    private static func begin() throws -> AttachmentScene {
+        let scene = try AttachmentScene()
+        try scene.create("a", 1)
+        try scene.create("c", 1)
+        return scene
+    }
+
+    @Test("a step that fails leaves each item its bytes, and the next launch finds the same", arguments: [false, true])
+    func failures(keepsFailing: Bool) throws {
+        let whole = try Self.begin()
+        whole.layer.arm(failAt: .max)
+        for change in Self.changes { try change(whole) }
+        let steps = whole.layer.count
+        #expect(steps > 50)
+        for step in 1...steps {
+            let scene = try Self.begin()
+            scene.layer.arm(failAt: step, keepsFailing: keepsFailing)
+            // The last of these takes c's bytes, and only together with b's beginning.
+            for change in Self.changes.prefix(7) { try? change(scene) }
+            let place = "step \(step), \(scene.layer.failedCall ?? "none")"
+            scene.layer.disarm()
+            try scene.items.commit()
+            let found = try AttachmentScene(in: scene.folder)
+            #expect(found.items.allItems.count == scene.items.count, "\(place)")
+            for item in found.items.allItems {
+                let key = try item.itemKey
+                let byte = found.stored(key)
+                if key == "c" {
+                    let hasHappened = found.items.item(forKey: "b") != nil
+                    #expect(byte == 1 || hasHappened, "\(place)")
+                } else {
+                    #expect(byte.map { [1, 2, 3].contains($0) } == true, "\(place): \(key)")
+                }
+            }
+            #expect(scene.folder.keptCount == 0, "\(place)")
+        }
+    }
+
+    @Test("a process that is killed between any two steps leaves each item its bytes, the old or the new") func kills()
+        throws
+    {
+        let scene = try Self.begin()
+        let snapshots = Snapshots(of: scene.folder)
+        scene.layer.beforeChange { snapshots.take() }
+        for change in Self.changes.prefix(8) { try change(scene) }
+        let wholeCount = snapshots.all.count
+        for change in Self.changes.dropFirst(8) { try change(scene) }
+        scene.layer.beforeChange {}
+        #expect(snapshots.all.count > 30)
+        for (number, folder) in snapshots.all.enumerated() {
+            let found = try AttachmentScene(in: folder)
+            #expect(found.problems.all.isEmpty, "\(number)")
+            for item in found.items.allItems {
+                let key = try item.itemKey
+                // Two changes take bytes from an item that stays.
+                if key == "c" || key == "a" && number >= wholeCount { continue }
+                #expect(found.stored(key).map { [1, 2, 3].contains($0) } == true, "\(number): \(key)")
+            }
+            // At worst there is a file too many: b's before b is there, a's after its removal.
+            let keys = Set(try found.items.allItems.map { try $0.itemKey })
+            let others = Set(try found.attachments.keys()).subtracting(keys)
+            #expect(others.isSubset(of: ["a", "b"]), "\(number): \(others)")
+            #expect(folder.keptCount == 0, "\(number)")
+        }
+    }
+
+    @Test("an undo whose file cannot return is tried again after a redo, and else at the next opening") func retried()
+        throws
+    {
+        let scene = try Self.begin()
+        try scene.remove("a")
+        func failing(_ body: () throws -> Bool) throws {
+            scene.layer.arm(failAt: .max)
+            #expect(try scene.items.undo() && scene.items.redo())
+            let rename = try #require(scene.layer.calls.firstIndex(of: "rename"))
+            scene.layer.arm(failAt: rename + 1)
+            #expect(try body())
+            #expect(scene.layer.failedCall == "rename")
+            scene.layer.disarm()
+        }
+        try failing(scene.items.undo)
+        #expect(scene.problems.all.map(\.step) == [.reversal])
+        #expect(scene.stored("a") == nil && scene.attachments.removedKeys == ["a"])
+        #expect(try scene.items.redo())
+        #expect(scene.stored("a") == nil && scene.attachments.removedKeys == ["a"])
+        #expect(try scene.items.undo())
+        #expect(scene.stored("a") == 1)
+        #expect(try scene.items.redo())
+        try failing(scene.items.undo)
+        // What could be done again is forgotten; the file is not.
+        try scene.items.createItem()
+        try scene.items.commit()
+        let next = try AttachmentScene(in: scene.folder)
+        #expect(next.items.item(forKey: "a") != nil && next.stored("a") == 1)
+    }
+}
+
+/// Copies of a store's folders, as they were at one moment each.
+private final class Snapshots: Sendable {
+    private let folder: StoreFolder
+    private let taken = Mutex<[StoreFolder]>([])
+
+    init(of folder: StoreFolder) { self.folder = folder }
+
+    var all: [StoreFolder] { taken.withLock { $0 } }
+
+    func take() {
+        guard let copy = try? StoreFolder() else { return }
+        let manager = FileManager.default
+        for (source, target) in [(folder.path, copy.path), (folder.caches, copy.caches)] {
+            try? manager.removeItem(atPath: target)
+            try? manager.copyItem(atPath: source, toPath: target)
+        }
+        taken.withLock { $0.append(copy) }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Items
+import TestSupport
+import Testing
+
+/// The example of `docs/embedding.md`: the page has the same lines, and what they print.
+@Suite("Item attachments: the documented example")
+struct DocumentedAttachmentsTests {
+    @Test("an item's file goes and comes back with it, and the page shows what is printed")
+    func example() throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.file("lamps")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var printed: [String] = []
+        func print(_ items: Any...) { printed.append(items.map { "\($0)" }.joined(separator: " ")) }
+
+        // Page begins.
+        let store = try ItemStore.open(ArchivePersistence(folder: folder))
+        let photographs = ItemAttachments(folder: folder)
+        store.attachments = photographs
+
+        let lamp = try store.transaction {
+            let lamp = try store.createItem(ItemFields(name: "Lamp", valueInDollars: 40))
+            try photographs.setBytes(Array("a lamp".utf8), forKey: lamp.itemKey)
+            return lamp
+        }
+        let key = try lamp.itemKey
+        try store.removeItem(lamp)
+        try store.commit()
+        print(store.count, photographs.hasBytes(forKey: key))
+
+        try store.undo()
+        print(store.count, String(decoding: try photographs.bytes(forKey: key) ?? [], as: UTF8.self))
+
+        try photographs.setBytes(Array("the lamp at night".utf8), forKey: key)
+        try store.undo()
+        print(String(decoding: try photographs.bytes(forKey: key) ?? [], as: UTF8.self))
+        try store.saveChanges()
+        // Page ends.
+
+        let page = try Self.text("docs/embedding.md", after: "## Items and their files without Lua\n", until: "\n## ")
+        let output = try Self.between("```text\n", "```", in: page)
+        #expect(printed.joined(separator: "\n") + "\n" == output)
+        let own = try Self.text(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
+        let code = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
+        let swift = try Self.between("```swift\n", "```", in: page)
+        #expect("import Items\n\n" + code == swift)
+    }
+
+    private static func text(_ path: String, after start: String, until end: String) throws -> String {
+        let absolute = path.hasPrefix("/") ? path : "\(Project.root)/\(path)"
+        return try between(start, end, in: String(contentsOfFile: absolute, encoding: .utf8))
+    }
+
+    private static func between(_ start: String, _ end: String, in text: String) throws -> String {
+        let first = try #require(text.range(of: start))
+        let last = try #require(text.range(of: end, range: first.upperBound..<text.endIndex))
+        return String(text[first.upperBound..<last.lowerBound])
+    }
+}
