@@ -145,21 +145,28 @@ extension FileLayer {
             try makeDirectory(path, permissions: permissions)
         } catch {
             switch error.code {
-            case FileLayerCode.exists:
-                // A link to a folder is a folder where links are followed; opening it through "." tells.
-                let found: FileStatus?
-                do throws(FileError) { found = try status(path + "/.") } catch {
-                    // A folder that may not be entered is no file.
-                    throw error.saying(error.code == FileLayerCode.notDirectory ? .makeDirectory : .open, path)
-                }
-                if found == nil { throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory) }
+            case FileLayerCode.exists: try checkFolder(path)
             case FileLayerCode.absent:
                 let parent = PathText.parent(of: path)
                 guard parent != path else { throw error }
                 try makeDirectories(parent, permissions: permissions)
-                try makeDirectory(path, permissions: permissions)
+                do throws(FileError) { try makeDirectory(path, permissions: permissions) } catch {
+                    // Another thread may have made it meanwhile.
+                    guard error.code == FileLayerCode.exists else { throw error }
+                    try checkFolder(path)
+                }
             default: throw error
             }
         }
+    }
+
+    private func checkFolder(_ path: String) throws(FileError) {
+        // A link to a folder is a folder where links are followed; opening it through "." tells.
+        let found: FileStatus?
+        do throws(FileError) { found = try status(path + "/.") } catch {
+            // A folder that may not be entered is no file.
+            throw error.saying(error.code == FileLayerCode.notDirectory ? .makeDirectory : .open, path)
+        }
+        if found == nil { throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory) }
     }
 }

@@ -66,6 +66,22 @@ struct FileLayerTests {
         #expect(throws: FileError.self) { try layer.makeDirectories(scratch.file("file/below")) }
     }
 
+    @Test("threads that make the same folders at the same time all have them")
+    func makesFoldersBesideOthers() throws {
+        for round in 0..<100 {
+            let path = scratch.file("\(round)/a/b/c")
+            let makers = (0..<4).map { _ in
+                WorkerThread { () -> String? in
+                    do throws(FileError) {
+                        try PosixFileLayer().makeDirectories(path)
+                        return nil
+                    } catch { return error.message }
+                }
+            }
+            for maker in makers { #expect(maker.value == nil) }
+        }
+    }
+
     @Test func listsInByteOrder() throws {
         for name in ["b", "a", "ä", "B"] { try AtomicFile.write([], to: scratch.file(name), durable: false) }
         #expect(try layer.list(scratch.path) == ["B", "a", "b", "ä"])
