@@ -78,7 +78,7 @@ struct FileLayerTests {
                     } catch { return error.message }
                 }
             }
-            for maker in makers { #expect(maker.value == nil) }
+            for maker in makers { #expect(maker.join() == .some(nil)) }
         }
     }
 
