@@ -38,22 +38,24 @@ extension ColumnStore {
 
     /// Empties the log, which was committed.
     ///
-    /// - Returns: its changes by the groups that ``seal()`` made, at least one, and whether an item was taken out.
+    /// - Parameter body: is given the changes of each of the groups that ``seal()`` made, at least one.
+    /// - Returns: whether an item was taken out.
     @inline(never)
-    package func takeGroups() -> (groups: [[Change]], hasRemovals: Bool) {
-        defer {
-            log = []
-            sealed = []
-            hasRemovals = false
+    package func takeGroups(_ body: ([Change]) -> Void) -> Bool {
+        let (taken, ends) = (log, sealed)
+        defer { hasRemovals = false }
+        log = []
+        sealed = []
+        if ends.isEmpty || ends.last == taken.count, ends.count <= 1 {
+            body(taken)
+            return hasRemovals
         }
-        if sealed.isEmpty || sealed.last == log.count, sealed.count <= 1 { return ([log], hasRemovals) }
-        var groups: [[Change]] = []
         var start = 0
-        for end in sealed + [log.count] where end > start {
-            groups.append(Array(log[start..<end]))
+        for end in ends + [taken.count] where end > start {
+            body(Array(taken[start..<end]))
             start = end
         }
-        return (groups, hasRemovals)
+        return hasRemovals
     }
 
     // MARK: Savepoints

@@ -9,7 +9,7 @@ package final class ColumnStore {
     // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
     // no method lends one of them to code that comes back to the store.
 
-    @exclusivity(unchecked) var table = ItemTable()
+    @exclusivity(unchecked) package var table = ItemTable()
     @exclusivity(unchecked) package var order = ItemOrder()
     @exclusivity(unchecked) var index = KeyIndex()
     @exclusivity(unchecked) var keyHasher = KeyHasher()

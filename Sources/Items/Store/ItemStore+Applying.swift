@@ -42,7 +42,8 @@ extension ItemStore {
     private func endApplying() {
         // Who reads the commit later finds the values that go now.
         if isWatched { keepLatestCommit() }
-        let applied = columns.takeGroups().groups.flatMap { $0 }
+        var applied: [Change] = []
+        _ = columns.takeGroups { applied += $0 }
         foreignChanges.note(applied)
         for change in applied where change.kind == .set {
             columns.discard(change.cell, of: ItemField(rawValue: change.field))

@@ -114,8 +114,8 @@ extension ItemStore {
 
     /// Moves the log's groups to the stack that they belong to.
     func remember(_ kind: CommitKind) {
-        let (changes, hasRemovals) = columns.takeGroups()
-        var groups = changes.map { ChangeGroup(changes: $0, epoch: foreignChanges.epoch) }
+        var groups: [ChangeGroup] = []
+        let hasRemovals = columns.takeGroups { groups.append(ChangeGroup(changes: $0, epoch: foreignChanges.epoch)) }
         unsettled.groups += groups.count
         unsettled.hasRemovals = unsettled.hasRemovals || hasRemovals
         participant?.endStep()
