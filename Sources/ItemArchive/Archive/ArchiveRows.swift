@@ -30,10 +30,7 @@ final class ArchiveRows: RowSource {
         let row = Int(row)
         do throws(PropertyListError) {
             switch column {
-            case .name: element.storeBytes(of: try items.text(row, .name, values), as: Cell.self)
-            case .serialNumber: element.storeBytes(of: try items.text(row, .serialNumber, values), as: Cell.self)
-            case .valueInDollars: element.storeBytes(of: try value(row), as: Int64.self)
-            case .dateCreated: element.storeBytes(of: try items.date(row), as: Double.self)
+            case .field(let field): store(try cell(row, field), of: field, to: element)
             case .key: element.storeBytes(of: try items.key(row, values).0, as: PackedKey.self)
             case .keyKind: element.storeBytes(of: try items.key(row, values).isText, as: Bool.self)
             case .custom: element.storeBytes(of: try items.custom(row, values), as: CustomFields.self)
@@ -41,10 +38,7 @@ final class ArchiveRows: RowSource {
         } catch {
             note("item \(row + 1) of the archive cannot be read whole: \(error.message)")
             switch column {
-            case .name: element.storeBytes(of: Cell(.shortText), as: Cell.self)
-            case .serialNumber: element.storeBytes(of: .absent, as: Cell.self)
-            case .valueInDollars: element.storeBytes(of: 0, as: Int64.self)
-            case .dateCreated: element.storeBytes(of: 0, as: Double.self)
+            case .field(let field): store(FieldTable.declared[Int(field.rawValue)].unset, of: field, to: element)
             // A key that nothing else has, the same at each reading.
             case .key: element.storeBytes(of: .uuid(high: UInt64(row), low: .max, version: 8), as: PackedKey.self)
             case .keyKind: element.storeBytes(of: false, as: Bool.self)
@@ -62,17 +56,17 @@ final class ArchiveRows: RowSource {
     ///   - elements: the place of the first one.
     /// - Returns: whether it did.
     func load(_ column: MappedColumn, _ absent: UInt64, from first: Int, to elements: UnsafeMutableRawPointer) -> Bool {
-        column == .valueInDollars && numbers?.copy(absent, from: first, to: elements) ?? false
+        guard case .field(.valueInDollars) = column else { return false }
+        return numbers?.copy(absent, from: first, to: elements) ?? false
     }
 
     /// Reads the elements of some rows of a column of texts together, and leaves those that cannot be read in this way
     /// ``Cell/archived``; nothing is kept or reported.
     func texts(_ column: MappedColumn, _ rows: UnsafeBufferPointer<UInt32>, into cells: UnsafeMutablePointer<Cell>) {
-        switch column {
-        case .name: items.texts(rows, .name, into: cells)
-        case .serialNumber: items.texts(rows, .serialNumber, into: cells)
-        default: cells.initialize(repeating: .archived, count: rows.count)
+        guard case .field(let field) = column else {
+            return cells.initialize(repeating: .archived, count: rows.count)
         }
+        items.texts(rows, field, into: cells)
     }
 
     // MARK: One field of all rows
@@ -88,9 +82,18 @@ final class ArchiveRows: RowSource {
         }
     }
 
-    private func value(_ row: Int) throws(PropertyListError) -> Int64 {
-        if let number = numbers?.number(row) { return number }
-        return try items.value(row)
+    private func cell(_ row: Int, _ field: ItemField) throws(PropertyListError) -> Cell {
+        if field == .valueInDollars, let number = numbers?.number(row) { return .integer(number) }
+        return try items.cell(row, field, values)
+    }
+
+    /// A column of texts has whole cells, one of numbers or dates their words.
+    private func store(_ cell: Cell, of field: ItemField, to element: UnsafeMutableRawPointer) {
+        if FieldTable.declared[Int(field.rawValue)].kind == .text {
+            element.storeBytes(of: cell, as: Cell.self)
+        } else {
+            element.storeBytes(of: cell.tail, as: UInt64.self)
+        }
     }
 
     /// The row's key where it lies, when it is a UUID that can be read; nothing is kept or reported.
