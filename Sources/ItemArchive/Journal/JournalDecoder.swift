@@ -57,6 +57,8 @@ struct JournalDecoder {
             case .copy:
                 let row = try existingRow()
                 let source = try string()
+                // Only a document of more than fields has such records; the store does not know yet that this is one.
+                store.remembersCopies = true
                 if let row { store.noteCopy(of: source, as: store.keyString(row)) }
             case nil:
                 offset -= 1
