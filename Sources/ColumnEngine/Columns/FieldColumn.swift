@@ -144,14 +144,16 @@ final class FieldColumn {
     }
 
     private func setDeclared(_ row: UInt32, _ cell: Cell) {
-        // No snapshot has a row that is new here.
-        let isNew = Int(row) >= count
-        if isNew { extend(to: Int(row) + 1) }
-        if encoding == .cells {
-            if !isNew { cells.copyIfShared() }
+        if Int(row) >= count {
+            // No snapshot has a row that is new here.
+            extend(to: Int(row))
+            count += 1
+            if encoding == .cells { cells.append(cell) } else { words.append(cell.tail) }
+        } else if encoding == .cells {
+            cells.copyIfShared()
             cells[row] = cell
         } else {
-            if !isNew { words.copyIfShared() }
+            words.copyIfShared()
             words[row] = cell.tail
         }
     }

@@ -28,25 +28,20 @@ final class SharedFieldColumn: @unchecked Sendable {
         entries = column.entries
     }
 
-    /// The cell of a row; what is only in the archive is read from there.
-    func cell(_ row: UInt32, _ field: ItemField, _ source: (any RowSource)?) -> Cell {
+    /// The cell of a row; nil when it is only in the archive.
+    @inline(__always)
+    func cell(_ row: UInt32) -> Cell? {
         if encoding == .sparse { return entries[row] ?? .absent }
         guard Int(row) < count else { return unset }
         switch encoding {
-        case .integers: return isPresent(row) ? Cell(.integer, word(row, field, source)) : .absent
+        case .integers: return isPresent(row) ? words[row].map { Cell(.integer, $0) } : .absent
         case .reals:
-            guard isPresent(row) else { return .absent }
-            let bits = word(row, field, source)
+            guard isPresent(row), let bits = words[row] else { return .absent }
             return has(integral, row) ? .integer(Int64(Double(bitPattern: bits))) : Cell(.real, bits)
-        case .dates: return isPresent(row) ? Cell(.date, word(row, field, source)) : .absent
+        case .dates: return isPresent(row) ? words[row].map { Cell(.date, $0) } : .absent
         case .codes: return dictionary[Int(codes[row] ?? 0)]
-        case .cells, .sparse: return cells.element(row, .field(field), source, unset)
+        case .cells, .sparse: return cells[row]
         }
-    }
-
-    @inline(__always)
-    private func word(_ row: UInt32, _ field: ItemField, _ source: (any RowSource)?) -> UInt64 {
-        words.element(row, .field(field), source, unset.tail)
     }
 
     @inline(__always)

@@ -9,6 +9,8 @@ public final class ItemSnapshot: @unchecked Sendable {
     // Guard: what is shared does not change (`Column`, `CopiedBlocks`); `source` and `rows` are for the one thread that
     // reads the snapshot; another has a copy.
     private let contents: Contents
+    /// Those of the contents. Unretained: reference counting would cost more than the access.
+    private let columns: [Unmanaged<SharedFieldColumn>?]
     private let heap: CellHeap
     private let source: (any RowSource)?
     private lazy var rows: [UInt32]? = contents.slots.map { slots in
@@ -58,6 +60,7 @@ public final class ItemSnapshot: @unchecked Sendable {
 
     private init(_ contents: Contents, _ heap: CellHeap, _ source: (any RowSource)?) {
         self.contents = contents
+        columns = contents.columns.map { $0.map(Unmanaged.passUnretained) }
         self.source = source?.copy()
         var heap = heap
         heap.faulted = self.source?.values
@@ -81,7 +84,9 @@ public final class ItemSnapshot: @unchecked Sendable {
     /// A field's cell; absent for `itemKey`.
     @inline(never)
     package func cell(_ position: Int, _ field: ItemField) -> Cell {
-        contents.columns[Int(field.rawValue)]?.cell(row(position), field, source) ?? .absent
+        let row = row(position)
+        guard let column = columns[Int(field.rawValue)] else { return .absent }
+        return column._withUnsafeGuaranteedRef { $0.cell(row) } ?? source?.cell(row, of: field) ?? .absent
     }
 
     @inline(never)
@@ -107,7 +112,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         defer { if present == nil { block.release() } }
         try FieldMerge.forEach(
             block, contents.columnNumbers,
-            { contents.columns[Int($0)]?.cell(row, ItemField(rawValue: $0), source) ?? .absent }, body)
+            { columns[Int($0)]?._withUnsafeGuaranteedRef { $0.cell(row) } ?? .absent }, body)
     }
 
     @inline(never)

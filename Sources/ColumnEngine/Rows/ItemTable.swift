@@ -19,6 +19,8 @@ package struct ItemTable: ~Copyable {
 
     /// By number of a field, retained; nil for `itemKey` and fields in blocks. See `ItemTable+Fields.swift`.
     var columns = Column<Unmanaged<FieldColumn>?>()
+    /// The column of the first declared integers, which scripts change most.
+    private let firstInteger: Unmanaged<FieldColumn>?
     /// The fields beyond the domain's that have a column, ascending.
     var columnNumbers: [UInt32] = []
     var keys = Column<PackedKey>()
@@ -44,7 +46,9 @@ package struct ItemTable: ~Copyable {
     private var hasCustomFields = false
 
     init() {
-        for declaration in FieldTable.declared { columns.append(.passRetained(FieldColumn(declaration))) }
+        let declared = FieldTable.declared.map { Unmanaged.passRetained(FieldColumn($0)) }
+        firstInteger = zip(FieldTable.declared, declared).first { $0.0.kind == .integer }?.1
+        for column in declared { columns.append(column) }
     }
 
     deinit {
@@ -77,10 +81,10 @@ package struct ItemTable: ~Copyable {
         prefetch(row, field)
     }
 
-    /// Prefetches the item's numbers and state while its key is compared.
+    /// Prefetches the item's first number and state while its key is compared.
     @inline(__always)
     func prefetch(_ row: UInt32) {
-        forEachDeclared { if $1.encoding == .integers { $1.prefetch(row) } }
+        _ = firstInteger?._withUnsafeGuaranteedRef { $0.words.prefetch(row) }
         states.prefetch(row)
         textKeys.prefetch(row)
     }

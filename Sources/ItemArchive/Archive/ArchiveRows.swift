@@ -25,25 +25,37 @@ final class ArchiveRows: RowSource {
 
     var isDamaged: Bool { !damage.isEmpty }
 
-    /// Reads one element of a column into its place.
+    /// Reads one element of a column into its place. A column of texts has whole cells, one of numbers or dates their words.
     func load(_ column: MappedColumn, _ row: UInt32, to element: UnsafeMutableRawPointer) {
-        let row = Int(row)
+        let number = Int(row)
         do throws(PropertyListError) {
             switch column {
-            case .field(let field): store(try cell(row, field), of: field, to: element)
-            case .key: element.storeBytes(of: try items.key(row, values).0, as: PackedKey.self)
-            case .keyKind: element.storeBytes(of: try items.key(row, values).isText, as: Bool.self)
-            case .custom: element.storeBytes(of: try items.custom(row, values), as: CustomFields.self)
+            case .field(let field) where FieldTable.declared[Int(field.rawValue)].kind == .text:
+                element.storeBytes(of: cell(row, of: field), as: Cell.self)
+            case .field(let field): element.storeBytes(of: cell(row, of: field).tail, as: UInt64.self)
+            case .key: element.storeBytes(of: try items.key(number, values).0, as: PackedKey.self)
+            case .keyKind: element.storeBytes(of: try items.key(number, values).isText, as: Bool.self)
+            case .custom: element.storeBytes(of: try items.custom(number, values), as: CustomFields.self)
             }
         } catch {
-            note("item \(row + 1) of the archive cannot be read whole: \(error.message)")
+            note(row, error)
             switch column {
-            case .field(let field): store(FieldTable.declared[Int(field.rawValue)].unset, of: field, to: element)
             // A key that nothing else has, the same at each reading.
             case .key: element.storeBytes(of: .uuid(high: UInt64(row), low: .max, version: 8), as: PackedKey.self)
             case .keyKind: element.storeBytes(of: false, as: Bool.self)
+            case .field: break
             case .custom: element.storeBytes(of: .none, as: CustomFields.self)
             }
+        }
+    }
+
+    func cell(_ row: UInt32, of field: ItemField) -> Cell {
+        do throws(PropertyListError) {
+            if field == .valueInDollars, let number = numbers?.number(Int(row)) { return .integer(number) }
+            return try items.cell(Int(row), field, values)
+        } catch {
+            note(row, error)
+            return FieldTable.declared[Int(field.rawValue)].unset
         }
     }
 
@@ -77,22 +89,8 @@ final class ArchiveRows: RowSource {
 
     func cell(_ row: UInt32) -> Cell {
         do throws(PropertyListError) { return try items.columnCell(Int(row), values) } catch {
-            note("item \(row + 1) of the archive cannot be read whole: \(error.message)")
+            note(row, error)
             return .absent
-        }
-    }
-
-    private func cell(_ row: Int, _ field: ItemField) throws(PropertyListError) -> Cell {
-        if field == .valueInDollars, let number = numbers?.number(row) { return .integer(number) }
-        return try items.cell(row, field, values)
-    }
-
-    /// A column of texts has whole cells, one of numbers or dates their words.
-    private func store(_ cell: Cell, of field: ItemField, to element: UnsafeMutableRawPointer) {
-        if FieldTable.declared[Int(field.rawValue)].kind == .text {
-            element.storeBytes(of: cell, as: Cell.self)
-        } else {
-            element.storeBytes(of: cell.tail, as: UInt64.self)
         }
     }
 
@@ -101,7 +99,8 @@ final class ArchiveRows: RowSource {
         try? items.uuid(Int(row))
     }
 
-    private func note(_ text: String) {
+    private func note(_ row: UInt32, _ error: PropertyListError) {
+        let text = "item \(row + 1) of the archive cannot be read whole: \(error.message)"
         guard damage.count < 20, !damage.contains(text) else { return }
         damage.append(text)
         onDamage?(text)

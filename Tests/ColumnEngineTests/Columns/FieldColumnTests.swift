@@ -175,7 +175,7 @@ struct FieldColumnTests {
                 model[row] = cell
             }
             if let (shared, cells) = snapshot, random.number(2) == 0 {
-                let areSame = cells.indices.allSatisfy { shared.cell(UInt32($0), .name, nil) == cells[$0] }
+                let areSame = cells.indices.allSatisfy { shared.cell(UInt32($0)) == cells[$0] }
                 #expect(areSame, "a snapshot of seed \(seed)")
                 snapshot = nil
             }
