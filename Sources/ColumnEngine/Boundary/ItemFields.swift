@@ -27,6 +27,15 @@ public struct ItemFields: Sendable, Hashable {
         self.custom = custom
     }
 
+    /// The declared fields of an item whose key is known, by their cells.
+    init(itemKey: String, _ cell: (ItemField) -> Cell) {
+        let serial = cell(.serialNumber)
+        self.init(
+            name: CellHeap.string(cell(.name)), serialNumber: serial.isAbsent ? nil : CellHeap.string(serial),
+            valueInDollars: cell(.valueInDollars).integerValue,
+            dateCreated: PropertyListDate(secondsSinceReferenceDate: cell(.dateCreated).realValue), itemKey: itemKey)
+    }
+
     /// The fields by name, as a record of a file or a table of a script gives them; `itemKey` and `dateCreated` too.
     ///
     /// - Throws: ``StoreError`` that names the first field whose value it cannot take.

@@ -41,9 +41,9 @@ package struct ItemRows {
     @inline(never)
     package func name(ofField number: UInt32) -> String { store.fields.names[Int(number)] }
 
-    /// Fetches the key and the value of an item that changed, ahead of its turn.
+    /// Fetches the key and the field of an item that changed, ahead of its turn.
     @inline(never)
-    package func prefetch(_ row: UInt32) { store.table.prefetchChanged(row) }
+    package func prefetch(_ row: UInt32, _ field: ItemField) { store.table.prefetchChanged(row, field) }
 
     /// The item's place in the archive that the journal follows; nil when it has none, or its key is no UUID.
     ///

@@ -13,6 +13,9 @@ package protocol RowSource: AnyObject {
     /// Reads one element of a column into its place.
     func load(_ column: MappedColumn, _ row: UInt32, to element: UnsafeMutableRawPointer)
 
+    /// A declared field's cell of a row; the same as ``load(_:_:to:)`` reads.
+    func cell(_ row: UInt32, of field: ItemField) -> Cell
+
     /// Reads elements of a column of numbers for some rows of 64, if that is less work than row by row.
     ///
     /// - Parameters:

@@ -96,6 +96,12 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         count += number
     }
 
+    mutating func append(repeating element: Element, _ number: Int) {
+        reserve(count + number)
+        (memory + count).initialize(repeating: element, count: number)
+        count += number
+    }
+
     mutating func removeAll() {
         count = 0
     }

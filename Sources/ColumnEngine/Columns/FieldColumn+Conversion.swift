@@ -20,7 +20,7 @@ extension FieldColumn {
     private func convertToReals() {
         words.copyIfShared()
         integral.copyIfShared()
-        Self.pad(&integral, presence.count)
+        Self.pad(&integral, presence.count, 0)
         for row in 0..<UInt32(count) where isPresent(row) {
             words[row] = Double(Int64(bitPattern: words[row])).bitPattern
         }
@@ -99,9 +99,10 @@ extension FieldColumn {
         case .integers, .reals, .dates: return
         case .codes: dictionary.replaceCells(replacement)
         case .cells:
-            for row in 0..<UInt32(count) where !cells[row].isAbsent {
+            // What is still in the archive stays there.
+            for row in 0..<UInt32(count) where cells.isPresent(row) && !cells[row].isAbsent {
                 let isKept = isUsed(row)
-                cells[row] = isKept ? replacement(cells[row]) : .absent
+                cells[row] = isKept ? replacement(cells[row]) : unset
                 if !isKept { held -= 1 }
             }
         case .sparse:

@@ -1,9 +1,10 @@
-import Glibc
-
 /// The values of one field, row by row, in the encoding that fits them.
 ///
 /// What the first value is decides the encoding; a value that it cannot hold makes the column another, once. Rows at and
-/// behind ``count`` have no value, so that a field that newer items lack costs them nothing.
+/// behind ``count`` are unset, so that a field that newer items lack costs them nothing.
+///
+/// A declared field's encoding never changes. Its texts are cells, its numbers have no presence bitmap, and its rows may
+/// still be in a mapped archive.
 final class FieldColumn {
     enum Encoding: String {
         /// 64-bit integers and a presence bitmap.
@@ -20,20 +21,26 @@ final class FieldColumn {
         case sparse
     }
 
-    var encoding: Encoding
+    // As with the store's own: exclusive access is not checked at run time.
+
+    @exclusivity(unchecked) var encoding: Encoding
+    /// Nil for a field that was not declared.
+    let declaredKind: FieldKind?
+    /// The cell of a row that was given none.
+    let unset: Cell
     /// The rows below may have a value.
-    var count = 0
-    /// How many rows have one.
-    var held = 0
-    var words = Column<UInt64>(minimumCapacity: 1)
-    var presence = Column<UInt64>(minimumCapacity: 1)
-    var integral = Column<UInt64>(minimumCapacity: 1)
-    var codes = Column<UInt32>(minimumCapacity: 1)
-    var cells = Column<Cell>(minimumCapacity: 1)
-    var dictionary = CellDictionary()
-    var entries: [UInt32: Cell] = [:]
+    @exclusivity(unchecked) var count = 0
+    /// How many rows have one; not counted of a declared field.
+    @exclusivity(unchecked) var held = 0
+    @exclusivity(unchecked) var words = Column<UInt64>(minimumCapacity: 1)
+    @exclusivity(unchecked) var presence = Column<UInt64>(minimumCapacity: 1)
+    @exclusivity(unchecked) var integral = Column<UInt64>(minimumCapacity: 1)
+    @exclusivity(unchecked) var codes = Column<UInt32>(minimumCapacity: 1)
+    @exclusivity(unchecked) var cells = Column<Cell>(minimumCapacity: 1)
+    @exclusivity(unchecked) var dictionary = CellDictionary()
+    @exclusivity(unchecked) var entries: [UInt32: Cell] = [:]
     /// How many rows had a value when it was last decided against a dictionary.
-    var heldAtDecision = 0
+    @exclusivity(unchecked) var heldAtDecision = 0
 
     /// Up to so many distinct values a dictionary is kept whatever it saves.
     static let smallDictionary = 1024
@@ -41,7 +48,24 @@ final class FieldColumn {
     static let denseShare = 16, sparseShare = 64
 
     /// An empty column whose first value is going to be like this one.
-    init(like cell: Cell) { encoding = Self.encoding(for: cell) }
+    init(like cell: Cell) {
+        encoding = Self.encoding(for: cell)
+        (declaredKind, unset) = (nil, .absent)
+    }
+
+    init(_ declaration: FieldDeclaration) {
+        encoding =
+            switch declaration.kind {
+            case .text, .mixed: .cells
+            case .integer: .integers
+            case .date: .dates
+            }
+        (declaredKind, unset) = (declaration.kind, declaration.unset)
+    }
+
+    /// Whether the encoding never changes.
+    @inline(__always)
+    var isDeclared: Bool { declaredKind != nil }
 
     static func encoding(for cell: Cell) -> Encoding {
         switch cell.kind {
@@ -55,12 +79,12 @@ final class FieldColumn {
     // MARK: Reading
 
     @inline(__always)
-    func isPresent(_ row: UInt32) -> Bool { presence[row >> 6] & 1 << UInt64(row & 63) != 0 }
+    func isPresent(_ row: UInt32) -> Bool { isDeclared || presence[row >> 6] & 1 << UInt64(row & 63) != 0 }
 
     @inline(__always)
     func cell(_ row: UInt32) -> Cell {
         if encoding == .sparse { return entries[row] ?? .absent }
-        guard Int(row) < count else { return .absent }
+        guard Int(row) < count else { return unset }
         switch encoding {
         case .integers: return isPresent(row) ? Cell(.integer, words[row]) : .absent
         case .reals: return isPresent(row) ? real(row) : .absent
@@ -87,6 +111,7 @@ final class FieldColumn {
 
     /// Sets a row's value, or removes it with an absent cell.
     func set(_ row: UInt32, _ cell: Cell) {
+        if isDeclared { return setDeclared(row, cell) }
         if cell.isAbsent { return clear(row) }
         // Twice where a column that is not sparse any more holds another kind.
         while !takes(cell) { convert(for: cell) }
@@ -118,9 +143,27 @@ final class FieldColumn {
         }
     }
 
+    private func setDeclared(_ row: UInt32, _ cell: Cell) {
+        if Int(row) >= count {
+            // No snapshot has a row that is new here.
+            extend(to: Int(row))
+            count += 1
+            if encoding == .cells { cells.append(cell) } else { words.append(cell.tail) }
+        } else if encoding == .cells {
+            cells.copyIfShared()
+            cells[row] = cell
+        } else {
+            words.copyIfShared()
+            words[row] = cell.tail
+        }
+    }
+
     /// Removes a row's value.
     func clear(_ row: UInt32) {
         switch encoding {
+        case _ where isDeclared:
+            if Int(row) < count { setDeclared(row, unset) }
+            return
         case .sparse:
             if entries.removeValue(forKey: row) != nil { held -= 1 }
         case _ where Int(row) >= count: return
@@ -176,19 +219,22 @@ final class FieldColumn {
         count = wanted
         switch encoding {
         case .integers, .reals, .dates:
-            Self.pad(&words, wanted)
-            Self.pad(&presence, (wanted + 63) / 64)
-            if encoding == .reals { Self.pad(&integral, (wanted + 63) / 64) }
-        case .codes: Self.pad(&codes, wanted)
-        case .cells: Self.pad(&cells, wanted)
+            Self.pad(&words, wanted, unset.tail)
+            if isDeclared { return }
+            Self.pad(&presence, (wanted + 63) / 64, 0)
+            if encoding == .reals { Self.pad(&integral, (wanted + 63) / 64, 0) }
+        case .codes: Self.pad(&codes, wanted, 0)
+        case .cells: Self.pad(&cells, wanted, unset)
         case .sparse: break
         }
     }
 
-    static func pad<Element: BitwiseCopyable>(_ column: inout Column<Element>, _ wanted: Int) {
-        let old = column.count
-        guard wanted > old else { return }
-        column.makeRoom(wanted - old)
-        memset(column.base + old, 0, (wanted - old) * MemoryLayout<Element>.stride)
+    /// Has room for so many rows of a declared field.
+    func reserve(_ wanted: Int) {
+        if encoding == .cells { cells.reserve(wanted) } else { words.reserve(wanted) }
+    }
+
+    static func pad<Element: BitwiseCopyable>(_ column: inout Column<Element>, _ wanted: Int, _ element: Element) {
+        if wanted > column.count { column.append(repeating: element, wanted - column.count) }
     }
 }

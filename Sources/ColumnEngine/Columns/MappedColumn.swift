@@ -1,4 +1,4 @@
-/// The fields of mapped items as columns hold them.
+/// What a column of mapped items has of them.
 package enum MappedColumn {
-    case name, serialNumber, valueInDollars, dateCreated, key, keyKind, custom
+    case field(ItemField), key, keyKind, custom
 }

@@ -21,4 +21,13 @@ struct SharedColumn<Element: BitwiseCopyable>: @unchecked Sendable {
         if row < mappedCount, presentRows[Int(row >> 6)] & 1 << UInt64(row & 63) == 0 { return nil }
         return memory[Int(row)]
     }
+
+    /// The row's element, read from the archive when it is only there.
+    @inline(__always)
+    func element(_ row: UInt32, _ column: MappedColumn, _ source: (any RowSource)?, _ empty: Element) -> Element {
+        if let element = self[row] { return element }
+        var element = empty
+        source?.load(column, row, to: &element)
+        return element
+    }
 }

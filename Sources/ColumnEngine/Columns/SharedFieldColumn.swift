@@ -1,7 +1,9 @@
 /// A field's column as it was when a snapshot was taken.
-struct SharedFieldColumn: @unchecked Sendable {
+final class SharedFieldColumn: @unchecked Sendable {
     // Guard: `SharedColumn`'s for the memory; the rest are values.
     private let encoding: FieldColumn.Encoding
+    private let isDeclared: Bool
+    private let unset: Cell
     private let count: Int
     private let words: SharedColumn<UInt64>
     private let presence: SharedColumn<UInt64>
@@ -14,6 +16,8 @@ struct SharedFieldColumn: @unchecked Sendable {
     /// Copies nothing. The column copies what it changes from now on.
     init(_ column: FieldColumn) {
         encoding = column.encoding
+        isDeclared = column.isDeclared
+        unset = column.unset
         count = column.count
         words = column.words.share()
         presence = column.presence.share()
@@ -24,20 +28,24 @@ struct SharedFieldColumn: @unchecked Sendable {
         entries = column.entries
     }
 
-    func cell(_ row: UInt32) -> Cell {
+    /// The cell of a row; nil when it is only in the archive.
+    @inline(__always)
+    func cell(_ row: UInt32) -> Cell? {
         if encoding == .sparse { return entries[row] ?? .absent }
-        guard Int(row) < count else { return .absent }
+        guard Int(row) < count else { return unset }
         switch encoding {
-        case .integers: return has(presence, row) ? Cell(.integer, words[row] ?? 0) : .absent
+        case .integers: return isPresent(row) ? words[row].map { Cell(.integer, $0) } : .absent
         case .reals:
-            guard has(presence, row) else { return .absent }
-            let bits = words[row] ?? 0
+            guard isPresent(row), let bits = words[row] else { return .absent }
             return has(integral, row) ? .integer(Int64(Double(bitPattern: bits))) : Cell(.real, bits)
-        case .dates: return has(presence, row) ? Cell(.date, words[row] ?? 0) : .absent
+        case .dates: return isPresent(row) ? words[row].map { Cell(.date, $0) } : .absent
         case .codes: return dictionary[Int(codes[row] ?? 0)]
-        case .cells, .sparse: return cells[row] ?? .absent
+        case .cells, .sparse: return cells[row]
         }
     }
+
+    @inline(__always)
+    private func isPresent(_ row: UInt32) -> Bool { isDeclared || has(presence, row) }
 
     private func has(_ bits: borrowing SharedColumn<UInt64>, _ row: UInt32) -> Bool {
         (bits[row >> 6] ?? 0) & 1 << UInt64(row & 63) != 0

@@ -5,23 +5,16 @@ import PropertyList
 ///
 /// Predicates compare text with dates and truth values with numbers. A field that holds both is scanned.
 enum IndexedKind {
-    case integer, number, text, date, mixed
-
-    init(_ table: borrowing ItemTable, _ field: ItemField) {
-        switch field {
-        case .name, .serialNumber, .itemKey: self = .text
-        case .valueInDollars: self = .integer
-        case .dateCreated: self = .date
-        default: self = table.indexedKind(field.rawValue)
-        }
-    }
+    /// Declared integers and dates, whose prefix says all there is to say.
+    case integer, date
+    case number, dateCell, text, mixed
 
     /// The parts of an index with the values that are in a relation to constants; nil when the index can't tell.
-    func ranges(_ relation: PredicateConstraint.Relation, field: ItemField) -> [IndexRange]? {
+    func ranges(_ relation: PredicateConstraint.Relation) -> [IndexRange]? {
         if case .among(let constants) = relation {
             var ranges: [IndexRange] = []
             for constant in constants {
-                guard let more = self.ranges(.equal(constant), field: field) else { return nil }
+                guard let more = self.ranges(.equal(constant)) else { return nil }
                 ranges += more
             }
             return ranges
@@ -31,9 +24,9 @@ enum IndexedKind {
         case .number:
             return Self.keys(
                 relation, Self.numberKey, from: .cell(.real(-.infinity), .before), to: .cell(.real(.infinity), .behind))
-        case .date where field == .dateCreated:
-            return Self.keys(relation, Self.dateKey, from: .date(-.infinity, .before), to: .date(.infinity, .behind))
         case .date:
+            return Self.keys(relation, Self.dateKey, from: .date(-.infinity, .before), to: .date(.infinity, .behind))
+        case .dateCell:
             return Self.keys(
                 relation, Self.dateCellKey, from: .cell(.date(-.infinity), .before),
                 to: .cell(.date(.infinity), .behind))

@@ -21,13 +21,20 @@ package final class OrderedIndex {
     @exclusivity(unchecked) private var isPending = RowSet()
     /// Tombstones: entries of the tree to be removed, old values of items in the store, one an item at the most.
     @exclusivity(unchecked) private var tombstones: [IndexEntry] = []
+    /// Nil for a field that was not declared.
+    private let declaredKind: FieldKind?
     /// Whether the prefix says all there is to say about a value.
     private let isExact: Bool
+    /// Whether every item has the field.
+    private let isAlwaysThere: Bool
 
     init(_ store: ColumnStore, _ field: ItemField) {
         self.store = store
         self.field = field
-        isExact = field == .valueInDollars || field == .dateCreated || field == .itemKey
+        let column = store.table.column(field)
+        declaredKind = column?.declaredKind
+        isExact = declaredKind == .integer || declaredKind == .date || field == .itemKey
+        isAlwaysThere = field == .itemKey || column.map { !$0.unset.isAbsent } ?? false
     }
 
     // MARK: Changes of the store
@@ -67,7 +74,7 @@ package final class OrderedIndex {
     }
 
     private func hasValue(_ row: UInt32) -> Bool {
-        !field.isCustom && field != .serialNumber || !store.table.cell(row, field).isAbsent
+        isAlwaysThere || !store.table.cell(row, field).isAbsent
     }
 
     // MARK: Keeping it ready
@@ -106,7 +113,7 @@ package final class OrderedIndex {
 
     private func build() {
         isBuilt = true
-        store.table.materialiseNumbers(of: field)
+        store.table.column(field)?.materialiseNumbers()
         let store = store
         LargeMemory.withBuffer(of: IndexEntry.self, capacity: store.order.count) { entries in
             var count = 0
@@ -200,10 +207,10 @@ package final class OrderedIndex {
 
     @inline(__always)
     private func prefix(_ row: UInt32, in store: ColumnStore) -> UInt64 {
-        switch field {
-        case .valueInDollars: IndexKey.prefix(store.table.values[row])
-        case .dateCreated: CellOrder.ordered(store.table.dates[row])
-        case .itemKey: store.table.withKey(row) { CellOrder.prefix($0) }
+        switch declaredKind {
+        case .integer?: IndexKey.prefix(store.table.cell(row, field).integerValue)
+        case .date?: CellOrder.ordered(store.table.cell(row, field).realValue)
+        case nil where field == .itemKey: store.table.withKey(row) { CellOrder.prefix($0) }
         default: CellOrder.prefix(store.table.cell(row, field))
         }
     }

@@ -48,9 +48,9 @@ extension RowQuery {
     /// The ranks that satisfy all constraints on an index's field; nil when the index can't tell for one of them.
     private func ranges(_ constraints: [PredicateConstraint], _ index: OrderedIndex) -> [Range<Int>]? {
         var found: [Range<Int>] = [0..<index.count]
-        let kind = IndexedKind(store.table, index.field)
+        let kind = index.field == .itemKey ? .text : store.table.indexedKind(index.field)
         for constraint in constraints {
-            guard let ranges = kind.ranges(constraint.relation, field: index.field) else { return nil }
+            guard let ranges = kind.ranges(constraint.relation) else { return nil }
             found = Self.intersection(found, Self.union(ranges.map(index.ranks)))
         }
         return found

@@ -4,19 +4,12 @@ import Wording
 extension ColumnStore {
     /// How a field's values are kept, for people.
     func columnText(_ field: ItemField) -> String {
-        switch field {
-        case .valueInDollars: return "column of \(FieldColumn.Encoding.integers.rawValue)"
-        case .dateCreated: return "column of \(FieldColumn.Encoding.dates.rawValue)"
-        case .name: return table.names.isWhole ? "column of texts" : "texts in the mapped archive"
-        case .serialNumber: return table.serials.isWhole ? "column of texts" : "texts in the mapped archive"
-        case .itemKey: return "keys"
-        default: break
-        }
+        if field == .itemKey { return "keys" }
         guard let column = materialise(field) else {
-            return table.hasKind(field.rawValue) ? "rare field, in the items' own blocks" : "no item has it"
+            return table.hasKind(field) ? "rare field, in the items' own blocks" : "no item has it"
         }
         let values =
-            switch table.soleKind(field.rawValue) {
+            switch table.soleKind(field) {
             case .text: "texts"
             case .integer: "integers"
             case .date: "dates"
@@ -25,7 +18,7 @@ extension ColumnStore {
         return switch column.encoding {
         case .integers, .reals, .dates: "column of \(column.encoding.rawValue)"
         case .codes: "column of \(values), dictionary of \(column.dictionary.count.grouped)"
-        case .cells: "column of \(values)"
+        case .cells: column.cells.isWhole ? "column of \(values)" : "\(values) in the mapped archive"
         case .sparse: "sparse column of \(values)"
         }
     }

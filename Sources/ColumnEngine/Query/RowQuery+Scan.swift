@@ -170,44 +170,27 @@ extension RowQuery {
             return .value { row in .dictionary(store.dictionary(of: row)) }
         }
         guard let field = store.fields.existing(name) else { return .absent }
-        switch field {
-        case .name:
-            // Row by row: of a mapped archive only what the cheaper conditions leave is read.
-            return .utf8 { row, body in body(Cell.text(at: store.table.names.pointer(row))) }
-        case .serialNumber:
-            return .utf8 { row, body in
-                let pointer = store.table.serials.pointer(row)
-                return pointer.pointee.isAbsent ? body(nil) : body(Cell.text(at: pointer))
-            }
-        case .valueInDollars: return .integer { row in store.table.values[row] }
-        case .dateCreated:
-            return .date { row in PropertyListDate(secondsSinceReferenceDate: store.table.dates[row]) }
-        case .itemKey: return .utf8 { row, body in store.table.withKey(row) { body($0) } }
-        default: return customAccessor(field.rawValue)
-        }
-    }
-
-    private func customAccessor(_ field: UInt32) -> PredicateAccessor<UInt32> {
-        let store = store
-        _ = store.materialise(ItemField(rawValue: field))
+        if field == .itemKey { return .utf8 { row, body in store.table.withKey(row) { body($0) } } }
+        // Row by row: of a mapped archive only what the cheaper conditions leave is read of a declared field.
+        _ = store.materialise(field)
         switch store.table.soleKind(field) {
         case .text:
             return .utf8 { row, body in
-                let cell = store.table.customCell(row, field)
+                let cell = store.table.cell(row, field)
                 return cell.isAbsent ? body(nil) : cell.withText { body($0) }
             }
         case .integer:
             return .integer { row in
-                let cell = store.table.customCell(row, field)
+                let cell = store.table.cell(row, field)
                 return cell.isAbsent ? nil : cell.integerValue
             }
         case .date:
             return .date { row in
-                let cell = store.table.customCell(row, field)
+                let cell = store.table.cell(row, field)
                 return cell.isAbsent ? nil : PropertyListDate(secondsSinceReferenceDate: cell.realValue)
             }
         case .mixed:
-            return .value { row in store.heap.value(store.table.customCell(row, field)) }
+            return .value { row in store.heap.value(store.table.cell(row, field)) }
         }
     }
 }

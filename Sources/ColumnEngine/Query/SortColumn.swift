@@ -154,9 +154,10 @@ final class SortColumn {
         case .view(.cells(let cells), _):
             cubby_prefetch(cells + Int(row))
             cells[Int(next)].prefetchText()
-        case .view(.rows, let field):
-            store.table.prefetch(row, field)
-            if store.table.hasText(next, field) { store.table.prefetchText(next, field) }
+        case .view(.mappedTexts(let column), _):
+            column.cells.prefetch(row)
+            column.prefetchText(next)
+        case .view(.rows, let field): store.table.prefetch(row, field)
         default: return
         }
     }

@@ -41,7 +41,7 @@ extension ColumnStore {
 
     /// A cell for a value of a field.
     package func cell(_ value: PropertyListValue, for field: ItemField) -> Cell {
-        if field.isCustom, case .string(var text) = value,
+        if case .string(var text) = value,
             let entry = text.withUTF8({ table.entry(for: $0, field) })
         {
             return entry
@@ -59,7 +59,8 @@ extension ColumnStore {
     /// A new row to be filled, outside of the store; a key and a date are made for one that is given none.
     package func makeDraft() throws(StoreError) -> ItemDraft {
         try checkRoomForRow()
-        let (row, isNew) = table.makeRow(date: Self.noDate, key: PackedKey(text: .absent), isTextKey: true)
+        let (row, isNew) = table.makeRow(key: PackedKey(text: .absent), isTextKey: true)
+        table.setCell(row, .dateCreated, Self.noDate)
         if isNew { order.addRow() }
         return ItemDraft(store: self, row: row)
     }
@@ -77,7 +78,7 @@ extension ColumnStore {
             table.keys[row] = keySource.uuid()
             table.textKeys[row] = false
         }
-        if table.dates[row].bitPattern == Self.noDate.bitPattern { table.dates[row] = Self.now() }
+        if table.cell(row, .dateCreated) == Self.noDate { table.setCell(row, .dateCreated, .date(Self.now())) }
     }
 
     /// Puts a complete draft at the end.
@@ -100,5 +101,5 @@ extension ColumnStore {
     }
 
     /// What a draft has until it is given a date: no number that a field takes.
-    private static let noDate = Double(bitPattern: 0x7FF8_0000_0000_4E4F)
+    private static let noDate = Cell(.date, 0x7FF8_0000_0000_4E4F)
 }

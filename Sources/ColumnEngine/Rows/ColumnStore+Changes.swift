@@ -162,7 +162,7 @@ extension ColumnStore {
             let field = ItemField(rawValue: change.field)
             discard(table.cell(change.row, field), of: field)
             if change.cell == .archived {
-                table.resetToArchived(change.row, field)
+                table.column(field)?.resetToArchived(change.row)
             } else {
                 setStored(change.row, field, change.cell)
             }

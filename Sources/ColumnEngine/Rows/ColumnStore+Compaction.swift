@@ -11,8 +11,6 @@ extension ColumnStore {
             case .free, .dead: continue
             case .draft, .live, .removed: break
             }
-            if table.names.isPresent(row) { table.names[row] = fresh.adopt(table.names[row], from: heap) }
-            if table.serials.isPresent(row) { table.serials[row] = fresh.adopt(table.serials[row], from: heap) }
             if table.keys.isPresent(row), table.textKeys[row] {
                 table.keys[row] = PackedKey(text: fresh.adopt(table.keys[row].cell, from: heap))
             }
@@ -20,8 +18,8 @@ extension ColumnStore {
             let cells = table.custom[row].cells
             for index in cells.indices { cells[index] = fresh.adopt(cells[index], from: heap) }
         }
-        for number in table.columnNumbers {
-            table.column(number)?.replaceCells {
+        for number in 0..<UInt32(table.columns.count) {
+            table.column(ItemField(rawValue: number))?.replaceCells {
                 switch table.state($0) {
                 case .free, .dead: false
                 case .draft, .live, .removed: true

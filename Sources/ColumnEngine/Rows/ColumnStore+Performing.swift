@@ -26,7 +26,8 @@ extension ColumnStore {
     private func insertGiven(_ change: ItemChange) throws(StoreError) {
         if let position = change.position { try checkPosition(position, limit: order.count) }
         try checkRoomForRow()
-        let (row, isNew) = table.makeRow(date: Self.now(), key: keySource.uuid())
+        let (row, isNew) = table.makeRow(key: keySource.uuid())
+        table.setCell(row, .dateCreated, .date(Self.now()))
         if isNew { order.addRow() }
         do throws(StoreError) {
             try fill(ItemDraft(store: self, row: row), change.fields ?? ItemFields(itemKey: change.itemKey))

@@ -108,8 +108,9 @@ package final class ColumnStore {
 
     /// The row is out of the store and out of the history.
     package func rowDied(_ row: UInt32) {
-        heap.discard(table.names[row])
-        heap.discard(table.serials[row])
+        table.forEachDeclared { _, column in
+            if column.encoding == .cells { heap.discard(column.cell(row)) }
+        }
         if table.textKeys[row] { heap.discard(table.keys[row].cell) }
         table.forEachCustomCell(row) { number, cell in discard(cell, of: ItemField(rawValue: number)) }
         table.states[row] = ItemTable.State.dead.rawValue
@@ -147,12 +148,7 @@ package final class ColumnStore {
     }
 
     package func fields(of row: UInt32) -> ItemFields {
-        let serial = table.serials[row]
-        var result = ItemFields(
-            name: CellHeap.string(table.names[row]), serialNumber: serial.isAbsent ? nil : CellHeap.string(serial),
-            valueInDollars: table.values[row],
-            dateCreated: PropertyListDate(secondsSinceReferenceDate: table.dates[row]),
-            itemKey: table.keyString(row))
+        var result = ItemFields(itemKey: table.keyString(row)) { table.cell(row, $0) }
         table.forEachCustomCell(row) { number, cell in
             result.custom[fields.names[Int(number)]] = heap.value(cell)
         }

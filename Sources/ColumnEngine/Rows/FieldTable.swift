@@ -1,6 +1,14 @@
-/// The names of fields and their numbers: the five of the domain first, custom ones as they appear.
+/// The names of fields and their numbers: the declared ones first and `itemKey`, custom ones as they appear.
 package struct FieldTable {
-    package private(set) var names: [String] = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
+    /// By number.
+    package static let declared = [
+        FieldDeclaration(name: "name", kind: .text, unset: Cell(.shortText)),
+        FieldDeclaration(name: "serialNumber", kind: .text, unset: .absent),
+        FieldDeclaration(name: "valueInDollars", kind: .integer, unset: .integer(0)),
+        FieldDeclaration(name: "dateCreated", kind: .date, unset: .date(0)),
+    ]
+
+    package private(set) var names = declared.map(\.name) + ["itemKey"]
     private var numbers: [String: UInt32]
 
     package init() {

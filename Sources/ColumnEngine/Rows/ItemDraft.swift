@@ -37,20 +37,20 @@ package struct ItemDraft {
 
     /// Sets the value in dollars.
     package func setValueInDollars(_ value: Int64) {
-        store.table.values[row] = value
+        store.table.setCell(row, .valueInDollars, .integer(value))
     }
 
     /// Sets the date.
     package func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
         guard date.secondsSinceReferenceDate.isFinite else { return try set(.date(date), for: .dateCreated) }
-        store.table.dates[row] = date.secondsSinceReferenceDate
+        store.table.setCell(row, .dateCreated, .date(date.secondsSinceReferenceDate))
     }
 
     /// Sets a whole record.
     package func set(_ fields: ItemFields) throws(StoreError) {
         try setText(fields.name, .name)
         if let serial = fields.serialNumber { try setText(serial, .serialNumber) }
-        store.table.values[row] = fields.valueInDollars
+        setValueInDollars(fields.valueInDollars)
         if let date = fields.dateCreated { try set(.date(date), for: .dateCreated) }
         if let key = fields.itemKey { try setKey(key) }
         for (name, value) in fields.custom {

@@ -34,5 +34,5 @@ public struct ItemField: Hashable, Sendable {
     }
 
     /// Whether the field is one of a user's own.
-    public var isCustom: Bool { rawValue >= UInt32(Self.domain.count) }
+    public var isCustom: Bool { rawValue > Self.itemKey.rawValue }
 }

@@ -22,10 +22,11 @@ extension ColumnStore {
         guard Self.isPlain(record.name), Self.isPlain(record.serialNumber), row(forKey: key, hash) == nil else {
             return nil
         }
-        let (row, isNew) = table.makeRow(
-            name: record.name.map { heap.text($0) } ?? Cell(.shortText),
-            serial: record.serialNumber.map { heap.text($0) } ?? .absent, value: record.valueInDollars, date: date,
-            key: key)
+        let (row, isNew) = table.makeRow(key: key)
+        if let name = record.name { table.setCell(row, .name, heap.text(name)) }
+        if let serial = record.serialNumber { table.setCell(row, .serialNumber, heap.text(serial)) }
+        table.setCell(row, .valueInDollars, .integer(record.valueInDollars))
+        table.setCell(row, .dateCreated, .date(date))
         if isNew { order.addRow() }
         append(row, hash)
         return row

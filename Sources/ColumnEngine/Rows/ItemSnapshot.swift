@@ -8,111 +8,96 @@ package import PropertyList
 public final class ItemSnapshot: @unchecked Sendable {
     // Guard: what is shared does not change (`Column`, `CopiedBlocks`); `source` and `rows` are for the one thread that
     // reads the snapshot; another has a copy.
-    public let count: Int
-    package let fieldNames: [String]
-    /// By number of a field, the kinds of its cells.
-    package let fieldKinds: [UInt16]
-    private let names: SharedColumn<Cell>
-    private let serials: SharedColumn<Cell>
-    private let values: SharedColumn<Int64>
-    private let dates: SharedColumn<Double>
-    private let keys: SharedColumn<PackedKey>
-    private let textKeys: SharedColumn<Bool>
-    private let custom: SharedColumn<CustomFields>
-    private let columns: [UInt32: SharedFieldColumn]
-    private let columnNumbers: [UInt32]
-    private let copiedBlocks: CopiedBlocks
+    private let contents: Contents
+    /// Those of the contents. Unretained: reference counting would cost more than the access.
+    private let columns: [Unmanaged<SharedFieldColumn>?]
     private let heap: CellHeap
     private let source: (any RowSource)?
-    /// By the key of a copy, the key of the item that it was made from.
-    private let copies: [String: String]
-    /// The rows in order; nil when each is at its own position.
-    private let slots: [UInt32]?
-    private lazy var rows: [UInt32]? = slots.map { slots in
+    private lazy var rows: [UInt32]? = contents.slots.map { slots in
         slots.count == count ? slots : slots.filter { $0 != ItemOrder.hole }
     }
 
-    package init(_ store: ColumnStore) {
-        count = store.order.count
-        fieldNames = store.fields.names
-        fieldKinds = store.table.fieldKinds
-        names = store.table.names.share()
-        serials = store.table.serials.share()
-        values = store.table.values.share()
-        dates = store.table.dates.share()
-        keys = store.table.keys.share()
-        textKeys = store.table.textKeys.share()
-        custom = store.table.custom.share()
-        columnNumbers = store.table.columnNumbers
-        var columns: [UInt32: SharedFieldColumn] = [:]
-        for number in columnNumbers { columns[number] = store.table.column(number).map { SharedFieldColumn($0) } }
-        self.columns = columns
-        copiedBlocks = store.table.shareBlocks()
-        slots = store.order.snapshot
-        copies = store.copies
-        var heap = store.heap
-        source = store.rowSource?.copy()
-        heap.faulted = source?.values
-        self.heap = heap
+    /// What the copies for other threads share.
+    private struct Contents {
+        let count: Int
+        let fieldNames: [String]
+        let fieldKinds: [UInt16]
+        let keys: SharedColumn<PackedKey>
+        let textKeys: SharedColumn<Bool>
+        let custom: SharedColumn<CustomFields>
+        /// By number of a field.
+        let columns: [SharedFieldColumn?]
+        let columnNumbers: [UInt32]
+        let copiedBlocks: CopiedBlocks
+        /// The rows in order; nil when each is at its own position.
+        let slots: [UInt32]?
+        /// By the key of a copy, the key of the item that it was made from.
+        let copies: [String: String]
+
+        init(_ store: ColumnStore) {
+            count = store.order.count
+            fieldNames = store.fields.names
+            fieldKinds = store.table.fieldKinds
+            keys = store.table.keys.share()
+            textKeys = store.table.textKeys.share()
+            custom = store.table.custom.share()
+            columns = (0..<UInt32(store.fields.names.count)).map {
+                store.table.column(ItemField(rawValue: $0)).map { SharedFieldColumn($0) }
+            }
+            columnNumbers = store.table.columnNumbers
+            copiedBlocks = store.table.shareBlocks()
+            slots = store.order.snapshot
+            copies = store.copies
+        }
+    }
+
+    package convenience init(_ store: ColumnStore) {
+        self.init(Contents(store), store.heap, store.rowSource)
     }
 
     /// The same for another thread.
-    package init(_ other: ItemSnapshot) {
-        count = other.count
-        fieldNames = other.fieldNames
-        fieldKinds = other.fieldKinds
-        names = other.names
-        serials = other.serials
-        values = other.values
-        dates = other.dates
-        keys = other.keys
-        textKeys = other.textKeys
-        custom = other.custom
-        columns = other.columns
-        columnNumbers = other.columnNumbers
-        copiedBlocks = other.copiedBlocks
-        slots = other.slots
-        copies = other.copies
-        var heap = other.heap
-        source = other.source?.copy()
-        heap.faulted = source?.values
+    package convenience init(_ other: ItemSnapshot) { self.init(other.contents, other.heap, other.source) }
+
+    private init(_ contents: Contents, _ heap: CellHeap, _ source: (any RowSource)?) {
+        self.contents = contents
+        columns = contents.columns.map { $0.map(Unmanaged.passUnretained) }
+        self.source = source?.copy()
+        var heap = heap
+        heap.faulted = self.source?.values
         self.heap = heap
     }
 
+    public var count: Int { contents.count }
+    package var fieldNames: [String] { contents.fieldNames }
+    /// By number of a field, the kinds of its cells.
+    package var fieldKinds: [UInt16] { contents.fieldKinds }
+
     /// Whether all items are in memory and none is only in the mapped archive.
     package var isInMemory: Bool { source == nil }
-
-    private var isInRowOrder: Bool { slots == nil }
 
     /// Whether something of the archive could not be read.
     package var isDamaged: Bool { source?.isDamaged ?? false }
 
     @inline(__always)
-    private func row(_ position: Int) -> UInt32 { isInRowOrder ? UInt32(position) : rows?[position] ?? 0 }
+    private func row(_ position: Int) -> UInt32 { contents.slots == nil ? UInt32(position) : rows?[position] ?? 0 }
 
-    @inline(__always)
-    private func element<Element: BitwiseCopyable>(
-        _ column: borrowing SharedColumn<Element>, _ kind: MappedColumn, _ position: Int, _ empty: Element
-    ) -> Element {
+    /// A field's cell; absent for `itemKey`.
+    @inline(never)
+    package func cell(_ position: Int, _ field: ItemField) -> Cell {
         let row = row(position)
-        if let element = column[row] { return element }
-        var element = empty
-        source?.load(kind, row, to: &element)
-        return element
+        guard let column = columns[Int(field.rawValue)] else { return .absent }
+        return column._withUnsafeGuaranteedRef { $0.cell(row) } ?? source?.cell(row, of: field) ?? .absent
     }
 
     @inline(never)
-    package func name(_ position: Int) -> Cell { element(names, .name, position, Cell(.shortText)) }
+    package func key(_ position: Int) -> PackedKey {
+        contents.keys.element(row(position), .key, source, PackedKey(high: 0, low: 0))
+    }
+
     @inline(never)
-    package func serialNumber(_ position: Int) -> Cell { element(serials, .serialNumber, position, .absent) }
-    @inline(never)
-    package func valueInDollars(_ position: Int) -> Int64 { element(values, .valueInDollars, position, 0) }
-    @inline(never)
-    package func dateCreated(_ position: Int) -> Double { element(dates, .dateCreated, position, 0) }
-    @inline(never)
-    package func key(_ position: Int) -> PackedKey { element(keys, .key, position, PackedKey(high: 0, low: 0)) }
-    @inline(never)
-    package func isTextKey(_ position: Int) -> Bool { element(textKeys, .keyKind, position, false) }
+    package func isTextKey(_ position: Int) -> Bool {
+        contents.textKeys.element(row(position), .keyKind, source, false)
+    }
 
     /// Calls `body` with each custom field of an item and its cell, in the order of the fields' numbers.
     @inline(never)
@@ -121,11 +106,13 @@ public final class ItemSnapshot: @unchecked Sendable {
     ) throws(Failure) {
         guard fieldNames.count > ItemField.domain.count else { return }
         let row = row(position)
-        let present = custom[row]
+        let present = contents.custom[row]
         var block = present ?? .none
         if present == nil { source?.load(.custom, row, to: &block) }
         defer { if present == nil { block.release() } }
-        try FieldMerge.forEach(block, columnNumbers, { columns[$0]?.cell(row) ?? .absent }, body)
+        try FieldMerge.forEach(
+            block, contents.columnNumbers,
+            { columns[Int($0)]?._withUnsafeGuaranteedRef { $0.cell(row) } ?? .absent }, body)
     }
 
     @inline(never)
@@ -146,16 +133,11 @@ public final class ItemSnapshot: @unchecked Sendable {
 
     /// The key of the item that an item was copied from, in this process.
     @inline(never)
-    package func source(ofCopy key: String) -> String? { copies[key] }
+    package func source(ofCopy key: String) -> String? { contents.copies[key] }
 
     /// The items' fields, for a persistence that keeps whole records.
     public func fields(at position: Int) -> ItemFields {
-        let serial = serialNumber(position)
-        var result = ItemFields(
-            name: CellHeap.string(name(position)), serialNumber: serial.isAbsent ? nil : CellHeap.string(serial),
-            valueInDollars: valueInDollars(position),
-            dateCreated: PropertyListDate(secondsSinceReferenceDate: dateCreated(position)),
-            itemKey: keyString(position))
+        var result = ItemFields(itemKey: keyString(position)) { cell(position, $0) }
         forEachCustomField(position) { field, cell in
             result.custom[fieldNames[Int(field)]] = heap.value(cell)
         }

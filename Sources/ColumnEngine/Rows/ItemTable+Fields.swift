@@ -1,38 +1,74 @@
 import PropertyList
 
-/// The fields beyond the domain's: a column each where one item in sixteen has it, else the items' own blocks.
+/// The columns of fields: a declared field always has one, another where one item in sixteen has it; else it is in the
+/// items' own blocks.
 ///
 /// A block may still hold what a field had when it got its column. The column counts.
 extension ItemTable {
-    /// The column of a field beyond the domain's; nil for one that is rare, or that no query has named since its archive was
+    /// A field's column; nil for `itemKey`, and for a field that is rare or that no query has named since its archive was
     /// mapped.
-    @inline(__always)
-    func column(_ field: UInt32) -> FieldColumn? {
-        let place = Int(field) - ItemField.domain.count
-        return place >= 0 && place < columns.count ? columns[place] : nil
+    func column(_ field: ItemField) -> FieldColumn? {
+        Int(field.rawValue) < columns.count ? columns[field.rawValue]?.takeUnretainedValue() : nil
     }
 
+    /// Calls a body with a field's column, if there is one. Unretained: reference counting would cost more than the access.
     @inline(__always)
-    func customCell(_ row: UInt32, _ field: UInt32) -> Cell {
-        if let column = column(field) { return column.cell(row) }
-        return custom[row][field]
+    func withColumn<Result>(_ field: ItemField, _ body: (FieldColumn) -> Result) -> Result? {
+        guard Int(field.rawValue) < columns.count, let column = columns.peek(field.rawValue) else { return nil }
+        return column._withUnsafeGuaranteedRef(body)
     }
 
-    mutating func setCustomCell(_ row: UInt32, _ field: UInt32, _ cell: Cell) {
-        note(cell, in: Int(field))
-        if let column = column(field) {
-            column.set(row, cell)
-            return
+    /// Calls a body with the column of each declared field.
+    @inline(__always)
+    func forEachDeclared(_ body: (ItemField, FieldColumn) -> Void) {
+        for number in 0..<ItemField.itemKey.rawValue {
+            let field = ItemField(rawValue: number)
+            _ = withColumn(field) { body(field, $0) }
         }
-        let isNew = setInBlock(row, field, cell)
-        if isNew { countInBlocks(field) }
+    }
+
+    /// A field's value; absent for `itemKey`, which is no cell.
+    @inline(__always)
+    func cell(_ row: UInt32, _ field: ItemField) -> Cell {
+        if let cell = withColumn(field, { $0.cell(row) }) { return cell }
+        return field == .itemKey ? .absent : custom[row][field.rawValue]
+    }
+
+    /// Sets a field to a cell of a kind that the field takes.
+    @inline(__always)
+    mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
+        if field.isCustom { note(cell, in: Int(field.rawValue)) }
+        if withColumn(field, { $0.set(row, cell) }) != nil || field == .itemKey { return }
+        if setInBlock(row, field.rawValue, cell) { countInBlocks(field) }
+    }
+
+    /// Whether a field has the value that the archive has, and that nobody has looked at. Custom fields share a block.
+    func isArchived(_ row: UInt32, _ field: ItemField) -> Bool { column(field)?.isArchived(row) ?? false }
+
+    /// Prefetches the element of an item's field.
+    @inline(__always)
+    func prefetch(_ row: UInt32, _ field: ItemField) {
+        if withColumn(field, { $0.prefetch(row) }) != nil { return }
+        if field == .itemKey { keys.prefetch(row) } else { custom.prefetch(row) }
+    }
+
+    /// Prefetches the elements that a script's access to an item's field reads.
+    @inline(__always)
+    func prefetchRead(_ row: UInt32, _ field: ItemField) {
+        states.prefetch(row)
+        if field == .itemKey { textKeys.prefetch(row) }
+        prefetch(row, field)
     }
 
     /// Calls a body with each field beyond the domain's that an item has, and its cell, in the order of the fields' numbers.
     func forEachCustomCell<Failure: Error>(
         _ row: UInt32, _ body: (UInt32, Cell) throws(Failure) -> Void
     ) throws(Failure) {
-        try FieldMerge.forEach(custom[row], columnNumbers, { column($0)?.cell(row) ?? .absent }, body)
+        try FieldMerge.forEach(
+            custom[row], columnNumbers,
+            { number in
+                withColumn(ItemField(rawValue: number)) { $0.cell(row) } ?? .absent
+            }, body)
     }
 
     /// The numbers of the fields beyond the domain's that an item has, ascending.
@@ -44,28 +80,28 @@ extension ItemTable {
 
     /// The cell that a field has for a text already.
     func entry(for text: UnsafeBufferPointer<UInt8>, _ field: ItemField) -> Cell? {
-        field.isCustom ? column(field.rawValue)?.entry(for: text) : nil
+        column(field)?.entry(for: text)
     }
 
     /// Whether the texts of a field's cells are a dictionary's.
     @inline(__always)
-    func keepsTexts(_ field: ItemField) -> Bool { field.isCustom && column(field.rawValue)?.keepsTexts ?? false }
+    func keepsTexts(_ field: ItemField) -> Bool { withColumn(field) { $0.keepsTexts } ?? false }
 
     /// Whether some item has had a field beyond the domain's.
-    func hasKind(_ field: UInt32) -> Bool { Int(field) < fieldKinds.count && fieldKinds[Int(field)] != 0 }
+    func hasKind(_ field: ItemField) -> Bool { kinds(field) ?? 0 != 0 }
 
     // MARK: Columns
 
     /// Notes that one more block has a field, which gets a column when it is not rare any more.
-    private mutating func countInBlocks(_ field: UInt32) {
-        let place = Int(field) - ItemField.domain.count
+    private mutating func countInBlocks(_ field: ItemField) {
+        let place = Int(field.rawValue)
         while blockCounts.count <= place { blockCounts.append(0) }
         blockCounts[place] += 1
         // What a mapped archive has is not counted: there a query asks for the column.
         guard !isMapped, blockCounts[place] >= FieldColumn.denseShare,
             blockCounts[place] * FieldColumn.denseShare >= rowCount
         else { return }
-        if let column = madeColumn({ custom[$0][field] }) { install(column, field) }
+        if let column = madeColumn({ custom[$0][field.rawValue] }) { install(column, field) }
     }
 
     /// Has the column of a field here, for who is going to look at all items: of a mapped archive it is read now, from
@@ -73,14 +109,16 @@ extension ItemTable {
     ///
     /// - Returns: nil for a field that is rare, or that no item has had, and when the work has to stop: the query that asked
     ///   finds that out with its first batch.
-    mutating func materialise(_ field: UInt32, _ source: (any RowSource)?, _ discard: (Cell) -> Void) -> FieldColumn? {
+    mutating func materialise(
+        _ field: ItemField, _ source: (any RowSource)?, _ discard: (Cell) -> Void
+    ) -> FieldColumn? {
         if let column = column(field) {
             column.settleEncoding(discard)
             return column
         }
         guard isMapped, let source, hasKind(field) else { return nil }
-        source.beginColumn(field)
-        let column = madeColumn { row in custom.isPresent(row) ? custom[row][field] : source.cell(row) }
+        source.beginColumn(field.rawValue)
+        let column = madeColumn { row in custom.isPresent(row) ? custom[row][field.rawValue] : source.cell(row) }
         source.endColumn()
         if let column { install(column, field) }
         return column
@@ -103,11 +141,10 @@ extension ItemTable {
         return made
     }
 
-    private mutating func install(_ column: FieldColumn, _ field: UInt32) {
-        let place = Int(field) - ItemField.domain.count
-        while columns.count <= place { columns.append(nil) }
-        columns[place] = column
-        columnNumbers.append(field)
+    private mutating func install(_ column: FieldColumn, _ field: ItemField) {
+        while columns.count <= Int(field.rawValue) { columns.append(nil) }
+        columns[field.rawValue] = .passRetained(column)
+        columnNumbers.append(field.rawValue)
         columnNumbers.sort()
     }
 }

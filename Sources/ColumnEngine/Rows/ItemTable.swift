@@ -17,11 +17,12 @@ package struct ItemTable: ~Copyable {
         case dead
     }
 
-    var names = Column<Cell>()
-    var serials = Column<Cell>()
-    var values = Column<Int64>()
-    /// Seconds since the reference date.
-    var dates = Column<Double>()
+    /// By number of a field, retained; nil for `itemKey` and fields in blocks. See `ItemTable+Fields.swift`.
+    var columns = Column<Unmanaged<FieldColumn>?>()
+    /// The column of the first declared integers, which scripts change most.
+    private let firstInteger: Unmanaged<FieldColumn>?
+    /// The fields beyond the domain's that have a column, ascending.
+    var columnNumbers: [UInt32] = []
     var keys = Column<PackedKey>()
     var custom = Column<CustomFields>()
     var states = Column<UInt8>()
@@ -34,10 +35,6 @@ package struct ItemTable: ~Copyable {
     private var generations: [UInt16] = []
     /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
     private var customKinds: [UInt16] = []
-    /// By number of a field behind the domain's; nil for those in blocks. See `ItemTable+Fields.swift`.
-    var columns: [FieldColumn?] = []
-    /// The fields that have a column, ascending.
-    var columnNumbers: [UInt32] = []
     /// In how many blocks each field has been put.
     var blockCounts: [Int] = []
     /// Whether fields of items may still be in an archive alone.
@@ -48,7 +45,14 @@ package struct ItemTable: ~Copyable {
     /// Whether some item has or had a custom field: else there is nothing to free.
     private var hasCustomFields = false
 
+    init() {
+        let declared = FieldTable.declared.map { Unmanaged.passRetained(FieldColumn($0)) }
+        firstInteger = zip(FieldTable.declared, declared).first { $0.0.kind == .integer }?.1
+        for column in declared { columns.append(column) }
+    }
+
     deinit {
+        for number in 0..<UInt32(columns.count) { columns[number]?.release() }
         guard hasCustomFields else { return }
         for row in 0..<UInt32(custom.count) where custom.isPresent(row) { custom.pointer(row).pointee.release() }
     }
@@ -61,10 +65,7 @@ package struct ItemTable: ~Copyable {
     }
 
     mutating func reserve(_ wanted: Int) {
-        names.reserve(wanted)
-        serials.reserve(wanted)
-        values.reserve(wanted)
-        dates.reserve(wanted)
+        forEachDeclared { $1.reserve(wanted) }
         keys.reserve(wanted)
         custom.reserve(wanted)
         states.reserve(wanted)
@@ -74,43 +75,36 @@ package struct ItemTable: ~Copyable {
 
     /// Prefetches the elements that the journal's record of a changed value reads.
     @inline(__always)
-    func prefetchChanged(_ row: UInt32) {
+    func prefetchChanged(_ row: UInt32, _ field: ItemField) {
         keys.prefetch(row)
-        prefetch(row)
+        textKeys.prefetch(row)
+        prefetch(row, field)
     }
 
-    /// Prefetches the item's value and state while its key is compared.
+    /// Prefetches the item's first number and state while its key is compared.
     @inline(__always)
     func prefetch(_ row: UInt32) {
-        values.prefetch(row)
+        _ = firstInteger?._withUnsafeGuaranteedRef { $0.words.prefetch(row) }
         states.prefetch(row)
         textKeys.prefetch(row)
     }
 
-    /// A row in state `draft` with the fields given, and whether it is one that the columns did not have.
+    /// A row in state `draft` with its fields unset, and whether it is one that the columns did not have.
     @inline(__always)
     mutating func makeRow(
-        name: Cell = Cell(.shortText), serial: Cell = .absent, value: Int64 = 0, date: Double = 0,
         key: PackedKey = PackedKey(high: 0, low: 0), isTextKey: Bool = false
     ) -> (row: UInt32, isNew: Bool) {
         // A snapshot may still read the free rows.
         if !freeRows.isEmpty, !hasSnapshot, let row = freeRows.popLast() {
-            copyIfShared()
-            for number in columnNumbers { column(number)?.clear(row) }
-            names[row] = name
-            serials[row] = serial
-            values[row] = value
-            dates[row] = date
+            keys.copyIfShared()
+            textKeys.copyIfShared()
+            for number in 0..<UInt32(columns.count) { _ = withColumn(ItemField(rawValue: number)) { $0.clear(row) } }
             keys[row] = key
             textKeys[row] = isTextKey
             states[row] = State.draft.rawValue
             return (row, false)
         }
         let row = UInt32(states.count)
-        names.append(name)
-        serials.append(serial)
-        values.append(value)
-        dates.append(date)
         keys.append(key)
         custom.append(.none)
         states.append(State.draft.rawValue)
@@ -163,17 +157,6 @@ package struct ItemTable: ~Copyable {
         return fresh
     }
 
-    /// Copy on write: copies the columns that a snapshot shares, before rows that it has are changed.
-    private mutating func copyIfShared() {
-        names.copyIfShared()
-        serials.copyIfShared()
-        values.copyIfShared()
-        dates.copyIfShared()
-        keys.copyIfShared()
-        textKeys.copyIfShared()
-        custom.copyIfShared()
-    }
-
     /// The address of the row's object; nil when there is none.
     @inline(__always)
     func handle(_ row: UInt32) -> UnsafeRawPointer? { handles[row] }
@@ -185,10 +168,7 @@ package struct ItemTable: ~Copyable {
 
     /// Makes the empty table one of `count` items that are all still in an archive.
     mutating func map(_ count: Int, customKinds: [UInt16], _ source: any RowSource) {
-        names.map(count, .name, source)
-        serials.map(count, .serialNumber, source)
-        values.map(count, .valueInDollars, source, isDense: true)
-        dates.map(count, .dateCreated, source)
+        forEachDeclared { $1.map(count, $0, source) }
         keys.map(count, .key, source)
         textKeys.map(count, .keyKind, source)
         handles.fillWithZeros(count)
@@ -201,63 +181,6 @@ package struct ItemTable: ~Copyable {
 
     /// By number of a custom field, the kinds of cells that it has ever held, a bit a kind.
     var fieldKinds: [UInt16] { customKinds }
-
-    /// A field's value; absent for `itemKey`, which is no cell.
-    @inline(__always)
-    func cell(_ row: UInt32, _ field: ItemField) -> Cell {
-        switch field {
-        case .name: names[row]
-        case .serialNumber: serials[row]
-        case .valueInDollars: .integer(values[row])
-        case .dateCreated: .date(dates[row])
-        case .itemKey: .absent
-        default: customCell(row, field.rawValue)
-        }
-    }
-
-    /// Whether a field has the value that the archive has, and that nobody has looked at.
-    func isArchived(_ row: UInt32, _ field: ItemField) -> Bool {
-        switch field {
-        case .name: !names.isPresent(row)
-        case .serialNumber: !serials.isPresent(row)
-        case .valueInDollars: !values.isPresent(row)
-        case .dateCreated: !dates.isPresent(row)
-        // Custom fields share a block.
-        default: false
-        }
-    }
-
-    /// Gives a field of a mapped row the value that the archive has.
-    func resetToArchived(_ row: UInt32, _ field: ItemField) {
-        switch field {
-        case .name: names.forget(row)
-        case .serialNumber: serials.forget(row)
-        case .valueInDollars: values.forget(row)
-        case .dateCreated: dates.forget(row)
-        default: break
-        }
-    }
-
-    /// Sets a field to a cell of a kind that the field takes.
-    @inline(__always)
-    mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
-        switch field {
-        case .name:
-            names.copyIfShared()
-            names[row] = cell
-        case .serialNumber:
-            serials.copyIfShared()
-            serials[row] = cell
-        case .valueInDollars:
-            values.copyIfShared()
-            values[row] = cell.integerValue
-        case .dateCreated:
-            dates.copyIfShared()
-            dates[row] = cell.realValue
-        case .itemKey: break
-        default: setCustomCell(row, field.rawValue, cell)
-        }
-    }
 
     /// Sets a field in an item's block.
     ///
@@ -279,32 +202,36 @@ package struct ItemTable: ~Copyable {
         if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
     }
 
-    /// What a custom field holds wherever it holds anything.
-    enum SoleKind {
-        case text, integer, date, mixed
+    /// The kinds of cells that a custom field has ever held; nil when it was never set.
+    func kinds(_ field: ItemField) -> UInt16? {
+        Int(field.rawValue) < customKinds.count ? customKinds[Int(field.rawValue)] : nil
     }
 
-    func soleKind(_ field: UInt32) -> SoleKind {
-        guard Int(field) < customKinds.count else { return .mixed }
-        let kinds = customKinds[Int(field)]
-        func only(_ allowed: Cell.Kind...) -> Bool {
-            kinds != 0 && allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
-        }
-        if only(.shortText, .longText) { return .text }
-        if only(.integer) { return .integer }
-        return only(.date) ? .date : .mixed
+    func soleKind(_ field: ItemField) -> FieldKind {
+        if let kind = column(field)?.declaredKind { return kind }
+        guard let kinds = kinds(field), kinds != 0 else { return .mixed }
+        if Self.areOnly(kinds, .shortText, .longText) { return .text }
+        if Self.areOnly(kinds, .integer) { return .integer }
+        return Self.areOnly(kinds, .date) ? .date : .mixed
     }
 
     /// The same for an index: numbers of all kinds are one, and what is never there is text.
-    func indexedKind(_ field: UInt32) -> IndexedKind {
-        guard Int(field) < customKinds.count else { return .text }
-        let kinds = customKinds[Int(field)]
-        func only(_ allowed: Cell.Kind...) -> Bool {
-            allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
+    func indexedKind(_ field: ItemField) -> IndexedKind {
+        switch column(field)?.declaredKind {
+        case .text?: return .text
+        case .integer?: return .integer
+        case .date?: return .date
+        case .mixed?: return .mixed
+        case nil: break
         }
-        if only(.shortText, .longText) { return .text }
-        if only(.integer, .real, .single) { return .number }
-        return only(.date) ? .date : .mixed
+        guard let kinds = kinds(field) else { return .text }
+        if Self.areOnly(kinds, .shortText, .longText) { return .text }
+        if Self.areOnly(kinds, .integer, .real, .single) { return .number }
+        return Self.areOnly(kinds, .date) ? .dateCell : .mixed
+    }
+
+    private static func areOnly(_ kinds: UInt16, _ allowed: Cell.Kind...) -> Bool {
+        allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
     }
 
     // MARK: Keys

@@ -25,31 +25,37 @@ final class ArchiveRows: RowSource {
 
     var isDamaged: Bool { !damage.isEmpty }
 
-    /// Reads one element of a column into its place.
+    /// Reads one element of a column into its place. A column of texts has whole cells, one of numbers or dates their words.
     func load(_ column: MappedColumn, _ row: UInt32, to element: UnsafeMutableRawPointer) {
-        let row = Int(row)
+        let number = Int(row)
         do throws(PropertyListError) {
             switch column {
-            case .name: element.storeBytes(of: try items.text(row, .name, values), as: Cell.self)
-            case .serialNumber: element.storeBytes(of: try items.text(row, .serialNumber, values), as: Cell.self)
-            case .valueInDollars: element.storeBytes(of: try value(row), as: Int64.self)
-            case .dateCreated: element.storeBytes(of: try items.date(row), as: Double.self)
-            case .key: element.storeBytes(of: try items.key(row, values).0, as: PackedKey.self)
-            case .keyKind: element.storeBytes(of: try items.key(row, values).isText, as: Bool.self)
-            case .custom: element.storeBytes(of: try items.custom(row, values), as: CustomFields.self)
+            case .field(let field) where FieldTable.declared[Int(field.rawValue)].kind == .text:
+                element.storeBytes(of: cell(row, of: field), as: Cell.self)
+            case .field(let field): element.storeBytes(of: cell(row, of: field).tail, as: UInt64.self)
+            case .key: element.storeBytes(of: try items.key(number, values).0, as: PackedKey.self)
+            case .keyKind: element.storeBytes(of: try items.key(number, values).isText, as: Bool.self)
+            case .custom: element.storeBytes(of: try items.custom(number, values), as: CustomFields.self)
             }
         } catch {
-            note("item \(row + 1) of the archive cannot be read whole: \(error.message)")
+            note(row, error)
             switch column {
-            case .name: element.storeBytes(of: Cell(.shortText), as: Cell.self)
-            case .serialNumber: element.storeBytes(of: .absent, as: Cell.self)
-            case .valueInDollars: element.storeBytes(of: 0, as: Int64.self)
-            case .dateCreated: element.storeBytes(of: 0, as: Double.self)
             // A key that nothing else has, the same at each reading.
             case .key: element.storeBytes(of: .uuid(high: UInt64(row), low: .max, version: 8), as: PackedKey.self)
             case .keyKind: element.storeBytes(of: false, as: Bool.self)
+            case .field: break
             case .custom: element.storeBytes(of: .none, as: CustomFields.self)
             }
+        }
+    }
+
+    func cell(_ row: UInt32, of field: ItemField) -> Cell {
+        do throws(PropertyListError) {
+            if field == .valueInDollars, let number = numbers?.number(Int(row)) { return .integer(number) }
+            return try items.cell(Int(row), field, values)
+        } catch {
+            note(row, error)
+            return FieldTable.declared[Int(field.rawValue)].unset
         }
     }
 
@@ -62,17 +68,17 @@ final class ArchiveRows: RowSource {
     ///   - elements: the place of the first one.
     /// - Returns: whether it did.
     func load(_ column: MappedColumn, _ absent: UInt64, from first: Int, to elements: UnsafeMutableRawPointer) -> Bool {
-        column == .valueInDollars && numbers?.copy(absent, from: first, to: elements) ?? false
+        guard case .field(.valueInDollars) = column else { return false }
+        return numbers?.copy(absent, from: first, to: elements) ?? false
     }
 
     /// Reads the elements of some rows of a column of texts together, and leaves those that cannot be read in this way
     /// ``Cell/archived``; nothing is kept or reported.
     func texts(_ column: MappedColumn, _ rows: UnsafeBufferPointer<UInt32>, into cells: UnsafeMutablePointer<Cell>) {
-        switch column {
-        case .name: items.texts(rows, .name, into: cells)
-        case .serialNumber: items.texts(rows, .serialNumber, into: cells)
-        default: cells.initialize(repeating: .archived, count: rows.count)
+        guard case .field(let field) = column else {
+            return cells.initialize(repeating: .archived, count: rows.count)
         }
+        items.texts(rows, field, into: cells)
     }
 
     // MARK: One field of all rows
@@ -83,14 +89,9 @@ final class ArchiveRows: RowSource {
 
     func cell(_ row: UInt32) -> Cell {
         do throws(PropertyListError) { return try items.columnCell(Int(row), values) } catch {
-            note("item \(row + 1) of the archive cannot be read whole: \(error.message)")
+            note(row, error)
             return .absent
         }
-    }
-
-    private func value(_ row: Int) throws(PropertyListError) -> Int64 {
-        if let number = numbers?.number(row) { return number }
-        return try items.value(row)
     }
 
     /// The row's key where it lies, when it is a UUID that can be read; nothing is kept or reported.
@@ -98,7 +99,8 @@ final class ArchiveRows: RowSource {
         try? items.uuid(Int(row))
     }
 
-    private func note(_ text: String) {
+    private func note(_ row: UInt32, _ error: PropertyListError) {
+        let text = "item \(row + 1) of the archive cannot be read whole: \(error.message)"
         guard damage.count < 20, !damage.contains(text) else { return }
         damage.append(text)
         onDamage?(text)

@@ -68,10 +68,10 @@ package struct ItemArchiveWriter {
             0..<snapshot.count, of: archivedClass, isMutable: schema.isMutableArray
         ) { index, archiver throws(ArchiveError) in
             expect(index + Self.lookahead, archiver)
-            try snapshot.name(index).withText { text throws(ArchiveError) in
+            try snapshot.cell(index, .name).withText { text throws(ArchiveError) in
                 try archiver.encode(utf8: text, forKey: name)
             }
-            let serialNumber = snapshot.serialNumber(index)
+            let serialNumber = snapshot.cell(index, .serialNumber)
             if serialNumber.isAbsent {
                 try archiver.encode(String?.none, forKey: serial)
             } else {
@@ -80,11 +80,13 @@ package struct ItemArchiveWriter {
                 }
             }
             if valueIsObject {
-                try archiver.encode(PropertyListValue.integer(snapshot.valueInDollars(index)), forKey: value)
+                try archiver.encode(
+                    PropertyListValue.integer(snapshot.cell(index, .valueInDollars).integerValue), forKey: value)
             } else {
-                try archiver.encode(snapshot.valueInDollars(index), forKey: value)
+                try archiver.encode(snapshot.cell(index, .valueInDollars).integerValue, forKey: value)
             }
-            try archiver.encode(PropertyListDate(secondsSinceReferenceDate: snapshot.dateCreated(index)), forKey: date)
+            try archiver.encode(
+                PropertyListDate(secondsSinceReferenceDate: snapshot.cell(index, .dateCreated).realValue), forKey: date)
             if hasKeyless, keylessItems.contains(snapshot.keyString(index)) {
                 // Without a key in its application's sense: that one stays nil, and ours has a name of its own.
                 try archiver.encode(String?.none, forKey: key)
@@ -118,9 +120,9 @@ package struct ItemArchiveWriter {
     @inline(__always)
     private func expect(_ index: Int, _ archiver: KeyedArchiver) {
         guard snapshot.isInMemory, index < snapshot.count else { return }
-        snapshot.name(index).withText { archiver.expect($0) }
-        snapshot.serialNumber(index).withText { archiver.expect($0) }
-        archiver.expect(PropertyListDate(secondsSinceReferenceDate: snapshot.dateCreated(index)))
+        snapshot.cell(index, .name).withText { archiver.expect($0) }
+        snapshot.cell(index, .serialNumber).withText { archiver.expect($0) }
+        archiver.expect(PropertyListDate(secondsSinceReferenceDate: snapshot.cell(index, .dateCreated).realValue))
     }
 
     /// Writes what an item holds in objects of another application's classes, where no custom field has taken its place.

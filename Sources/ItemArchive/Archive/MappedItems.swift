@@ -24,8 +24,8 @@ struct MappedItems: Sendable {
     private struct Shape {
         /// The run of items that has it.
         var run = -1
-        /// Where each field of the domain stands among the keys; -1 for nowhere.
-        var places: (name: Int, serial: Int, value: Int, date: Int, key: Int) = (-1, -1, -1, -1, -1)
+        /// Where each declared field stands among the keys, by number, and `itemKey` behind them; -1 for nowhere.
+        var places = [Int](repeating: -1, count: ItemField.domain.count)
         /// The custom fields, by number, and where they stand.
         var custom: [(number: UInt32, place: Int)] = []
     }
@@ -60,23 +60,38 @@ struct MappedItems: Sendable {
 
     // MARK: Fields
 
-    mutating func text(_ row: Int, _ field: ItemField, _ values: FaultedValues) throws(PropertyListError) -> Cell {
+    /// A declared field's cell.
+    mutating func cell(_ row: Int, _ field: ItemField, _ values: FaultedValues) throws(PropertyListError) -> Cell {
         let item = try item(row)
-        let place = field == .name ? shape.places.name : field == .serialNumber ? shape.places.serial : shape.places.key
-        guard place >= 0 else { return field == .name ? Cell(.shortText) : .absent }
-        let cell = try text(at: try archive.object(at: place, in: item), values)
-        return field == .name && cell.isAbsent ? Cell(.shortText) : cell
+        let declaration = FieldTable.declared[Int(field.rawValue)]
+        let place = shape.places[Int(field.rawValue)]
+        guard place >= 0 else { return declaration.unset }
+        switch declaration.kind {
+        case .text, .mixed:
+            let cell = try text(at: try archive.object(at: place, in: item), values)
+            return cell.isAbsent ? declaration.unset : cell
+        case .integer:
+            guard case .integer(let value)? = try archive.table.number(at: archive.object(at: place, in: item)) else {
+                throw .corruptArchive("\(declaration.name) of item \(row + 1) is no integer")
+            }
+            return .integer(value)
+        case .date:
+            guard let date = try archive.date(at: place, in: item) else {
+                throw .corruptArchive("\(declaration.name) of item \(row + 1) is no date")
+            }
+            return .date(date.secondsSinceReferenceDate)
+        }
     }
 
     /// Reads the texts of some rows together, where they lie: nothing is kept.
     ///
     /// A cell is ``Cell/archived`` when its text cannot be read in this way, since an item is unlike its neighbours, a text
-    /// is beyond ASCII, or something is damaged; it is left to ``text(_:_:_:)``.
+    /// is beyond ASCII, or something is damaged; it is left to ``cell(_:_:_:)``.
     mutating func texts(
         _ rows: UnsafeBufferPointer<UInt32>, _ field: ItemField, into cells: UnsafeMutablePointer<Cell>
     ) {
         if shape.run < 0, let first = rows.first { _ = try? item(Int(first)) }
-        let place = field == .name ? shape.places.name : shape.places.serial
+        let (place, unset) = (shape.places[Int(field.rawValue)], FieldTable.declared[Int(field.rawValue)].unset)
         let nullText = (try? archive.table.propertyList.asciiString(at: archive.table.nilNumber))?.baseAddress
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: rows.count) { texts in
             guard shape.run == archive.runNumber,
@@ -88,7 +103,7 @@ struct MappedItems: Sendable {
                 if text.baseAddress == nil {
                     cells[index] = .archived
                 } else if text.baseAddress == nullText {
-                    cells[index] = field == .name ? Cell(.shortText) : .absent
+                    cells[index] = unset
                 } else {
                     cells[index] = Self.cell(text)
                 }
@@ -96,30 +111,14 @@ struct MappedItems: Sendable {
         }
     }
 
-    mutating func value(_ row: Int) throws(PropertyListError) -> Int64 {
-        let item = try item(row)
-        guard shape.places.value >= 0 else { return 0 }
-        switch try archive.table.number(at: try archive.object(at: shape.places.value, in: item)) {
-        case .integer(let value)?: return value
-        default: throw .corruptArchive("valueInDollars of item \(row + 1) is no integer")
-        }
-    }
-
-    mutating func date(_ row: Int) throws(PropertyListError) -> Double {
-        let item = try item(row)
-        guard shape.places.date >= 0 else { return 0 }
-        guard let date = try archive.date(at: shape.places.date, in: item) else {
-            throw .corruptArchive("dateCreated of item \(row + 1) is no date")
-        }
-        return date.secondsSinceReferenceDate
-    }
+    private var keyPlace: Int { shape.places[Int(ItemField.itemKey.rawValue)] }
 
     /// The item's key, and whether it is a text and no UUID.
     mutating func key(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> (PackedKey, isText: Bool) {
         if let packed = try uuid(row) { return (packed, false) }
         let item = try item(row)
-        guard shape.places.key >= 0 else { throw .corruptArchive("item \(row + 1) has no itemKey") }
-        let cell = try text(at: try archive.object(at: shape.places.key, in: item), values)
+        guard keyPlace >= 0 else { throw .corruptArchive("item \(row + 1) has no itemKey") }
+        let cell = try text(at: try archive.object(at: keyPlace, in: item), values)
         guard cell.isText, cell.withText({ $0.count > 0 }) else {
             throw .corruptArchive("item \(row + 1) has no itemKey")
         }
@@ -129,9 +128,8 @@ struct MappedItems: Sendable {
     /// The item's key when it is a UUID.
     mutating func uuid(_ row: Int) throws(PropertyListError) -> PackedKey? {
         let item = try item(row)
-        guard shape.places.key >= 0,
-            let bytes = try archive.table.propertyList.asciiString(
-                at: archive.object(at: shape.places.key, in: item))
+        guard keyPlace >= 0,
+            let bytes = try archive.table.propertyList.asciiString(at: archive.object(at: keyPlace, in: item))
         else { return nil }
         return PackedKey(uuid: bytes.assumingMemoryBound(to: UInt8.self))
     }
@@ -218,11 +216,8 @@ struct MappedItems: Sendable {
 
     private mutating func learn(_ item: BinaryPropertyListContainer) throws(PropertyListError) {
         let keys = try archive.shape(of: item)
-        func place(_ key: String) -> Int { keys.slot(ofStored: key) ?? -1 }
-        shape.places = (
-            place(schema.nameKey), place(schema.serialNumberKey), place(schema.valueKey), place(schema.dateKey),
-            place(schema.itemKeyKey)
-        )
+        let stored = [schema.nameKey, schema.serialNumberKey, schema.valueKey, schema.dateKey, schema.itemKeyKey]
+        shape.places = stored.map { keys.slot(ofStored: $0) ?? -1 }
         shape.custom = keys.storedKeys.enumerated().compactMap { place, key in customNumbers[key].map { ($0, place) } }
             .sorted { $0.number < $1.number }
         shape.run = archive.runNumber

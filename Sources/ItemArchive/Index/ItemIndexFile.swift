@@ -69,7 +69,7 @@ package struct ItemIndexFile: Sendable {
                 table[slot] = entry.littleEndian
             }
         }
-        for position in 0..<count { bytes.appendLittleEndian(UInt64(bitPattern: snapshot.valueInDollars(position))) }
+        for position in 0..<count { bytes.appendLittleEndian(snapshot.cell(position, .valueInDollars).tail) }
         let checksums = bytes.withUnsafeBytes {
             MappedKeySlots.checksums(of: UnsafeRawBufferPointer(rebasing: $0[slots]))
                 + MappedNumbers.checksums(of: UnsafeRawBufferPointer(rebasing: $0[numbers]))

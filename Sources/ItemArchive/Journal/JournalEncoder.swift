@@ -38,7 +38,7 @@ struct JournalEncoder {
         for (index, change) in changes.enumerated() {
             // Many items, each somewhere else: their cache misses overlap.
             let coming = index + Self.lookahead
-            if coming < changes.count { rows.prefetch(changes[coming].row) }
+            if coming < changes.count { rows.prefetch(changes[coming].row, ItemField(rawValue: changes[coming].field)) }
             switch change.kind {
             case .append:
                 for row in change.row..<change.row + UInt32(change.count) { insertion(row, at: nil) }

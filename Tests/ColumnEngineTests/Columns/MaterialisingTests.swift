@@ -30,7 +30,7 @@ struct MaterialisingTests {
         let folder = try StoreFolder()
         let store = try mappedStore(folder)
         try #require(store.columns.rowSource != nil)
-        let field = try #require(store.existingField(named: "shelf")).rawValue
+        let field = try #require(store.existingField(named: "shelf"))
         let predicate = try ItemPredicate(format: "shelf == 'shelf 3'")
         let former = cubby_watch_work(cubby_watch(is_stopped: { _ in 1 }, room: nil, context: nil))
         #expect(throws: WorkStopped.self) { try store.query(predicate).count() }

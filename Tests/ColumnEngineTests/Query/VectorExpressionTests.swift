@@ -29,8 +29,8 @@ struct VectorExpressionTests {
             return record
         }
         for record in records { try store.createItem(ItemFields(custom: record)) }
-        #expect(try store.columns.table.column(store.field(named: "i").rawValue)?.encoding == .integers)
-        #expect(try store.columns.table.column(store.field(named: "r").rawValue)?.encoding == .reals)
+        #expect(try store.columns.table.column(store.field(named: "i"))?.encoding == .integers)
+        #expect(try store.columns.table.column(store.field(named: "r"))?.encoding == .reals)
     }
 
     @Test(

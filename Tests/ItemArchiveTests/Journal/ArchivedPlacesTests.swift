@@ -37,8 +37,9 @@ struct ArchivedPlacesTests {
         let opened = try folder.open(mapped: true)
         #expect(opened.loadReport.replayedRecords == 1)
         for row in 0..<20 as Range<UInt32> {
-            let (key, value) = (opened.columns.table.keys.isPresent(row), opened.columns.table.values.isPresent(row))
-            let name = opened.columns.table.names.isPresent(row)
+            let key = opened.columns.table.keys.isPresent(row)
+            let value = !opened.columns.table.isArchived(row, .valueInDollars)
+            let name = !opened.columns.table.isArchived(row, .name)
             #expect(!key && value == (row == 5) && name == (row == 6), "row \(row)")
         }
         #expect(try opened.records == store.records)

@@ -161,7 +161,7 @@ struct EncodingLog {
 
     mutating func note(_ store: ItemStore, _ field: String) {
         guard let number = store.columns.fields.existing(field)?.rawValue,
-            let column = store.columns.table.column(number)
+            let column = store.columns.table.column(ItemField(rawValue: number))
         else {
             return
         }

@@ -7,7 +7,9 @@ enum ColumnView {
     case dates(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?)
     case codes(UnsafePointer<UInt32>, CellDictionary)
     case cells(UnsafePointer<Cell>)
-    /// A field that is read row by row: rare, or still in a mapped archive.
+    /// Texts that may still be in a mapped archive.
+    case mappedTexts(FieldColumn)
+    /// A field that is read row by row: `itemKey`, or a rare one.
     case rows
     /// A field that no item has.
     case absent
@@ -22,24 +24,15 @@ enum ColumnView {
 extension ColumnStore {
     /// The view of a field for an operator that goes over most of the items.
     func view(_ field: ItemField) -> ColumnView {
-        switch field {
-        case .valueInDollars: return .integers(table.allValues, presence: nil)
-        case .dateCreated: return .dates(UnsafePointer(table.dates.base), presence: nil)
-        case .name where table.names.isWhole: return .cells(UnsafePointer(table.names.base))
-        case .serialNumber where table.serials.isWhole: return .cells(UnsafePointer(table.serials.base))
-        case .name, .serialNumber, .itemKey: return .rows
-        default: break
-        }
         guard let column = materialise(field) else {
-            return table.hasKind(field.rawValue) ? .rows : .absent
+            return field == .itemKey || table.hasKind(field) ? .rows : .absent
         }
         return column.view(rowCount: table.rowCount)
     }
 
-    /// Has the column of a field beyond the domain's here that a query is going to look at.
+    /// Has the column of a field here that a query is going to look at.
     func materialise(_ field: ItemField) -> FieldColumn? {
-        guard field.isCustom else { return nil }
-        return table.materialise(field.rawValue, rowSource) { heap.discard($0) }
+        table.materialise(field, rowSource) { heap.discard($0) }
     }
 }
 
@@ -48,18 +41,19 @@ extension FieldColumn {
     func view(rowCount: Int) -> ColumnView {
         extend(to: rowCount)
         let present = UnsafePointer(presence.base)
+        let isFull = isDeclared || held == count
         switch encoding {
         case .integers:
             let base = UnsafeRawPointer(words.base).assumingMemoryBound(to: Int64.self)
-            return .integers(base, presence: held == count ? nil : present)
+            return .integers(base, presence: isFull ? nil : present)
         case .reals:
             let base = UnsafeRawPointer(words.base).assumingMemoryBound(to: Double.self)
             return .reals(base, presence: present, integral: UnsafePointer(integral.base))
         case .dates:
             let base = UnsafeRawPointer(words.base).assumingMemoryBound(to: Double.self)
-            return .dates(base, presence: held == count ? nil : present)
+            return .dates(base, presence: isFull ? nil : present)
         case .codes: return .codes(UnsafePointer(codes.base), dictionary)
-        case .cells: return .cells(UnsafePointer(cells.base))
+        case .cells: return cells.isWhole ? .cells(UnsafePointer(cells.base)) : .mappedTexts(self)
         case .sparse: return .rows
         }
     }

@@ -2,20 +2,19 @@ import PredicateFormat
 
 /// A pass over a text field that may still be in a mapped archive, of which only the rows that earlier passes left are read.
 struct MappedTextScan {
-    private let store: ColumnStore
-    private let field: ItemField
+    private let column: FieldColumn
     /// Whether it is the first one since the archive was mapped: then the texts are tested where they lie, and not kept.
     private let isFirst: Bool
 
-    init(_ store: ColumnStore, _ field: ItemField, isFirst: Bool) {
-        (self.store, self.field, self.isFirst) = (store, field, isFirst)
+    init(_ column: FieldColumn, isFirst: Bool) {
+        (self.column, self.isFirst) = (column, isFirst)
     }
 
     func keep(_ rows: SelectionVector, _ test: PredicateTextTest, whenAbsent: Bool) -> Int {
         if isFirst {
             return withUnsafeTemporaryAllocation(of: Cell.self, capacity: rows.count) { cells in
                 guard let cells = cells.baseAddress else { return 0 }
-                store.table.peek(at: rows, field, cells)
+                column.cells.peek(at: rows, cells)
                 var kept = 0
                 for place in rows.indices {
                     rows[kept] = rows[place]
@@ -25,7 +24,7 @@ struct MappedTextScan {
                 return kept
             }
         }
-        store.table.materialiseTexts(rows, field)
+        column.cells.materialiseTexts(rows)
         if case .contains(let needle) = test { return keep(rows, whenAbsent) { needle.isContained(in: $0) } }
         return keep(rows, whenAbsent) { test.holds($0) }
     }
@@ -37,13 +36,12 @@ struct MappedTextScan {
         var kept = 0
         for place in rows.indices {
             if place + SelectionVector.lookahead < rows.count {
-                store.table.prefetch(rows[place + SelectionVector.lookahead], field)
-                let next = rows[place + SelectionVector.lookahead / 2]
-                if store.table.hasText(next, field) { store.table.prefetchText(next, field) }
+                column.cells.prefetch(rows[place + SelectionVector.lookahead])
+                column.prefetchText(rows[place + SelectionVector.lookahead / 2])
             }
             let row = rows[place]
             rows[kept] = row
-            let pointer = field == .name ? store.table.names.pointer(row) : store.table.serials.pointer(row)
+            let pointer = column.cells.pointer(row)
             let isKept = pointer.pointee.isAbsent ? whenAbsent : holds(Cell.text(at: pointer))
             kept &+= isKept ? 1 : 0
         }

@@ -34,7 +34,8 @@ enum VectorKey {
     /// Whether reading it touches columns alone, which any thread may do while nothing changes the store.
     var readsColumnsAlone: Bool {
         switch self {
-        case .view(.rows, _), .firstWord(.rows, _, _), .numbers, .values: false
+        case .view(.rows, _), .view(.mappedTexts, _), .firstWord(.rows, _, _), .firstWord(.mappedTexts, _, _): false
+        case .numbers, .values: false
         case .view, .firstWord: true
         }
     }
@@ -127,10 +128,10 @@ enum VectorKey {
             }
         case .cells(let column):
             for place in rows.indices { cells[place] = column[Int(rows[place])] }
+        case .mappedTexts(let column):
+            column.cells.materialiseTexts(UnsafeMutableBufferPointer(mutating: rows))
+            for place in rows.indices { cells[place] = column.cells[rows[place]] }
         case .rows:
-            if field == .name || field == .serialNumber {
-                store.table.materialiseTexts(UnsafeMutableBufferPointer(mutating: rows), field)
-            }
             for place in rows.indices {
                 if field == .itemKey {
                     cells[place] = store.table.withKey(rows[place]) { heap.text($0) }

@@ -56,9 +56,11 @@ struct VectorPlanner {
             return .codes(codes, dictionary.cells.map { holds($0, test) ? 1 : 0 })
         case .cells(let cells):
             return test.text.map { .cells(cells, test, $0, scan: $0.makeScan()) }
-        case .rows:
-            guard field == .name || field == .serialNumber, let text = test.text else { return nil }
-            return .texts(field, text, whenAbsent: absent, isFirstScan: store.table.beginScan(of: field))
+        case .mappedTexts(let column):
+            return test.text.map {
+                .texts(column, $0, whenAbsent: absent, isFirstScan: column.cells.beginScan())
+            }
+        case .rows: return nil
         }
     }
 
@@ -76,7 +78,7 @@ struct VectorPlanner {
         case .reals(_, let presence, _):
             return .presence(presence, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
         case .cells(let cells): return .cellPresence(cells, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
-        case .codes, .rows, .absent: return nil
+        case .codes, .mappedTexts, .rows, .absent: return nil
         }
     }
 

@@ -19,7 +19,7 @@ indirect enum VectorTest {
     case cells(
         UnsafePointer<Cell>, PredicateConstantTest, PredicateTextTest, scan: (UnsafeBufferPointer<UInt8>) -> Bool)
     /// A text field of a mapped archive.
-    case texts(ItemField, PredicateTextTest, whenAbsent: Bool, isFirstScan: Bool)
+    case texts(FieldColumn, PredicateTextTest, whenAbsent: Bool, isFirstScan: Bool)
     /// A computed number.
     case numbers(VectorExpression, RealTest, whenAbsent: Bool, otherwise: (UInt32) -> Bool)
     /// Any other condition, row by row.
@@ -62,8 +62,8 @@ indirect enum VectorTest {
             }
         case .cells(let cells, let test, let text, let scan):
             return Self.keepCells(rows, cells, test, text, scan, store)
-        case .texts(let field, let test, let whenAbsent, let isFirstScan):
-            return MappedTextScan(store, field, isFirst: isFirstScan).keep(rows, test, whenAbsent: whenAbsent)
+        case .texts(let column, let test, let whenAbsent, let isFirstScan):
+            return MappedTextScan(column, isFirst: isFirstScan).keep(rows, test, whenAbsent: whenAbsent)
         case .numbers(let expression, let test, let whenAbsent, let otherwise):
             return expression.keep(rows, test, whenAbsent: whenAbsent, otherwise)
         case .rows(let condition): return rows.keep(condition)
