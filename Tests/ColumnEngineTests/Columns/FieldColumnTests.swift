@@ -56,6 +56,34 @@ struct FieldColumnTests {
         #expect(cells.indices.allSatisfy { column.cell(UInt32($0)).isAbsent })
     }
 
+    @Test("a declared column keeps its encoding, and a row that was given nothing is unset", arguments: 0..<4)
+    func declared(number: Int) throws {
+        let declaration = FieldTable.declared[number]
+        let cells: [Cell] =
+            switch declaration.kind {
+            case .text, .mixed: [Self.text("x"), Self.text("y")]
+            case .integer: [.integer(.min), .integer(7)]
+            case .date: [.date(-0.5), .date(5)]
+            }
+        let unset = declaration.unset
+        let column = FieldColumn(declaration)
+        let encoding = column.encoding
+        column.set(3, cells[0])
+        #expect((0..<6).map { column.cell($0) } == [unset, unset, unset, cells[0], unset, unset])
+        let shared = SharedFieldColumn(column)
+        column.set(3, cells[1])
+        column.set(4, cells[1])
+        #expect(shared.cell(3) == cells[0] && shared.cell(4) == unset)
+        #expect((2..<6).map { column.cell($0) } == [unset, cells[1], cells[1], unset])
+        column.clear(3)
+        column.clear(100)
+        #expect((2..<6).map { column.cell($0) } == [unset, unset, cells[1], unset])
+        for row in 0..<5000 as Range<UInt32> { column.set(row, cells[Int(row % 2)]) }
+        column.settleEncoding { _ in Issue.record("a text of a declared column was given up") }
+        for row in 1..<5000 as Range<UInt32> { column.clear(row) }
+        #expect(column.encoding == encoding && column.cell(0) == cells[0] && column.cell(4999) == unset)
+    }
+
     @Test(
         "a column that few rows have becomes sparse, and dense again for what it holds then",
         arguments: [
