@@ -116,7 +116,7 @@ public struct StoreCheck {
                 note(
                     .warning, "the table of items.index is damaged in part: a look there reads the keys of all items",
                     remedy)
-            } else if header.numbers(in: bytes, keeper: nil)?.isWhole != true {
+            } else if !header.numbers(in: bytes, keeper: nil).allSatisfy({ $0?.isWhole ?? true }) {
                 hasBadIndex = true
                 note(
                     .warning, "the numbers of items.index are damaged in part: those are read from the archive", remedy)

@@ -7,15 +7,15 @@ import PropertyList
 /// as an empty field, is told of in ``damage``, and makes the store keep the archive before it replaces it.
 final class ArchiveRows: RowSource {
     private var items: MappedItems
-    /// The index's copy of the numbers, if it has one that can be used.
-    private let numbers: MappedNumbers?
+    /// By number of a declared field the index's copy of its integers, where it has one that can be used.
+    private let numbers: [MappedNumbers?]
     let values: FaultedValues
     /// What could not be read, in words; the first of it.
     private(set) var damage: [String] = []
     /// Called with each new entry of ``damage``.
     var onDamage: ((String) -> Void)?
 
-    init(_ items: MappedItems, _ values: FaultedValues? = nil, numbers: MappedNumbers? = nil) {
+    init(_ items: MappedItems, _ values: FaultedValues? = nil, numbers: [MappedNumbers?] = []) {
         self.items = items
         self.numbers = numbers
         self.values = values ?? FaultedValues(mapped: items.range)
@@ -51,7 +51,7 @@ final class ArchiveRows: RowSource {
 
     func cell(_ row: UInt32, of field: ItemField) -> Cell {
         do throws(PropertyListError) {
-            if field == .valueInDollars, let number = numbers?.number(Int(row)) { return .integer(number) }
+            if let number = numbers(of: field)?.number(Int(row)) { return .integer(number) }
             return try items.cell(Int(row), field, values)
         } catch {
             note(row, error)
@@ -68,8 +68,13 @@ final class ArchiveRows: RowSource {
     ///   - elements: the place of the first one.
     /// - Returns: whether it did.
     func load(_ column: MappedColumn, _ absent: UInt64, from first: Int, to elements: UnsafeMutableRawPointer) -> Bool {
-        guard case .field(.valueInDollars) = column else { return false }
-        return numbers?.copy(absent, from: first, to: elements) ?? false
+        guard case .field(let field) = column else { return false }
+        return numbers(of: field)?.copy(absent, from: first, to: elements) ?? false
+    }
+
+    @inline(__always)
+    private func numbers(of field: ItemField) -> MappedNumbers? {
+        Int(field.rawValue) < numbers.count ? numbers[Int(field.rawValue)] : nil
     }
 
     /// Reads the elements of some rows of a column of texts together, and leaves those that cannot be read in this way

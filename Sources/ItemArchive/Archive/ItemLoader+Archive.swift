@@ -9,10 +9,10 @@ extension ItemLoader {
     ///   - items: the archive's items.
     ///   - index: their index file.
     ///   - slots: the index's table of keys.
-    ///   - numbers: the index's copy of the numbers; nil when it cannot be used.
+    ///   - numbers: by field the index's copy of its integers; nil where there is none that can be used.
     ///   - damaged: called when a part turns out to be unreadable, which the store reports.
     func map(
-        _ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: MappedNumbers?,
+        _ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: [MappedNumbers?],
         damaged: @escaping () -> Void
     ) {
         for name in index.customFields { _ = store.field(named: name) }

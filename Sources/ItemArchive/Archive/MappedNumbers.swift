@@ -2,8 +2,8 @@ import ColumnEngine
 import Files
 import PropertyList
 
-/// The items' `valueInDollars` as an index file has them, side by side: who looks at the numbers of all items does not go
-/// through the archive for them.
+/// The items' integers in a declared field as an index file has them, side by side: who looks at the numbers of all items does
+/// not go through the archive for them.
 ///
 /// The bytes may be anything: a page of them is checked when it is first looked at, and of a damaged one nothing is used.
 /// For one thread.

@@ -11,6 +11,8 @@ package struct ItemIndexFile: Sendable {
     static let version: UInt16 = 4
     static let headerLength = 128
     private static let pageLength = 4096
+    /// The declared fields whose integers the file has, too.
+    private static let integerFields = FieldTable.declared.indices.filter { FieldTable.declared[$0].kind == .integer }
 
     package var archive: ArchiveIdentity
     /// XXH64 of all of the archive's bytes.
@@ -25,7 +27,9 @@ package struct ItemIndexFile: Sendable {
     /// Where the table is in the file's bytes.
     private(set) var slots: Range<Int> = 0..<0
     /// Where the numbers are: behind the slots.
-    private var numbers: Range<Int> { slots.upperBound..<slots.upperBound + count * 8 }
+    private var numbers: Range<Int> {
+        slots.upperBound..<slots.upperBound + Self.integerFields.count * count * 8
+    }
     private var descriptionEnd = 0
 
     // MARK: Making
@@ -56,7 +60,7 @@ package struct ItemIndexFile: Sendable {
         slots = start..<end
         descriptionEnd = Self.headerLength + description.count
         var bytes = [UInt8](repeating: 0, count: end)
-        bytes.reserveCapacity(end + Self.checksumsLength(slotCount, count) + count * 8)
+        bytes.reserveCapacity(end + Self.checksumsLength(slotCount, count) + Self.integerFields.count * count * 8)
         bytes.withUnsafeMutableBytes { bytes in
             let table = UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).bindMemory(to: UInt32.self)
             for position in 0..<count {
@@ -69,10 +73,16 @@ package struct ItemIndexFile: Sendable {
                 table[slot] = entry.littleEndian
             }
         }
-        for position in 0..<count { bytes.appendLittleEndian(snapshot.cell(position, .valueInDollars).tail) }
-        let checksums = bytes.withUnsafeBytes {
-            MappedKeySlots.checksums(of: UnsafeRawBufferPointer(rebasing: $0[slots]))
-                + MappedNumbers.checksums(of: UnsafeRawBufferPointer(rebasing: $0[numbers]))
+        for field in Self.integerFields {
+            let field = ItemField(rawValue: UInt32(field))
+            for position in 0..<count { bytes.appendLittleEndian(snapshot.cell(position, field).tail) }
+        }
+        let checksums = bytes.withUnsafeBytes { bytes in
+            Self.integerFields.indices.reduce(
+                into: MappedKeySlots.checksums(of: UnsafeRawBufferPointer(rebasing: bytes[slots]))
+            ) { checksums, place in
+                checksums += MappedNumbers.checksums(of: UnsafeRawBufferPointer(rebasing: bytes[numbers(at: place)]))
+            }
         }
         for checksum in checksums { bytes.appendLittleEndian(checksum) }
         bytes.replaceSubrange(Self.headerLength..<descriptionEnd, with: description)
@@ -101,7 +111,7 @@ package struct ItemIndexFile: Sendable {
     }
 
     private static func checksumsLength(_ slotCount: Int, _ count: Int) -> Int {
-        (MappedKeySlots.pageCount(slotCount) + MappedNumbers.pageCount(count)) * 8
+        (MappedKeySlots.pageCount(slotCount) + integerFields.count * MappedNumbers.pageCount(count)) * 8
     }
 
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.withUnsafeBytes { Checksum.hash($0) } }
@@ -132,12 +142,24 @@ package struct ItemIndexFile: Sendable {
             checksums: UnsafeRawBufferPointer(rebasing: bytes[checksums]), itemCount: count, keeper: keeper)
     }
 
-    /// The numbers, checked in the same way.
-    package func numbers(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> MappedNumbers? {
-        let checksums = bytes.count - MappedNumbers.pageCount(count) * 8..<bytes.count
-        return MappedNumbers(
-            UnsafeRawBufferPointer(rebasing: bytes[numbers]),
-            checksums: UnsafeRawBufferPointer(rebasing: bytes[checksums]), keeper: keeper)
+    /// By number of a declared field its integers, checked in the same way; nil for a field of another kind.
+    package func numbers(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> [MappedNumbers?] {
+        let length = MappedNumbers.pageCount(count) * 8
+        let first = bytes.count - Self.integerFields.count * length
+        var result = [MappedNumbers?](repeating: nil, count: FieldTable.declared.count)
+        for (place, field) in Self.integerFields.enumerated() {
+            let checksums = first + place * length..<first + (place + 1) * length
+            result[field] = MappedNumbers(
+                UnsafeRawBufferPointer(rebasing: bytes[numbers(at: place)]),
+                checksums: UnsafeRawBufferPointer(rebasing: bytes[checksums]), keeper: keeper)
+        }
+        return result
+    }
+
+    /// Where the numbers of one of the fields are.
+    private func numbers(at place: Int) -> Range<Int> {
+        let start = slots.upperBound + place * count * 8
+        return start..<start + count * 8
     }
 
     /// Reads all but the tables; nil when something of it is damaged.
@@ -159,12 +181,14 @@ package struct ItemIndexFile: Sendable {
             slotCount & (slotCount - 1) == 0, start % 4 == 0, start <= UInt64(bytes.count),
             items < slotCount,
             UInt64(bytes.count) - start
-                == slotCount * 4 + items * 8 + UInt64(Self.checksumsLength(Int(slotCount), Int(items))),
+                == slotCount * 4 + UInt64(Self.integerFields.count) * items * 8
+                + UInt64(Self.checksumsLength(Int(slotCount), Int(items))),
             length <= start, start - length >= UInt64(Self.headerLength)
         else { return nil }
         count = Int(items)
         slots = Int(start)..<Int(start) + Int(slotCount) * 4
-        let checksums = UnsafeRawBufferPointer(rebasing: bytes[(slots.upperBound + count * 8)...])
+        let checksums = UnsafeRawBufferPointer(
+            rebasing: bytes[(slots.upperBound + Self.integerFields.count * count * 8)...])
         guard Checksum.hash(checksums) == bytes.littleEndian(UInt64.self, at: 64) else { return nil }
         let text = UnsafeRawBufferPointer(rebasing: bytes[Self.headerLength..<Self.headerLength + Int(length)])
         guard Checksum.hash(text) == bytes.littleEndian(UInt64.self, at: 88),
