@@ -79,7 +79,8 @@ let package = Package(
         .target(
             name: "Images",
             dependencies: [
-                "Items", "ItemArchive", "Application", "Files", "PropertyList", "CImaging", "CPlatform", "Wording",
+                "Items", "ItemArchive", "ColumnEngine", "Application", "Files", "PropertyList", "CImaging", "CPlatform",
+                "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "Gallery", dependencies: ["Images", "Items", "Application", "Files", "PropertyList"]),
@@ -151,7 +152,7 @@ let package = Package(
         .testTarget(
             name: "ItemsTests",
             dependencies: [
-                "Items", "ItemArchive", "ColumnEngine", "Application", "PredicateFormat", "PropertyList", "Files",
+                "Items", "ItemArchive", "ColumnEngine", "PredicateFormat", "PropertyList", "Files",
                 "ItemsTestSupport", "TestSupport",
             ]),
         .testTarget(

@@ -1,7 +1,6 @@
-import Files
 import Testing
 
-@testable import Items
+@testable import Files
 
 @Suite("Checksum")
 struct ChecksumTests {

@@ -1,4 +1,3 @@
-import Application
 import Files
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import Application
 import Items
 import ItemsTestSupport
 import TestSupport
