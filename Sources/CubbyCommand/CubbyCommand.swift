@@ -1,8 +1,8 @@
 import Application
 import ArgumentParser
-import Cubby
 import Files
 import Glibc
+import Scripting
 import Wording
 
 /// The command: a REPL, a script, or a chunk.

@@ -101,10 +101,6 @@ extension ColumnStore {
     @inline(never)
     package func cell(_ row: UInt32, _ field: ItemField) -> Cell { table.cell(row, field) }
 
-    /// The number of a field of integers that every item has.
-    @inline(never)
-    package func integer(_ row: UInt32, _ field: ItemField) -> Int64 { table.cell(row, field).integerValue }
-
     /// Sets a field without a trace in the log: of a draft, and of what is loaded.
     @inline(never)
     package func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) { table.setCell(row, field, cell) }

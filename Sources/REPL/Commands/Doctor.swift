@@ -37,7 +37,7 @@ struct Doctor {
         let editor = Environment.value("VISUAL") ?? Environment.value("EDITOR") ?? "vi (VISUAL and EDITOR are not set)"
         let initScript = PathText.join(container.scripts, "init.lua")
         var lines: [(String, String)] = [
-            ("version", "Cubby \(host.options.applicationVersion), Lua 5.4"),
+            ("version", "Cubby \(CubbyVersion.string), Lua 5.4"),
             ("container", container.title + (host.options.isReadOnly ? " (read-only)" : "")),
             ("items", "\(host.items.count.grouped) in \(archive.map { DisplayPath.abbreviate($0) } ?? "memory")"),
             ("saved", saved),

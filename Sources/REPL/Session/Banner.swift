@@ -8,7 +8,7 @@ import Wording
 enum Banner {
     static func text(_ host: ScriptHost) -> String {
         """
-        Cubby \(host.options.applicationVersion) · Lua 5.4 · container \(host.container.title) · \(host.items.count.counted("item")) · sandbox: \(host.sandboxDescription)\(host.options.isReadOnly ? " · read-only" : "")
+        Cubby \(CubbyVersion.string) · Lua 5.4 · container \(host.container.title) · \(host.items.count.counted("item")) · sandbox: \(host.sandboxDescription)\(host.options.isReadOnly ? " · read-only" : "")
         Type help() for help, Ctrl-Z to go to the background, Ctrl-D to leave.
 
         """
