@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "PredicateFormat", targets: ["PredicateFormat"]),
         .library(name: "CSV", targets: ["CSV"]),
         .library(name: "Items", targets: ["Items"]),
+        .library(name: "SharedItems", targets: ["SharedItems"]),
         .library(name: "LineEditor", targets: ["LineEditor"]),
     ],
     dependencies: [
@@ -75,6 +76,15 @@ let package = Package(
                 "Wording",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
+            ]),
+        // Items of several hosts, kept by PostgreSQL. libpq's own header is needed to build, its library when it is used.
+        .target(name: "CPostgres"),
+        .target(
+            name: "SharedItems",
+            dependencies: ["Items", "ItemArchive", "ColumnEngine", "PropertyList", "Files", "CPostgres", "Wording"],
+            resources: [
+                .embedInCode("Schema/schema.sql"), .embedInCode("Schema/functions.sql"),
+                .embedInCode("Schema/grant.sql"),
             ]),
         .target(
             name: "Images",
@@ -154,6 +164,12 @@ let package = Package(
             dependencies: [
                 "Items", "ItemArchive", "ColumnEngine", "PredicateFormat", "PropertyList", "Files",
                 "ItemsTestSupport", "TestSupport",
+            ]),
+        .testTarget(
+            name: "SharedItemsTests",
+            dependencies: [
+                "SharedItems", "Items", "ItemArchive", "ColumnEngine", "PropertyList", "Files", "ItemsTestSupport",
+                "TestSupport",
             ]),
         .testTarget(
             name: "ImagesTests",

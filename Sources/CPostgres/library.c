@@ -1,0 +1,41 @@
+#include "CPostgres.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static struct cpostgres_library library;
+static int is_ready;
+static char reason[256];
+/* Guards the three above: the once-function alone writes them. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void open_library(void) {
+    void *handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *text = dlerror();
+        snprintf(reason, sizeof reason, "%s", text ? text : "libpq.so.5 was not found");
+        return;
+    }
+#define CPOSTGRES_LOOK_UP(name) \
+    library.name = (__typeof__(name) *)dlsym(handle, #name); \
+    if (!library.name) { \
+        snprintf(reason, sizeof reason, "this libpq has no %s", #name); \
+        return; \
+    }
+    CPOSTGRES_FUNCTIONS(CPOSTGRES_LOOK_UP)
+#undef CPOSTGRES_LOOK_UP
+    is_ready = 1;
+}
+
+const struct cpostgres_library *cpostgres_library(const char **why) {
+    pthread_once(&once, open_library);
+    *why = reason;
+    return is_ready ? &library : NULL;
+}
+
+static void drop(void *context, const PGresult *result) { (void)context, (void)result; }
+
+void cpostgres_drop_notices(PGconn *connection) {
+    library.PQsetNoticeReceiver(connection, drop, NULL);
+}

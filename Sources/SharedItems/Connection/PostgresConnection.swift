@@ -1,0 +1,265 @@
+import CPostgres
+
+/// A connection to a PostgreSQL server that never blocks its thread but in its waiter.
+///
+/// Each command has a deadline of its own, beyond the server's timeouts: a synchronous commit whose standby is gone waits
+/// past `statement_timeout`. After a deadline the connection is closed, since its answer would come at any time. Not
+/// `Sendable`: one thread owns it.
+package final class PostgresConnection {
+    /// The seconds that a command may take.
+    package var timeLimit: Double
+    /// The server's version, as 150018.
+    package private(set) var serverVersion = 0
+    private let library: cpostgres_library
+    private let waiter: any PostgresWaiter
+    private var connection: OpaquePointer?
+    private var prepared: Set<String> = []
+    /// Whether a command is under way: the waiter must not start another one.
+    private var isBusy = false
+
+    /// Connects.
+    ///
+    /// - Throws: ``PostgresError``.
+    package init(_ address: SharedAddress, waiter: any PostgresWaiter, timeLimit: Double = 10) throws(PostgresError) {
+        library = try PostgresLibrary.functions()
+        self.waiter = waiter
+        self.timeLimit = timeLimit
+        let deadline = Deadline(seconds: timeLimit)
+        var parameters = try PostgresParameters(address, library)
+        if !parameters.names.isEmpty {
+            try parameters.setAddresses(HostResolver.addresses(of: parameters.names, deadline, waiter))
+        }
+        connection = parameters.withLists { library.PQconnectStartParams($0, $1, 1) } ?? nil
+        guard connection != nil else { throw PostgresError(.disconnected, "not enough memory to connect") }
+        do throws(PostgresError) {
+            try finishConnecting(deadline)
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    package var isOpen: Bool { connection != nil }
+
+    /// The socket, to be watched for what the server says by itself; nil when closed.
+    package var descriptor: Int32? {
+        guard let connection else { return nil }
+        let descriptor = library.PQsocket(connection)
+        return descriptor < 0 ? nil : descriptor
+    }
+
+    /// The method of the transport's encryption, `TLSv1.3`; nil for none.
+    package var encryption: String? {
+        guard let connection, library.PQsslInUse(connection) != 0 else { return nil }
+        return library.PQsslAttribute(connection, "protocol").map { String(cString: $0) }
+    }
+
+    package func close() {
+        if let connection { library.PQfinish(connection) }
+        connection = nil
+        prepared = []
+    }
+
+    private func finishConnecting(_ deadline: Deadline) throws(PostgresError) {
+        guard let connection else { return }
+        cpostgres_drop_notices(connection)
+        var status = PGRES_POLLING_WRITING
+        while status != PGRES_POLLING_OK {
+            guard library.PQstatus(connection) != CONNECTION_BAD, status != PGRES_POLLING_FAILED else {
+                throw PostgresError(.disconnected, message)
+            }
+            // Another host may be tried, which has another socket.
+            try wait(isWriting: status == PGRES_POLLING_WRITING, deadline, "connecting to the server")
+            status = library.PQconnectPoll(connection)
+        }
+        _ = library.PQsetnonblocking(connection, 1)
+        serverVersion = Int(library.PQserverVersion(connection))
+    }
+
+    private var message: String {
+        guard let connection, let text = library.PQerrorMessage(connection) else { return "the connection is closed" }
+        return String(cString: text).firstLine
+    }
+
+    // MARK: Commands
+
+    /// Runs one command with parameters.
+    ///
+    /// - Parameters:
+    ///   - sql: with `$1`, `$2` for the parameters.
+    ///   - isPrepared: whether the server keeps the command's plan: for one that comes again and again.
+    /// - Returns: its rows.
+    /// - Throws: ``PostgresError``; after one that is in doubt the connection is closed.
+    @discardableResult
+    package func run(
+        _ sql: String, _ parameters: [PostgresValue] = [], isPrepared: Bool = false
+    ) throws(PostgresError) -> PostgresResult {
+        try exclusively { (connection, deadline) throws(PostgresError) in
+            if isPrepared, !prepared.contains(sql) {
+                let types = parameters.map(\.type)
+                try check(library.PQsendPrepare(connection, sql, sql, Int32(types.count), types))
+                _ = try lastResult(deadline)
+                prepared.insert(sql)
+            }
+            try send(sql, parameters, isPrepared: isPrepared, on: connection)
+            return try lastResult(deadline)
+        }
+    }
+
+    /// Runs commands without parameters, as a file of SQL has them; together they are one transaction.
+    package func runScript(_ sql: String) throws(PostgresError) {
+        _ = try exclusively { (connection, deadline) throws(PostgresError) in
+            try check(library.PQsendQuery(connection, sql))
+            return try lastResult(deadline)
+        }
+    }
+
+    /// Runs a `COPY … TO STDOUT`, and hands over what comes, piece by piece.
+    ///
+    /// The deadline is for each piece: what is large takes its time.
+    package func copyOut(
+        _ sql: String, _ body: (UnsafeRawBufferPointer) throws(PostgresError) -> Void
+    ) throws(PostgresError) {
+        try exclusively { (connection, deadline) throws(PostgresError) in
+            try check(library.PQsendQuery(connection, sql))
+            let begin = try nextResult(deadline)
+            guard let begin, library.PQresultStatus(begin) == PGRES_COPY_OUT else {
+                throw begin.map { failure($0) } ?? PostgresResult.badAnswer("no copy")
+            }
+            library.PQclear(begin)
+            var pieceDeadline = deadline
+            while true {
+                var piece: UnsafeMutablePointer<CChar>?
+                let count = library.PQgetCopyData(connection, &piece, 1)
+                if count > 0 {
+                    defer { library.PQfreemem(piece) }
+                    try body(UnsafeRawBufferPointer(start: piece, count: Int(count)))
+                    continue
+                }
+                if count < 0 { break }
+                pieceDeadline = Deadline(seconds: timeLimit)
+                try wait(isWriting: false, pieceDeadline, "reading the items")
+                try check(library.PQconsumeInput(connection))
+            }
+            _ = try lastResult(Deadline(seconds: timeLimit))
+        }
+    }
+
+    /// What the server said by itself: each notification's text on the channels that are listened to.
+    ///
+    /// - Throws: ``PostgresError`` with `disconnected`.
+    package func takeNotifications() throws(PostgresError) -> [String] {
+        guard let connection, !isBusy else { return [] }
+        guard library.PQconsumeInput(connection) != 0 else {
+            let error = PostgresError(.disconnected, message)
+            close()
+            throw error
+        }
+        var texts: [String] = []
+        while let notification = library.PQnotifies(connection) {
+            texts.append(notification.pointee.extra.map { String(cString: $0) } ?? "")
+            library.PQfreemem(notification)
+        }
+        return texts
+    }
+
+    // MARK: One command at a time
+
+    private func exclusively<Value>(
+        _ body: (OpaquePointer, Deadline) throws(PostgresError) -> Value
+    ) throws(PostgresError) -> Value {
+        guard let connection else { throw PostgresError(.disconnected, "there is no connection to the server") }
+        precondition(!isBusy, "a connection runs one command at a time")
+        isBusy = true
+        defer { isBusy = false }
+        do throws(PostgresError) {
+            return try body(connection, Deadline(seconds: timeLimit))
+        } catch {
+            if library.PQstatus(connection) == CONNECTION_BAD || error.isInDoubt
+                || library.PQtransactionStatus(connection) == PQTRANS_ACTIVE
+            {
+                close()
+            }
+            throw error
+        }
+    }
+
+    private func send(
+        _ sql: String, _ parameters: [PostgresValue], isPrepared: Bool, on connection: OpaquePointer
+    ) throws(PostgresError) {
+        let encoded = parameters.map(\.encoded)
+        let types = parameters.map(\.type)
+        let lengths = encoded.map { Int32(clamping: $0?.count ?? 0) }
+        let formats = [Int32](repeating: 1, count: encoded.count)
+        // One buffer holds all values, so that their addresses stay. It is never empty: an address of nothing is null.
+        let bytes = encoded.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
+        let count = Int32(encoded.count)
+        let sent = bytes.withUnsafeBytes { buffer in
+            var offset = 0
+            let values: [UnsafePointer<CChar>?] = encoded.map { value in
+                guard let value else { return nil }
+                defer { offset += value.count }
+                return buffer.baseAddress.map { ($0 + offset).assumingMemoryBound(to: CChar.self) }
+            }
+            return isPrepared
+                ? library.PQsendQueryPrepared(connection, sql, count, values, lengths, formats, 1)
+                : library.PQsendQueryParams(connection, sql, count, types, values, lengths, formats, 1)
+        }
+        try check(sent)
+    }
+
+    /// Sends what is still to be sent, and waits for the next result; nil when there is none any more.
+    private func nextResult(_ deadline: Deadline) throws(PostgresError) -> OpaquePointer? {
+        guard let connection else { return nil }
+        while true {
+            let flushed = library.PQflush(connection)
+            if flushed < 0 { throw PostgresError(.disconnected, message) }
+            if flushed == 0, library.PQisBusy(connection) == 0 { return library.PQgetResult(connection) }
+            try wait(isWriting: flushed > 0, deadline, "the server's answer")
+            try check(library.PQconsumeInput(connection))
+        }
+    }
+
+    /// Takes all results of a command, and gives the last.
+    private func lastResult(_ deadline: Deadline) throws(PostgresError) -> PostgresResult {
+        var last: PostgresResult?
+        var error: PostgresError?
+        while let result = try nextResult(deadline) {
+            switch library.PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: last = PostgresResult(library, result)
+            case PGRES_COPY_OUT, PGRES_COPY_IN:
+                library.PQclear(result)
+                throw PostgresResult.badAnswer("a copy")
+            default: error = error ?? failure(result)
+            }
+        }
+        if let error { throw error }
+        guard let last else { throw PostgresError(.disconnected, message) }
+        return last
+    }
+
+    /// The error that a result is; the result is freed.
+    private func failure(_ result: OpaquePointer) -> PostgresError {
+        defer { library.PQclear(result) }
+        let primary = library.PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
+        guard let code = library.PQresultErrorField(result, Int32(UInt8(ascii: "C"))) else {
+            return PostgresError(.disconnected, primary ?? message)
+        }
+        return PostgresError(.server(String(cString: code)), primary ?? message)
+    }
+
+    private func check(_ succeeded: Int32) throws(PostgresError) {
+        if succeeded == 0 { throw PostgresError(.disconnected, message) }
+    }
+
+    private func wait(isWriting: Bool, _ deadline: Deadline, _ what: String) throws(PostgresError) {
+        guard let descriptor else { throw PostgresError(.disconnected, message) }
+        let left = deadline.seconds
+        if left > 0, try waiter.wait(for: descriptor, isWriting: isWriting, seconds: left) { return }
+        if !deadline.hasPassed { return }
+        throw PostgresError(
+            .timedOut, "\(what) took longer than \(Int(timeLimit)) s: the server, or the way to it, does not answer")
+    }
+}

@@ -1,0 +1,111 @@
+import CPostgres
+import Glibc
+
+/// The settings of a connection, from an address, a service file and the environment as libpq reads them, and ours.
+struct PostgresParameters {
+    private(set) var hosts: [String] = []
+    private var settings: [(name: String, value: String)]
+
+    /// - Throws: ``PostgresError`` with `badAddress`, in libpq's words.
+    init(_ address: SharedAddress, _ library: cpostgres_library) throws(PostgresError) {
+        settings = [
+            // Halves the time that connecting takes.
+            ("gssencmode", "disable"), ("client_encoding", "UTF8"), ("fallback_application_name", "cubby"),
+            ("keepalives_idle", "20"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+        ]
+        let given = try Self.parse(address.database, library)
+        if let hosts = given["host"] {
+            self.hosts = hosts.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        let environment = getenv("PGHOST").map { String(cString: $0) }
+        let names = hosts.isEmpty ? (environment.map { [$0] } ?? []) : hosts
+        if given["sslmode"] == nil, getenv("PGSSLMODE") == nil, given["service"] == nil, !names.allSatisfy(Self.isLocal)
+        {
+            settings.append(("sslmode", "verify-full"))
+        }
+        if hosts.count > 1, given["target_session_attrs"] == nil {
+            settings.append(("target_session_attrs", "read-write"))
+        }
+        database = address.database
+        hasAddresses = given["hostaddr"] != nil
+        port = given["port"]
+    }
+
+    private let database: String
+    private let port: String?
+    /// Whether the address has numbers for its hosts.
+    let hasAddresses: Bool
+
+    /// The hosts whose addresses are to be looked up.
+    var names: [String] { hasAddresses ? [] : hosts.filter { !$0.isEmpty && !$0.hasPrefix("/") && !$0.hasPrefix("@") } }
+
+    /// Notes what the look-up gave. A host without an address is passed over, so that libpq does not look it up again.
+    mutating func setAddresses(_ addresses: [String?]) throws(PostgresError) {
+        let found = Dictionary(zip(names, addresses), uniquingKeysWith: { first, _ in first })
+        var kept: [(host: String, address: String, port: String?)] = []
+        let ports = port?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+        for (index, host) in hosts.enumerated() {
+            let port = ports.count > 1 && index < ports.count ? ports[index] : nil
+            if let entry = found[host] {
+                if let address = entry { kept.append((host, address, port)) }
+            } else {
+                kept.append((host, "", port))
+            }
+        }
+        guard !kept.isEmpty else {
+            throw PostgresError(
+                .disconnected, "there is no host named \(hosts.joined(separator: " or ")): check the address")
+        }
+        settings.append(("host", kept.map(\.host).joined(separator: ",")))
+        settings.append(("hostaddr", kept.map(\.address).joined(separator: ",")))
+        if ports.count > 1 { settings.append(("port", kept.map { $0.port ?? "" }.joined(separator: ","))) }
+    }
+
+    /// Calls `body` with libpq's two lists: names and values, each ended by nil.
+    func withLists<Result>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result? {
+        // Of equal names the last counts; the address's own settings come first among them, ours only where it has none.
+        let all = [("dbname", database)] + settings
+        let names = all.map { strdup($0.0) }
+        let values = all.map { strdup($0.1) }
+        defer { (names + values).forEach { free($0) } }
+        let nameList = names.map { UnsafePointer($0) } + [nil]
+        let valueList = values.map { UnsafePointer($0) } + [nil]
+        return nameList.withUnsafeBufferPointer { names in
+            valueList.withUnsafeBufferPointer { values in
+                guard let names = names.baseAddress, let values = values.baseAddress else { return nil }
+                return body(names, values)
+            }
+        }
+    }
+
+    private static func isLocal(_ host: String) -> Bool {
+        host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
+            || host.hasPrefix("127.")
+    }
+
+    private static func parse(
+        _ text: String, _ library: cpostgres_library
+    ) throws(PostgresError) -> [String: String] {
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = library.PQconninfoParse(text, &message) else {
+            let reason = message.map { String(cString: $0) } ?? "not enough memory"
+            library.PQfreemem(message)
+            throw PostgresError(.badAddress, "the address is no database's: \(reason.firstLine)")
+        }
+        defer { library.PQconninfoFree(options) }
+        var result: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { result[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return result
+    }
+}
+
+extension String {
+    /// libpq ends its messages with a line break, and explains some on lines of their own.
+    var firstLine: String { split(separator: "\n").first.map(String.init) ?? "no reason was given" }
+}

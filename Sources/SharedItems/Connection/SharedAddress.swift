@@ -1,0 +1,97 @@
+import Wording
+
+/// Where a shared collection is: libpq's own address of a database, and the collection's name.
+///
+/// `postgres://user@host1,host2/db?collection=home`; `postgres://user@/db?host=FOLDER&collection=home` on a socket;
+/// `service=museum collection=home` by a service file.
+public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
+    /// What libpq is given: a URL or a list of `keyword=value`.
+    package let database: String
+    /// The collection's name.
+    public let collection: String
+    /// As it was given.
+    public let description: String
+
+    /// The collection that an address names when it names none.
+    public static let defaultCollection = "items"
+
+    /// Reads an address.
+    ///
+    /// - Throws: ``SharedAddressError``, above all for a password: other users of the machine can read a command's words.
+    public init(_ text: String) throws(SharedAddressError) {
+        description = text
+        let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
+        let parts = isURL ? Self.parts(ofURL: text) : Self.parts(ofList: text)
+        guard isURL || parts.database.contains("=") else { throw .notAnAddress(text) }
+        if Self.hasPassword(text, isURL: isURL) { throw .password }
+        database = parts.database
+        collection = parts.collection ?? Self.defaultCollection
+        guard !collection.isEmpty, collection.utf8.count <= 200,
+            !collection.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+        else { throw .badCollection(collection) }
+    }
+
+    private static func parts(ofURL text: String) -> (database: String, collection: String?) {
+        guard let mark = text.firstIndex(of: "?") else { return (text, nil) }
+        var collection: String?
+        let rest = text[text.index(after: mark)...].split(separator: "&").filter { part in
+            guard part.hasPrefix("collection=") else { return true }
+            collection = decoded(part.dropFirst("collection=".count))
+            return false
+        }
+        let base = String(text[..<mark])
+        return (rest.isEmpty ? base : base + "?" + rest.joined(separator: "&"), collection)
+    }
+
+    private static func parts(ofList text: String) -> (database: String, collection: String?) {
+        var collection: String?
+        let rest = text.split(separator: " ").filter { part in
+            guard part.hasPrefix("collection=") else { return true }
+            collection = String(part.dropFirst("collection=".count))
+            return false
+        }
+        return (rest.joined(separator: " "), collection)
+    }
+
+    /// `%20` and its like.
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func hasPassword(_ text: String, isURL: Bool) -> Bool {
+        let names = ["password=", "sslpassword="]
+        guard isURL, let start = text.range(of: "://")?.upperBound else {
+            return text.split(separator: " ").contains { part in names.contains { part.hasPrefix($0) } }
+        }
+        let user = text[start...].prefix { $0 != "/" && $0 != "?" }
+        if let at = user.lastIndex(of: "@"), user[..<at].contains(":") { return true }
+        return text.split(whereSeparator: { $0 == "?" || $0 == "&" }).dropFirst().contains { part in
+            names.contains { part.hasPrefix($0) }
+        }
+    }
+}
+
+extension String {
+    /// The range of the first occurrence of a text.
+    fileprivate func range(of text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,117 @@
+import Wording
+
+/// The tables and functions of shared collections in a database, as their owner makes and changes them.
+public enum SharedSchema {
+    /// The format that this program makes and uses.
+    package static let format: Int64 = 1
+    /// The oldest server whose functions and types are enough: `gen_random_uuid` came with it.
+    package static let oldestServer = 130_000
+
+    /// What ``initialize(_:)`` found and did.
+    public struct Outcome: Sendable, Hashable {
+        /// Whether the tables were made.
+        public var madeSchema = false
+        /// Whether the collection was made.
+        public var madeCollection = false
+    }
+
+    /// Makes the tables, the functions and the collection that an address names; what is there already stays.
+    ///
+    /// - Throws: ``SharedError``.
+    @discardableResult
+    public static func initialize(_ address: SharedAddress) throws(SharedError) -> Outcome {
+        try asOwner(address) { (connection) throws(PostgresError) in
+            var outcome = Outcome()
+            try checkServer(connection)
+            if try installedFormat(connection) == nil {
+                try connection.runScript(text(PackageResources.schema_sql) + text(PackageResources.functions_sql))
+                outcome.madeSchema = true
+            }
+            try checkFormat(connection)
+            let made = try connection.run(
+                "insert into cubby.collection (name) values ($1) on conflict do nothing returning id",
+                [.text(address.collection)])
+            outcome.madeCollection = made.rowCount > 0
+            return outcome
+        }
+    }
+
+    /// Brings tables and functions of an older format, or of this format from an older program, to this program's.
+    ///
+    /// - Returns: the format before.
+    /// - Throws: ``SharedError``.
+    @discardableResult
+    public static func migrate(_ address: SharedAddress) throws(SharedError) -> Int {
+        try asOwner(address) { (connection) throws(PostgresError) in
+            try checkServer(connection)
+            guard let found = try installedFormat(connection) else { throw missingSchema(address) }
+            guard found <= format else { throw newerFormat(found) }
+            try connection.runScript(text(PackageResources.functions_sql))
+            return Int(found)
+        }
+    }
+
+    /// Lets a role use the collections of the database: it reads the tables and changes items through functions alone.
+    ///
+    /// - Throws: ``SharedError``.
+    public static func grant(_ role: String, _ address: SharedAddress) throws(SharedError) {
+        try asOwner(address) { (connection) throws(PostgresError) in
+            guard try installedFormat(connection) != nil else { throw missingSchema(address) }
+            let quoted =
+                "\"" + role.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+            let sql = text(PackageResources.grant_sql).split(separator: "\n").filter { !$0.hasPrefix("--") }
+                .map { $0.hasSuffix("to ROLE;") ? $0.dropLast("ROLE;".count) + quoted + ";" : String($0) }
+            try connection.runScript(sql.joined(separator: "\n"))
+        }
+    }
+
+    // MARK: What is there
+
+    /// The format of the tables in the database; nil when there are none.
+    static func installedFormat(_ connection: PostgresConnection) throws(PostgresError) -> Int64? {
+        let found = try connection.run(
+            "select to_regclass('cubby.format') is not null and to_regclass('cubby.log') is not null")
+        guard try found.bytes(0, 0) == [1] else { return nil }
+        let rows = try connection.run("select max(version) from cubby.format")
+        return try rows.integer(0, 0)
+    }
+
+    static func checkServer(_ connection: PostgresConnection) throws(PostgresError) {
+        guard connection.serverVersion < oldestServer else { return }
+        throw PostgresError(
+            .unusable,
+            "the server is PostgreSQL \(connection.serverVersion / 10_000): shared collections need 13 or newer")
+    }
+
+    static func checkFormat(_ connection: PostgresConnection) throws(PostgresError) {
+        guard let found = try installedFormat(connection), found > format else { return }
+        throw newerFormat(found)
+    }
+
+    static func missingSchema(_ address: SharedAddress) -> PostgresError {
+        PostgresError(
+            .unusable,
+            "the database has no shared collections: its owner makes them with cubby shared init '\(address.description)'"
+        )
+    }
+
+    private static func newerFormat(_ found: Int64) -> PostgresError {
+        PostgresError(
+            .unusable, "the collections are of format \(found), and this program knows \(format): install a newer cubby"
+        )
+    }
+
+    private static func asOwner<Value>(
+        _ address: SharedAddress, _ body: (PostgresConnection) throws(PostgresError) -> Value
+    ) throws(SharedError) -> Value {
+        do throws(PostgresError) {
+            let connection = try PostgresConnection(address, waiter: BlockingWaiter())
+            defer { connection.close() }
+            return try body(connection)
+        } catch {
+            throw SharedError(error, address)
+        }
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,96 @@
+-- What hosts may do. Each function runs as the tables' owner, with a search path that nobody else can put names into.
+
+-- A host introduces itself.
+create or replace function cubby.hello(
+    in_name text, in_host uuid, in_host_name text,
+    out id int, out head bigint, out floor bigint, out epoch uuid
+) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    select c.id, c.head, c.floor, c.epoch into id, head, floor, epoch
+        from cubby.collection c where c.name = in_name;
+    if not found then
+        raise exception 'there is no collection "%"', in_name using errcode = 'CB001';
+    end if;
+    insert into cubby.host (collection, id, name) values (hello.id, in_host, in_host_name)
+        on conflict on constraint host_pkey
+        do update set name = excluded.name, connected_at = excluded.connected_at;
+end $$;
+
+-- Makes one commit, or says why not.
+--
+-- in_seen     the revision that the host has applied
+-- in_reads    the keys of the items that a transaction read; null when it read the collection as a whole
+-- in_keys, in_ranks, in_records   the items that came or changed, as they are now
+-- in_record   the changes, for the log
+-- status      0 committed · 1 already committed with this token · 2 others changed what was read or written since
+--             3 another epoch · 4 the log no longer has what came after `seen`
+create or replace function cubby.commit(
+    in_collection int, in_epoch uuid, in_seen bigint, in_token uuid, in_host uuid, in_reads bytea[],
+    in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea,
+    out status int, out revision bigint
+) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    now_floor bigint;
+    now_epoch uuid;
+    now_head bigint;
+begin
+    select c.head, c.floor, c.epoch into now_head, now_floor, now_epoch
+        from cubby.collection c where c.id = in_collection for update;
+    if now_epoch is distinct from in_epoch or in_seen > now_head then
+        status := 3;
+        return;
+    end if;
+    select l.revision into revision from cubby.log l where l.token = in_token;
+    if found then
+        status := 1;
+        return;
+    end if;
+    if now_head > in_seen then
+        revision := now_head;
+        if in_seen < now_floor then
+            status := 4;
+            return;
+        end if;
+        if in_reads is null or exists (
+            select from cubby.log l where l.collection = in_collection and l.revision > in_seen
+                and l.keys && (in_reads || in_removed || in_keys))
+        then
+            status := 2;
+            return;
+        end if;
+    end if;
+    status := 0;
+    revision := now_head + 1;
+    update cubby.collection c set head = commit.revision where c.id = in_collection;
+    if cardinality(in_removed) > 0 then
+        delete from cubby.item i where i.collection = in_collection and i.key = any (in_removed);
+    end if;
+    if cardinality(in_keys) > 0 then
+        insert into cubby.item as i (collection, key, rank, version, record)
+            select in_collection, n.key, n.rank, commit.revision, n.record
+                from unnest(in_keys, in_ranks, in_records) as n (key, rank, record)
+            on conflict on constraint item_pkey
+            do update set rank = excluded.rank, version = excluded.version, record = excluded.record;
+    end if;
+    insert into cubby.log (collection, revision, seen, host, token, keys, record)
+        values (in_collection, commit.revision, in_seen, in_host, in_token, in_keys || in_removed, in_record);
+    -- A small record goes along, so that a listener need not ask for it. The channel only wakes: a payload can be lost.
+    perform pg_notify(
+        'cubby_' || in_collection,
+        commit.revision || ' ' || in_host
+            || case when octet_length(in_record) <= 3500 then ' ' || encode(in_record, 'hex') else '' end);
+end $$;
+
+-- The revision that a commit with this token became; null when there is none.
+create or replace function cubby.outcome(in_token uuid) returns bigint
+    language sql stable security definer set search_path = pg_catalog, pg_temp
+    as $$ select l.revision from cubby.log l where l.token = in_token $$;
+
+-- Holds the collection against all other commits until the end of the caller's transaction.
+create or replace function cubby.hold(in_collection int) returns bigint
+    language sql security definer set search_path = pg_catalog, pg_temp
+    as $$ select c.head from cubby.collection c where c.id = in_collection for update $$;
+
+revoke all on all functions in schema cubby from public;
+revoke all on all tables in schema cubby from public;
+revoke all on schema cubby from public;

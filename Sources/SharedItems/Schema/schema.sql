@@ -1,0 +1,63 @@
+-- Format 1 of shared collections: the tables. Their owner runs this; hosts read them and write through functions alone.
+
+create schema cubby;
+
+create table cubby.format (
+    version int not null
+);
+insert into cubby.format values (1);
+
+-- One row orders all commits of a collection: a commit's revision is the new `head`, taken under this row's lock.
+-- A sequence would not do: its numbers become visible out of order.
+create table cubby.collection (
+    id int generated always as identity primary key,
+    name text not null unique,
+    head bigint not null default 0,
+    -- The log has every revision after this one.
+    floor bigint not null default 0,
+    -- Another epoch is another history: a restored backup gets one.
+    epoch uuid not null default gen_random_uuid()
+) with (fillfactor = 50);
+
+-- The items as of `head`. A record is a journal's record of one insertion: text and jsonb refuse U+0000, which items may hold.
+create table cubby.item (
+    collection int not null references cubby.collection,
+    key bytea not null,
+    -- The order of the items, bytewise; ties are ordered by key.
+    rank bytea not null,
+    version bigint not null,
+    record bytea not null,
+    primary key (collection, key)
+);
+
+create table cubby.log (
+    collection int not null references cubby.collection,
+    revision bigint not null,
+    -- The revision that the commit's host had seen.
+    seen bigint not null,
+    host uuid not null,
+    -- One for each logical commit, however often it is sent.
+    token uuid not null unique,
+    -- The keys of the items that changed.
+    keys bytea[] not null,
+    record bytea not null,
+    at timestamptz not null default clock_timestamp(),
+    primary key (collection, revision)
+);
+
+create table cubby.picture (
+    collection int not null references cubby.collection,
+    key bytea not null,
+    position int not null,
+    sha256 bytea not null,
+    bytes bytea not null,
+    primary key (collection, key, position)
+);
+
+create table cubby.host (
+    collection int not null references cubby.collection,
+    id uuid not null,
+    name text not null,
+    connected_at timestamptz not null default clock_timestamp(),
+    primary key (collection, id)
+);

@@ -1,0 +1,99 @@
+import TestSupport
+import Testing
+
+@testable import SharedItems
+
+@Suite(
+    "The schema of shared collections", .serialized,
+    .enabled(if: PostgresCluster.missing == nil, "PostgreSQL is not installed"), .cluster)
+struct SharedSchemaTests {
+    private let cluster: PostgresCluster
+
+    init() throws { cluster = try .ofSuite }
+
+    @Test("init makes tables and the collection once, and again does nothing")
+    func initialize() throws {
+        let address = try cluster.address("first")
+        let made = try SharedSchema.initialize(address)
+        #expect(made.madeCollection)
+        #expect(try SharedSchema.initialize(address) == SharedSchema.Outcome())
+        #expect(try SharedSchema.initialize(cluster.address("second")).madeCollection)
+        #expect(try SharedSchema.migrate(address) == 1)
+    }
+
+    @Test("values of all kinds go and come back, empty and null ones too")
+    func values() throws {
+        let connection = try cluster.connect()
+        let rows = try connection.run(
+            "select $1::text, $2::int8, $3::bytea, $4::bytea, $5::bytea[], $6::int4, $7::bytea[]",
+            [.text("ä"), .int8(.min), .bytes([]), .null, .byteArrays([[1, 2], [], [0]]), .int4(-5), .byteArrays([])])
+        #expect(try rows.text(0, 0) == "ä")
+        #expect(try rows.number(0, 1) == .min)
+        #expect(try rows.bytes(0, 2) == [])
+        #expect(try rows.bytes(0, 3) == nil)
+        #expect(try rows.number(0, 5) == -5)
+        let parts = try connection.run("select unnest($1::bytea[])", [.byteArrays([[1, 2], [], [0]])])
+        #expect(try (0..<parts.rowCount).map { try parts.bytes($0, 0) } == [[1, 2], [], [0]])
+        #expect(throws: PostgresError.self) { try rows.number(0, 0) }
+        #expect(throws: PostgresError.self) { try rows.number(1, 1) }
+    }
+
+    @Test("a command that takes too long ends at its deadline, and its connection with it")
+    func deadline() throws {
+        let connection = try cluster.connect()
+        connection.timeLimit = 0.2
+        let error = #expect(throws: PostgresError.self) { try connection.run("select pg_sleep(60)") }
+        #expect(error?.kind == .timedOut)
+        #expect(error?.isInDoubt == true)
+        #expect(!connection.isOpen)
+    }
+
+    @Test("a refused command says why, and the connection goes on")
+    func refused() throws {
+        let connection = try cluster.connect()
+        let error = #expect(throws: PostgresError.self) { try connection.run("select 1/0") }
+        #expect(error?.kind == .server("22012"))
+        #expect(try connection.run("select 7::int8").number(0, 0) == 7)
+    }
+
+    @Test("a host reads and calls functions, and writes no table")
+    func rights() throws {
+        let address = try cluster.address("rights")
+        try SharedSchema.initialize(address)
+        let owner = try cluster.connect()
+        try owner.runScript("create role \"desk \"\"7\" login")
+        let host = try PostgresConnection(
+            SharedAddress("postgres://desk%20%227@/postgres?host=\(cluster.folder.path)"), waiter: BlockingWaiter())
+        #expect(throws: PostgresError.self) { try host.run("select * from cubby.item") }
+        try SharedSchema.grant("desk \"7", address)
+        try host.run("select * from cubby.item")
+        let id = [UInt8](repeating: 7, count: 16)
+        let hello = try host.run("select * from cubby.hello($1, $2, $3)", [.text("rights"), .uuid(id), .text("desk")])
+        #expect(try hello.number(0, 1) == 0)
+        for sql in [
+            "delete from cubby.item", "update cubby.collection set head = 9", "insert into cubby.format values (2)",
+            "truncate cubby.log", "drop table cubby.picture", "create table cubby.mine (a int)",
+            "create or replace function cubby.outcome(in_token uuid) returns bigint language sql as 'select 1::bigint'",
+        ] {
+            #expect(throws: PostgresError.self, "\(sql)") { try host.run(sql) }
+        }
+        // A name of the host's own in front does not lead the functions astray.
+        try host.runScript("create temp table collection (id int)")
+        try host.run("select cubby.outcome($1)", [.uuid(id)])
+    }
+
+    @Test("what is missing is said with what to do")
+    func missing() throws {
+        let address = try cluster.address("unknown")
+        try SharedSchema.initialize(cluster.address("known"))
+        let connection = try cluster.connect()
+        let error = #expect(throws: PostgresError.self) {
+            try connection.run(
+                "select * from cubby.hello($1, $2, $3)",
+                [.text("unknown"), .uuid([UInt8](repeating: 1, count: 16)), .text("x")])
+        }
+        let shown = try SharedError(#require(error), address)
+        #expect(shown.message.contains("there is no collection \"unknown\""))
+        #expect(shown.message.contains("cubby shared init"))
+    }
+}
