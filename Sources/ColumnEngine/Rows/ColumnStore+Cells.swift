@@ -57,6 +57,7 @@ extension ColumnStore {
     // MARK: Drafts
 
     /// A new row to be filled, outside of the store; a key and a date are made for one that is given none.
+    @inline(never)
     package func makeDraft() throws(StoreError) -> ItemDraft {
         try checkRoomForRow()
         let (row, isNew) = table.makeRow(key: PackedKey(text: .absent), isTextKey: true)
@@ -66,13 +67,14 @@ extension ColumnStore {
     }
 
     @inline(__always)
-    package func checkRoomForRow() throws(StoreError) {
+    func checkRoomForRow() throws(StoreError) {
         if table.rowCount >= Int(UInt32.max) - 1 {
             throw StoreError(.full, "the store holds as many items as it can number")
         }
     }
 
     /// Gives a draft the key and the date that it was not given.
+    @inline(never)
     package func completeDraft(_ row: UInt32) {
         if table.textKeys[row], table.keys[row].cell.isAbsent {
             table.keys[row] = keySource.uuid()
@@ -84,6 +86,7 @@ extension ColumnStore {
     /// Puts a complete draft at the end.
     ///
     /// - Throws: `duplicateKey`.
+    @inline(never)
     package func appendDraft(_ row: UInt32) throws(StoreError) {
         let hash = keyHash(row)
         if let other = holder(ofKeyOf: row, hash) {

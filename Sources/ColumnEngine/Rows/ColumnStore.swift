@@ -101,7 +101,7 @@ package final class ColumnStore {
         return self.row(forKey: table.keys[row], hash)
     }
 
-    /// Has the processor fetch what tells whether an item has a key, for callers who are going to make one that has it.
+    /// Prefetches the index's slot of a key.
     package func prefetch(itemKey: UnsafeBufferPointer<UInt8>) {
         if let key = PackedKey(uuid: itemKey) { index.prefetch(keyHasher.hash(key)) }
     }

@@ -1,11 +1,14 @@
 package import PropertyList
 
 /// An item in the making: fields are set without events, then it is inserted into its store, or ``discard()``ed.
+///
+/// Not inlined into another module: see `ColumnStore+Access.swift`.
 package struct ItemDraft {
     let store: ColumnStore
     package let row: UInt32
 
     /// Sets a field by number; `itemKey` too, with a string that no item has.
+    @inline(never)
     package func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
         if field == .itemKey {
             guard case .string(let key)? = value else { throw FieldValidation.refusal("itemKey", "a string", value) }
@@ -23,6 +26,7 @@ package struct ItemDraft {
     package func name(of field: ItemField) -> String { store.fields.name(of: field) }
 
     /// Sets a text field from UTF-8 bytes; `itemKey` too.
+    @inline(never)
     package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
         guard field == .itemKey else { return place(try store.textCell(bytes, for: field), field) }
         if let key = PackedKey(uuid: bytes) {
@@ -35,22 +39,11 @@ package struct ItemDraft {
         try setKey(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Sets the value in dollars.
-    package func setValueInDollars(_ value: Int64) {
-        store.table.setCell(row, .valueInDollars, .integer(value))
-    }
-
-    /// Sets the date.
-    package func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
-        guard date.secondsSinceReferenceDate.isFinite else { return try set(.date(date), for: .dateCreated) }
-        store.table.setCell(row, .dateCreated, .date(date.secondsSinceReferenceDate))
-    }
-
     /// Sets a whole record.
     package func set(_ fields: ItemFields) throws(StoreError) {
         try setText(fields.name, .name)
         if let serial = fields.serialNumber { try setText(serial, .serialNumber) }
-        setValueInDollars(fields.valueInDollars)
+        try set(.integer(fields.valueInDollars), for: .valueInDollars)
         if let date = fields.dateCreated { try set(.date(date), for: .dateCreated) }
         if let key = fields.itemKey { try setKey(key) }
         for (name, value) in fields.custom {
@@ -63,8 +56,10 @@ package struct ItemDraft {
         store.rowDied(row)
     }
 
+    @inline(__always)
     private func place(_ cell: Cell, _ field: ItemField) {
-        store.discard(store.table.cell(row, field), of: field)
+        let old = store.table.cell(row, field)
+        if !old.isAbsent { store.discard(old, of: field) }
         store.table.setCell(row, field, cell)
     }
 

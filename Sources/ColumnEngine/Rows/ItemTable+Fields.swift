@@ -80,7 +80,7 @@ extension ItemTable {
 
     /// The cell that a field has for a text already.
     func entry(for text: UnsafeBufferPointer<UInt8>, _ field: ItemField) -> Cell? {
-        column(field)?.entry(for: text)
+        withColumn(field) { $0.entry(for: text) } ?? nil
     }
 
     /// Whether the texts of a field's cells are a dictionary's.

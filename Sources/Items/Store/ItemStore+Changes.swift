@@ -43,6 +43,9 @@ extension ItemStore {
         return try columns.makeDraft()
     }
 
+    /// Prefetches the index's slot of a key that a new item is about to get.
+    package func prefetch(itemKey: UnsafeBufferPointer<UInt8>) { columns.prefetch(itemKey: itemKey) }
+
     /// Appends an item that was begun with ``beginItem()``.
     ///
     /// - Throws: `duplicateKey`, `vetoed`. The draft is still to be discarded then.
