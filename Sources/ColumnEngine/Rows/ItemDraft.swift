@@ -10,7 +10,7 @@ package struct ItemDraft {
     /// Sets a field by number; `itemKey` too, with a string that no item has.
     @inline(never)
     package func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
-        if field == .itemKey {
+        if field == store.table.keyField {
             guard case .string(let key)? = value else { throw FieldValidation.refusal("itemKey", "a string", value) }
             return try setKey(key)
         }
@@ -28,7 +28,7 @@ package struct ItemDraft {
     /// Sets a text field from UTF-8 bytes; `itemKey` too.
     @inline(never)
     package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
-        guard field == .itemKey else { return place(try store.textCell(bytes, for: field), field) }
+        guard field == store.table.keyField else { return place(try store.textCell(bytes, for: field), field) }
         if let key = PackedKey(uuid: bytes) {
             store.table.setKey(row, key)
             return
@@ -37,18 +37,6 @@ package struct ItemDraft {
             throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes text in UTF-8, and these bytes are not")
         }
         try setKey(String(decoding: bytes, as: UTF8.self))
-    }
-
-    /// Sets a whole record.
-    package func set(_ fields: ItemFields) throws(StoreError) {
-        try setText(fields.name, .name)
-        if let serial = fields.serialNumber { try setText(serial, .serialNumber) }
-        try set(.integer(fields.valueInDollars), for: .valueInDollars)
-        if let date = fields.dateCreated { try set(.date(date), for: .dateCreated) }
-        if let key = fields.itemKey { try setKey(key) }
-        for (name, value) in fields.custom {
-            try set(value, for: try customField(name, value))
-        }
     }
 
     /// Gives the draft up; an `Item` that an observer kept of it reads as removed.
@@ -63,11 +51,6 @@ package struct ItemDraft {
         store.table.setCell(row, field, cell)
     }
 
-    private func setText(_ text: String, _ field: ItemField) throws(StoreError) {
-        if text.utf8.count > FieldValidation.byteLimit { return try set(.string(text), for: field) }
-        store.table.setCell(row, field, store.heap.text(text))
-    }
-
     private func setKey(_ key: String) throws(StoreError) {
         try FieldValidation.checkKey(key)
         var key = key
@@ -78,13 +61,5 @@ package struct ItemDraft {
                 store.table.setKey(row, text: store.heap.text(bytes))
             }
         }
-    }
-
-    private func customField(_ name: String, _ value: PropertyListValue) throws(StoreError) -> ItemField {
-        if let field = store.fields.existing(name), !field.isCustom {
-            throw StoreError(
-                .invalidValue(field: name), "\(name) is a field of every item and cannot be a custom one")
-        }
-        return try store.fieldForAssignment(name, value)
     }
 }

@@ -164,7 +164,7 @@ extension ItemStore {
         var cell = cell
         if new != wanted {
             columns.discard(cell, of: field)
-            new = try FieldValidation.checked(new, for: field, named: name)
+            new = try columns.checked(new, for: field)
             cell = new.map { columns.cell($0, for: field) } ?? .absent
         }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
