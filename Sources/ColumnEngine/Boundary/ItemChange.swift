@@ -19,8 +19,9 @@ public struct ItemChange: Sendable, Hashable {
     public var old: PropertyListValue?
     /// The field's value after an update; nil for none.
     public var new: PropertyListValue?
-    /// The fields that an item was inserted with, or the last fields of a removed one; nil for the other kinds.
-    public var fields: ItemFields?
+    /// By name, the fields that an item was inserted with, or the last fields of a removed one, `itemKey` too; nil for the
+    /// other kinds.
+    public var values: [String: PropertyListValue]?
     /// The position, from 0, that an item was inserted at, removed from, or moved to; nil for an update, and for an item to
     /// be appended.
     public var position: Int?
@@ -32,10 +33,13 @@ public struct ItemChange: Sendable, Hashable {
         self.itemKey = itemKey
         self.name = name
     }
-    /// A new item with its fields and its key, at a position from 0 or, if nil, at the end.
-    public static func insert(_ fields: ItemFields, at position: Int? = nil) -> ItemChange {
-        var change = ItemChange(.insert, itemKey: fields.itemKey ?? "", name: fields.name)
-        change.fields = fields
+
+    /// A new item with its fields by name, `itemKey` too, at a position from 0 or, if nil, at the end.
+    public static func insert(_ values: [String: PropertyListValue], at position: Int? = nil) -> ItemChange {
+        var key = ""
+        if case .string(let text)? = values["itemKey"] { key = text }
+        var change = ItemChange(.insert, itemKey: key)
+        change.values = values
         change.position = position
         return change
     }

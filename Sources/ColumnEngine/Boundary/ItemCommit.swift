@@ -65,14 +65,14 @@ public struct ItemCommit: ~Copyable {
         rows.value(entry.row, ItemField(rawValue: entry.field))
     }
 
-    /// All fields of the item that changed.
-    public func fields(_ entry: Entry) -> ItemFields { rows.fields(entry.row) }
+    /// All fields of the item that changed by name, `itemKey` too.
+    public func values(_ entry: Entry) -> [String: PropertyListValue] { rows.values(entry.row) }
 
     /// The change with everything that it takes to do it again elsewhere, in memory of its own.
     public func change(_ entry: Entry) -> ItemChange {
         let key = key(entry)
         switch entry.kind {
-        case .insert: return .insert(fields(entry), at: entry.position)
+        case .insert: return .insert(values(entry), at: entry.position)
         case .remove: return .remove(key)
         case .update: return .update(key, fieldName(entry), to: value(entry))
         case .move: return .move(key, to: entry.position ?? 0)

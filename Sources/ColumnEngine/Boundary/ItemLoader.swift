@@ -1,4 +1,4 @@
-import PropertyList
+public import PropertyList
 
 /// The way into an empty store for a persistence: items first, then changes. Nothing is logged, nobody is told.
 public struct ItemLoader {
@@ -15,13 +15,15 @@ public struct ItemLoader {
         store.index.reserve(count) { [store] in store.keyHash($0) }
     }
 
-    /// Adds an item at the end.
+    /// Adds an item at the end. A field that is not given gets its default.
     ///
+    /// - Parameter values: the item's fields by name, `itemKey` too.
     /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
-    public func add(_ fields: ItemFields) throws(StoreError) {
-        let draft = makeDraft()
+    public func add(_ values: [String: PropertyListValue]) throws(StoreError) {
+        let draft = try store.makeDraft()
         do throws(StoreError) {
-            try draft.set(fields)
+            for (name, value) in values { try draft.set(value, forField: name) }
+            store.completeDraft(draft.row)
             try insert(draft)
         } catch {
             draft.discard()

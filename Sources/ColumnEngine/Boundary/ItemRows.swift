@@ -36,7 +36,7 @@ package struct ItemRows {
     func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? { store.value(row, field) }
 
     @inline(never)
-    func fields(_ row: UInt32) -> ItemFields { store.fields(of: row) }
+    func values(_ row: UInt32) -> [String: PropertyListValue] { store.dictionary(of: row) }
 
     @inline(never)
     package func name(ofField number: UInt32) -> String { store.fields.names[Int(number)] }

@@ -48,12 +48,12 @@ struct IndexKey {
         if side == .behindBeginning { return beginsOrIsBefore(entry, store, field) }
         if entry.prefix != prefix { return entry.prefix < prefix }
         let order: Int
-        if isExact, field != .itemKey {
-            order = 0
-        } else if field == .itemKey {
+        if field == store.table.keyField {
             order = store.table.withKey(entry.row) { key in
                 text.withUnsafeBufferPointer { CellOrder.compareText(key, $0) }
             }
+        } else if isExact {
+            order = 0
         } else {
             let value = store.table.cell(entry.row, field)
             if value.isText {
@@ -72,7 +72,7 @@ struct IndexKey {
                 return CellOrder.compareText(beginning, text) <= 0
             }
         }
-        if field == .itemKey { return store.table.withKey(entry.row) { judge($0) } }
+        if field == store.table.keyField { return store.table.withKey(entry.row) { judge($0) } }
         let rank = entry.prefix >> 56
         guard rank == CellOrder.textRank else { return rank < CellOrder.textRank }
         return store.table.cell(entry.row, field).withText { judge($0) }

@@ -23,6 +23,7 @@ package final class OrderedIndex {
     @exclusivity(unchecked) private var tombstones: [IndexEntry] = []
     /// Nil for a field that was not declared.
     private let declaredKind: FieldKind?
+    private let isKey: Bool
     /// Whether the prefix says all there is to say about a value.
     private let isExact: Bool
     /// Whether every item has the field.
@@ -32,9 +33,10 @@ package final class OrderedIndex {
         self.store = store
         self.field = field
         let column = store.table.column(field)
+        isKey = field == store.table.keyField
         declaredKind = column?.declaredKind
-        isExact = declaredKind == .integer || declaredKind == .date || field == .itemKey
-        isAlwaysThere = field == .itemKey || column.map { !$0.unset.isAbsent } ?? false
+        isExact = declaredKind == .integer || declaredKind == .date || isKey
+        isAlwaysThere = isKey || column.map { !$0.unset.isAbsent } ?? false
     }
 
     // MARK: Changes of the store
@@ -210,7 +212,7 @@ package final class OrderedIndex {
         switch declaredKind {
         case .integer?: IndexKey.prefix(store.table.cell(row, field).integerValue)
         case .date?: CellOrder.ordered(store.table.cell(row, field).realValue)
-        case nil where field == .itemKey: store.table.withKey(row) { CellOrder.prefix($0) }
+        case nil where isKey: store.table.withKey(row) { CellOrder.prefix($0) }
         default: CellOrder.prefix(store.table.cell(row, field))
         }
     }
@@ -239,8 +241,8 @@ package final class OrderedIndex {
 
     /// Whether two entries hold equal values, keys aside.
     func areEqual(_ first: IndexEntry, _ second: IndexEntry) -> Bool {
-        first.prefix == second.prefix && (isExact && field != .itemKey || compare(first.row, second.row) == 0)
-            && (field != .itemKey || first.row == second.row)
+        first.prefix == second.prefix && (isExact && !isKey || compare(first.row, second.row) == 0)
+            && (!isKey || first.row == second.row)
     }
 
     // MARK: Asking

@@ -48,7 +48,7 @@ extension RowQuery {
     /// The ranks that satisfy all constraints on an index's field; nil when the index can't tell for one of them.
     private func ranges(_ constraints: [PredicateConstraint], _ index: OrderedIndex) -> [Range<Int>]? {
         var found: [Range<Int>] = [0..<index.count]
-        let kind = index.field == .itemKey ? .text : store.table.indexedKind(index.field)
+        let kind = index.field == store.table.keyField ? .text : store.table.indexedKind(index.field)
         for constraint in constraints {
             guard let ranges = kind.ranges(constraint.relation) else { return nil }
             found = Self.intersection(found, Self.union(ranges.map(index.ranks)))

@@ -27,7 +27,7 @@ package struct ItemSortKey {
 
     package var key: RowKey {
         if let other { return other.key }
-        return .field(field ?? .name)
+        return .field(field ?? ItemField(rawValue: 0))
     }
 
     /// Whether it is a function, which may change the store.

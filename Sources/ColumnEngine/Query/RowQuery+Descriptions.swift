@@ -4,7 +4,7 @@ import Wording
 extension ColumnStore {
     /// How a field's values are kept, for people.
     func columnText(_ field: ItemField) -> String {
-        if field == .itemKey { return "keys" }
+        if field == table.keyField { return "keys" }
         guard let column = materialise(field) else {
             return table.hasKind(field) ? "rare field, in the items' own blocks" : "no item has it"
         }
@@ -46,7 +46,8 @@ extension RowQuery {
     func source(_ access: ItemAccess, rowsOut: Int) -> ItemQueryPlan {
         switch access {
         case .scan: return ItemQueryPlan(operation: .scan, detail: "", rowsOut: rowsOut)
-        case .keys: return ItemQueryPlan(operation: .keys, detail: constraintText(.itemKey), rowsOut: rowsOut)
+        case .keys:
+            return ItemQueryPlan(operation: .keys, detail: constraintText(store.table.keyField), rowsOut: rowsOut)
         case .index(let index, let ranges, _):
             return ItemQueryPlan(
                 operation: .index, detail: constraintText(index.field), note: Self.text(ranges, of: index),

@@ -4,8 +4,9 @@ extension RowQuery {
     package func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
         guard !hasConditions, let key = order.first,
             let index = store.indexes.first(where: { $0.field == key.field }),
-            key.field == .itemKey
-                || order.second.map({ $0.field == .itemKey && $0.isDescending == key.isDescending }) ?? false,
+            key.field == store.table.keyField
+                || order.second.map({ $0.field == store.table.keyField && $0.isDescending == key.isDescending })
+                    ?? false,
             index.isBuilt, index.isReady(builds: false), index.count == store.order.count
         else { return nil }
         let skipped = Swift.min(offsetCount, index.count)
@@ -122,9 +123,10 @@ private struct IndexWalk {
         self.tests = tests
         self.wanted = wanted
         otherKeys = Array(query.order.keys.dropFirst())
+        let key = query.store.table.keyField
         isNatural =
-            index.field == .itemKey
-            || otherKeys.first.map { $0.field == .itemKey && $0.isDescending == isDescending } ?? false
+            index.field == key
+            || otherKeys.first.map { $0.field == key && $0.isDescending == isDescending } ?? false
     }
 
     mutating func rows(_ ranks: Range<Int>) -> [UInt32]? {

@@ -170,7 +170,7 @@ extension RowQuery {
             return .value { row in .dictionary(store.dictionary(of: row)) }
         }
         guard let field = store.fields.existing(name) else { return .absent }
-        if field == .itemKey { return .utf8 { row, body in store.table.withKey(row) { body($0) } } }
+        if field == store.table.keyField { return .utf8 { row, body in store.table.withKey(row) { body($0) } } }
         // Row by row: of a mapped archive only what the cheaper conditions leave is read of a declared field.
         _ = store.materialise(field)
         switch store.table.soleKind(field) {

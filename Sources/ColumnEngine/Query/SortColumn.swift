@@ -142,7 +142,7 @@ final class SortColumn {
         if case .view(.cells(let cells), _) = source {
             return body(cells[Int(row)].isText ? Cell.text(at: cells + Int(row)) : nil)
         }
-        if case .view(_, .itemKey) = source { return store.table.withKey(row) { body($0) } }
+        if case .view(_, store.table.keyField) = source { return store.table.withKey(row) { body($0) } }
         let cell = cell(row, place)
         return cell.isText ? cell.withText { body($0) } : body(nil)
     }

@@ -105,11 +105,11 @@ extension ColumnStore {
     @inline(never)
     package func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) { table.setCell(row, field, cell) }
 
-    /// The numbers of the fields beyond the domain's that an item has, ascending.
+    /// The numbers of the fields that are not declared that an item has, ascending.
     @inline(never)
     package func customFields(_ row: UInt32) -> [UInt32] { table.customFields(row) }
 
-    /// The numbers of the fields beyond the domain's that some item in the store has.
+    /// The numbers of the fields that are not declared that some item in the store has.
     package var customFieldsInUse: Set<UInt32> {
         var held: Set<UInt32> = []
         for row in order.slots where row != ItemOrder.hole {
@@ -185,7 +185,7 @@ extension ColumnStore {
     @inline(never)
     package func text(_ string: String) -> Cell { heap.text(string) }
 
-    /// A cell for a value of a field beyond the domain's.
+    /// A cell for a value of a field that are not declared.
     @inline(never)
     package func cell(_ value: PropertyListValue) -> Cell { heap.cell(value) }
 

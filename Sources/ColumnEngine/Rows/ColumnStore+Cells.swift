@@ -7,24 +7,34 @@ extension ColumnStore {
         if let field = fields.existing(name) { return field }
         try FieldValidation.checkName(name)
         // Validated before the name is kept, so that a refused value leaves nothing behind.
-        _ = try FieldValidation.checked(value, for: ItemField(rawValue: .max), named: name)
+        _ = try FieldValidation.checked(value, custom: name)
         return fields.field(named: name)
     }
 
-    /// A cell for a value of a field, absent for none.
+    /// The value in the form that the field keeps; nil for a field to be emptied.
     ///
     /// - Throws: ``StoreError`` for a value that the field does not take.
+    package func checked(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> PropertyListValue? {
+        if field.rawValue < table.keyField.rawValue {
+            return try FieldValidation.checked(value, fields.declared[Int(field.rawValue)])
+        }
+        if field == table.keyField { throw FieldValidation.keyIsReadOnly }
+        return try FieldValidation.checked(value, custom: fields.name(of: field))
+    }
+
+    /// A cell for a value of a field, absent for none; as ``checked(_:for:)``.
     package func checkedCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
-        try FieldValidation.checked(value, for: field, named: fields.name(of: field)).map { cell($0, for: field) }
-            ?? .absent
+        try checked(value, for: field).map { cell($0, for: field) } ?? .absent
+    }
+
+    /// Whether a field can hold a cell.
+    package func takes(_ cell: Cell, _ field: ItemField) -> Bool {
+        field != table.keyField && fields.declaration(field)?.takes(cell) ?? true
     }
 
     /// A cell for a text given as bytes.
     package func textCell(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) -> Cell {
-        if field == .valueInDollars || field == .dateCreated || field == .itemKey {
-            let text = PropertyListValue.string(String(decoding: bytes, as: UTF8.self))
-            _ = try FieldValidation.checked(text, for: field, named: fields.name(of: field))
-        }
+        if !fields.takesText(field) { _ = try checked(.string(String(decoding: bytes, as: UTF8.self)), for: field) }
         guard UTF8Check.isValid(bytes) else {
             let name = fields.name(of: field)
             throw StoreError(
@@ -57,44 +67,54 @@ extension ColumnStore {
     // MARK: Drafts
 
     /// A new row to be filled, outside of the store; a key and a date are made for one that is given none.
+    @inline(never)
     package func makeDraft() throws(StoreError) -> ItemDraft {
         try checkRoomForRow()
         let (row, isNew) = table.makeRow(key: PackedKey(text: .absent), isTextKey: true)
-        table.setCell(row, .dateCreated, Self.noDate)
+        if let stamped = fields.stamped { table.setCell(row, stamped, Self.noDate) }
         if isNew { order.addRow() }
         return ItemDraft(store: self, row: row)
     }
 
     @inline(__always)
-    package func checkRoomForRow() throws(StoreError) {
+    func checkRoomForRow() throws(StoreError) {
         if table.rowCount >= Int(UInt32.max) - 1 {
             throw StoreError(.full, "the store holds as many items as it can number")
         }
     }
 
     /// Gives a draft the key and the date that it was not given.
+    @inline(never)
     package func completeDraft(_ row: UInt32) {
         if table.textKeys[row], table.keys[row].cell.isAbsent {
             table.keys[row] = keySource.uuid()
             table.textKeys[row] = false
         }
-        if table.cell(row, .dateCreated) == Self.noDate { table.setCell(row, .dateCreated, .date(Self.now())) }
+        if let stamped = fields.stamped, table.cell(row, stamped) == Self.noDate {
+            table.setCell(row, stamped, .date(Self.now()))
+        }
     }
 
     /// Puts a complete draft at the end.
     ///
     /// - Throws: `duplicateKey`.
+    @inline(never)
     package func appendDraft(_ row: UInt32) throws(StoreError) {
+        append(row, try newKeyHash(row))
+    }
+
+    /// The hash of a draft's key, which no item has.
+    func newKeyHash(_ row: UInt32) throws(StoreError) -> UInt64 {
         let hash = keyHash(row)
         if let other = holder(ofKeyOf: row, hash) {
             let key = table.keyString(other)
             throw StoreError(.duplicateKey(key), "an item with the itemKey \(key) is in the store already")
         }
-        append(row, hash)
+        return hash
     }
 
     /// Seconds since the reference date, by the wall clock.
-    static func now() -> Double {
+    private static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) - PropertyListDate.unixEpochOffset + Double(time.tv_nsec) / 1e9

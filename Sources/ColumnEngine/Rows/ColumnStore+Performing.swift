@@ -25,36 +25,27 @@ extension ColumnStore {
 
     private func insertGiven(_ change: ItemChange) throws(StoreError) {
         if let position = change.position { try checkPosition(position, limit: order.count) }
-        try checkRoomForRow()
-        let (row, isNew) = table.makeRow(key: keySource.uuid())
-        table.setCell(row, .dateCreated, .date(Self.now()))
-        if isNew { order.addRow() }
+        let draft = try makeDraft()
+        let row = draft.row
         do throws(StoreError) {
-            try fill(ItemDraft(store: self, row: row), change.fields ?? ItemFields(itemKey: change.itemKey))
-            let hash = keyHash(row)
-            if holder(ofKeyOf: row, hash) != nil {
-                throw StoreError(
-                    .duplicateKey(change.itemKey), "an item with the itemKey \(change.itemKey) is in the store already")
+            for (name, value) in change.values ?? ["itemKey": .string(change.itemKey)] {
+                let field = try givenField(name)
+                if field == table.keyField {
+                    try draft.set(value, for: field)
+                } else {
+                    table.setCell(row, field, try givenCell(value, for: field))
+                }
             }
+            completeDraft(row)
+            let hash = try newKeyHash(row)
             if let position = change.position, position < order.count {
                 insert(row, at: position)
             } else {
                 append(row, hash)
             }
         } catch {
-            rowDied(row)
+            draft.discard()
             throw error
-        }
-    }
-
-    private func fill(_ draft: ItemDraft, _ fields: ItemFields) throws(StoreError) {
-        var plain = fields
-        plain.custom = [:]
-        try draft.set(plain)
-        for (name, value) in fields.custom {
-            let field = try givenField(name)
-            guard field.isCustom else { throw Self.unusable(name) }
-            table.setCell(draft.row, field, try givenCell(value, for: field))
         }
     }
 
@@ -72,13 +63,13 @@ extension ColumnStore {
 
     /// A custom field takes whatever an archive may have brought there, too.
     private func givenCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
-        let name = fields.name(of: field)
-        if field.isCustom {
-            guard let value else { return .absent }
-            guard FieldValidation.isKeepable(value) else { throw Self.unusable(name) }
-            return heap.cell(value)
+        guard field.rawValue > table.keyField.rawValue else { return try checkedCell(value, for: field) }
+        guard let value else { return .absent }
+        guard FieldValidation.isKeepable(value) else {
+            let name = fields.name(of: field)
+            throw StoreError(.invalidValue(field: name), "\(name) cannot hold the value that is to be applied")
         }
-        return try FieldValidation.checked(value, for: field, named: name).map { heap.cell($0) } ?? .absent
+        return heap.cell(value)
     }
 
     private func checkPosition(_ position: Int, limit: Int) throws(StoreError) {
@@ -88,9 +79,5 @@ extension ColumnStore {
                 "position \(position + 1) is outside the store of \(order.count) items, where a change is to be applied"
             )
         }
-    }
-
-    private static func unusable(_ name: String) -> StoreError {
-        StoreError(.invalidValue(field: name), "\(name) cannot hold the value that is to be applied")
     }
 }

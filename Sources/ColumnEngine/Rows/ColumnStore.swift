@@ -9,12 +9,12 @@ package final class ColumnStore {
     // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
     // no method lends one of them to code that comes back to the store.
 
-    @exclusivity(unchecked) package var table = ItemTable()
+    @exclusivity(unchecked) package var table: ItemTable
     @exclusivity(unchecked) package var order = ItemOrder()
     @exclusivity(unchecked) var index = KeyIndex()
     @exclusivity(unchecked) var keyHasher = KeyHasher()
     @exclusivity(unchecked) var heap = CellHeap()
-    @exclusivity(unchecked) var fields = FieldTable()
+    @exclusivity(unchecked) var fields: FieldTable
     @exclusivity(unchecked) package var keySource = KeySource()
     /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
     @exclusivity(unchecked) var rowSource: (any RowSource)?
@@ -45,7 +45,12 @@ package final class ColumnStore {
     /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
     package var onDamage: ((String) -> Void)?
 
-    package init() {
+    /// An empty store.
+    ///
+    /// - Parameter declared: the fields that have a column from the beginning, by number.
+    package init(_ declared: [FieldDeclaration]) {
+        table = ItemTable(declared)
+        fields = FieldTable(declared)
         epochCounter = .allocate(capacity: 1)
         epochCounter.initialize(to: 0)
     }
@@ -101,7 +106,7 @@ package final class ColumnStore {
         return self.row(forKey: table.keys[row], hash)
     }
 
-    /// Has the processor fetch what tells whether an item has a key, for callers who are going to make one that has it.
+    /// Prefetches the index's slot of a key.
     package func prefetch(itemKey: UnsafeBufferPointer<UInt8>) {
         if let key = PackedKey(uuid: itemKey) { index.prefetch(keyHasher.hash(key)) }
     }
@@ -144,24 +149,16 @@ package final class ColumnStore {
     // MARK: Values
 
     package func value(_ row: UInt32, _ field: ItemField) -> PropertyListValue? {
-        field == .itemKey ? .string(table.keyString(row)) : heap.value(table.cell(row, field))
+        field == table.keyField ? .string(table.keyString(row)) : heap.value(table.cell(row, field))
     }
 
-    package func fields(of row: UInt32) -> ItemFields {
-        var result = ItemFields(itemKey: table.keyString(row)) { table.cell(row, $0) }
-        table.forEachCustomCell(row) { number, cell in
-            result.custom[fields.names[Int(number)]] = heap.value(cell)
-        }
-        return result
-    }
-
-    /// An item as a dictionary, for `SELF`.
+    /// An item's fields by name, `itemKey` too.
     package func dictionary(of row: UInt32) -> [String: PropertyListValue] {
-        let record = fields(of: row)
-        var result = record.custom
-        for field in ItemField.domain {
-            if let value = value(row, field) { result[fields.name(of: field)] = value }
+        var result: [String: PropertyListValue] = [:]
+        for number in 0...table.keyField.rawValue {
+            if let value = value(row, ItemField(rawValue: number)) { result[fields.names[Int(number)]] = value }
         }
+        table.forEachCustomCell(row) { number, cell in result[fields.names[Int(number)]] = heap.value(cell) }
         return result
     }
 

@@ -1,8 +1,24 @@
 /// What is fixed of a field before any item has it: it has a column from the beginning, whose encoding never changes.
-package struct FieldDeclaration {
+package struct FieldDeclaration: Sendable {
     package let name: String
     /// Not `mixed`.
     package let kind: FieldKind
-    /// What an item has that was given nothing. Absent for texts that an item may lack; every item has a number or date.
+    /// The value of an item that was given none. Absent for texts that an item may lack; every item has a number or date.
     package let unset: Cell
+    /// Whether a new item that was given no date has that of its creation; for one field at the most.
+    package let isStamped: Bool
+
+    package init(name: String, kind: FieldKind, unset: Cell, isStamped: Bool = false) {
+        (self.name, self.kind, self.unset, self.isStamped) = (name, kind, unset, isStamped)
+    }
+
+    /// Whether the field can hold a cell.
+    func takes(_ cell: Cell) -> Bool {
+        switch kind {
+        case .text: cell.isText || cell.isAbsent && unset.isAbsent
+        case .integer: cell.kind == .integer
+        case .date: cell.kind == .date && cell.realValue.isFinite
+        case .mixed: true
+        }
+    }
 }

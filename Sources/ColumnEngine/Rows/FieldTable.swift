@@ -1,42 +1,40 @@
-/// The names of fields and their numbers: the declared ones first and `itemKey`, custom ones as they appear.
+/// The names of fields and their numbers: the declared ones first, then the key, then custom ones as they appear.
 package struct FieldTable {
     /// By number.
-    package static let declared = [
-        FieldDeclaration(name: "name", kind: .text, unset: Cell(.shortText)),
-        FieldDeclaration(name: "serialNumber", kind: .text, unset: .absent),
-        FieldDeclaration(name: "valueInDollars", kind: .integer, unset: .integer(0)),
-        FieldDeclaration(name: "dateCreated", kind: .date, unset: .date(0)),
-    ]
+    package let declared: [FieldDeclaration]
+    /// The number of the key, `itemKey`, which is no column.
+    let key: ItemField
+    /// The declared field that a new item has the moment of its creation in.
+    let stamped: ItemField?
 
-    package private(set) var names = declared.map(\.name) + ["itemKey"]
-    private var numbers: [String: UInt32]
+    package private(set) var names: [String]
+    private var numbers: [String: UInt32] = [:]
 
-    package init() {
-        numbers = [:]
-        for (number, name) in names.enumerated() {
-            numbers[name] = UInt32(number)
-        }
+    package init(_ declared: [FieldDeclaration]) {
+        self.declared = declared
+        key = ItemField(rawValue: UInt32(declared.count))
+        stamped = declared.firstIndex { $0.isStamped }.map { ItemField(rawValue: UInt32($0)) }
+        names = declared.map(\.name) + ["itemKey"]
+        for (number, name) in names.enumerated() { numbers[name] = UInt32(number) }
     }
 
     func name(of field: ItemField) -> String {
         names[Int(field.rawValue)]
     }
 
-    /// The field, if anything ever had it.
-    func existing(_ name: String) -> ItemField? {
-        // No two of the domain are of one length.
-        let domain: ItemField? =
-            switch name.utf8.count {
-            case 4: .name
-            case 7: .itemKey
-            case 11: .dateCreated
-            case 12: .serialNumber
-            case 14: .valueInDollars
-            default: nil
-            }
-        if let domain, names[Int(domain.rawValue)] == name { return domain }
-        return numbers[name].map(ItemField.init(rawValue:))
+    /// What is declared of a field; nil for the key and custom fields.
+    func declaration(_ field: ItemField) -> FieldDeclaration? {
+        field.rawValue < key.rawValue ? declared[Int(field.rawValue)] : nil
     }
+
+    /// Whether a field takes texts: declared as text, or custom.
+    @inline(__always)
+    func takesText(_ field: ItemField) -> Bool {
+        field.rawValue < key.rawValue ? declared[Int(field.rawValue)].kind == .text : field != key
+    }
+
+    /// The field, if anything ever had it.
+    func existing(_ name: String) -> ItemField? { numbers[name].map(ItemField.init(rawValue:)) }
 
     /// The field, made when it is new.
     mutating func field(named name: String) -> ItemField {

@@ -8,45 +8,48 @@ package enum FieldValidation {
     /// The longest text or data, in bytes: a cell's length has 32 bits.
     static let byteLimit = Int(Int32.max)
 
-    /// The value in the form that the field keeps; nil for a field to be emptied.
+    /// The value in the form that a declared field keeps; nil for a field to be emptied.
     ///
-    /// `valueInDollars` takes a real that is an integer, and keeps the integer.
+    /// An integer field takes a real that is an integer, and keeps the integer.
     package static func checked(
-        _ value: PropertyListValue?, for field: ItemField, named name: @autoclosure () -> String
+        _ value: PropertyListValue?, _ declaration: FieldDeclaration
     ) throws(StoreError) -> PropertyListValue? {
-        switch field {
-        case .name:
-            guard case .string(let text)? = value else { throw refusal("name", "a string", value) }
-            try checkLength(text.utf8.count, "name")
-        case .serialNumber:
-            guard let value else { return nil }
-            guard case .string(let text) = value else { throw refusal("serialNumber", "a string or nil", value) }
-            try checkLength(text.utf8.count, "serialNumber")
-        case .valueInDollars:
-            switch value {
-            case .integer?: return value
-            case .real(let real)?:
-                guard let integer = Int64(exactly: real) else { throw refusal("valueInDollars", "an integer", value) }
-                return .integer(integer)
-            case .single(let single)?:
-                guard let integer = Int64(exactly: single) else { throw refusal("valueInDollars", "an integer", value) }
-                return .integer(integer)
-            default: throw refusal("valueInDollars", "an integer", value)
-            }
-        case .dateCreated:
-            guard case .date(let date)? = value else { throw refusal("dateCreated", "a date", value) }
-            guard date.secondsSinceReferenceDate.isFinite else { throw refusal("dateCreated", "a date", value) }
-        case .itemKey:
-            throw StoreError(
-                .readOnlyField(field: "itemKey"),
-                "itemKey is read-only: an item gets its key when it is created and keeps it")
-        default:
-            guard let value else { return nil }
-            // Its name is made, and the path in it, only for an error.
-            guard isPlain(value, depth: 0) else { return try refusing(value, name()) }
+        switch (declaration.kind, value) {
+        case (.text, .string(let text)?):
+            try checkLength(text.utf8.count, declaration.name)
+            return value
+        case (.text, nil) where declaration.unset.isAbsent: return nil
+        case (.integer, .integer?): return value
+        case (.integer, .real(let real)?):
+            if let integer = Int64(exactly: real) { return .integer(integer) }
+        case (.integer, .single(let single)?):
+            if let integer = Int64(exactly: single) { return .integer(integer) }
+        case (.date, .date(let date)?) where date.secondsSinceReferenceDate.isFinite: return value
+        case (.mixed, _): return try checked(value, custom: declaration.name)
+        default: break
         }
+        let wanted =
+            switch declaration.kind {
+            case .text, .mixed: declaration.unset.isAbsent ? "a string or nil" : "a string"
+            case .integer: "an integer"
+            case .date: "a date"
+            }
+        throw refusal(declaration.name, wanted, value)
+    }
+
+    /// The value in the form that a custom field keeps; nil for a field to be removed.
+    package static func checked(
+        _ value: PropertyListValue?, custom name: @autoclosure () -> String
+    ) throws(StoreError) -> PropertyListValue? {
+        guard let value else { return nil }
+        // The name is made, and the path in it, only for an error.
+        if !isPlain(value, depth: 0) { try checkCustom(value, name(), depth: 0) }
         return value
     }
+
+    static let keyIsReadOnly = StoreError(
+        .readOnlyField(field: "itemKey"),
+        "itemKey is read-only: an item gets its key when it is created and keeps it")
 
     /// Refuses a name that no custom field can have.
     package static func checkName(_ name: String) throws(StoreError) {
@@ -81,11 +84,6 @@ package enum FieldValidation {
         case .dictionary(let entries): entries.values.allSatisfy { isKeepable($0, depth: depth + 1) }
         default: true
         }
-    }
-
-    private static func refusing(_ value: PropertyListValue, _ name: String) throws(StoreError) -> PropertyListValue {
-        try checkCustom(value, name, depth: 0)
-        return value
     }
 
     /// Whether a field takes a value: what `checkCustom` has nothing against.

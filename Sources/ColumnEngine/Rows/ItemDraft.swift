@@ -1,13 +1,16 @@
 package import PropertyList
 
 /// An item in the making: fields are set without events, then it is inserted into its store, or ``discard()``ed.
+///
+/// Not inlined into another module: see `ColumnStore+Access.swift`.
 package struct ItemDraft {
     let store: ColumnStore
     package let row: UInt32
 
     /// Sets a field by number; `itemKey` too, with a string that no item has.
+    @inline(never)
     package func set(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
-        if field == .itemKey {
+        if field == store.table.keyField {
             guard case .string(let key)? = value else { throw FieldValidation.refusal("itemKey", "a string", value) }
             return try setKey(key)
         }
@@ -23,8 +26,9 @@ package struct ItemDraft {
     package func name(of field: ItemField) -> String { store.fields.name(of: field) }
 
     /// Sets a text field from UTF-8 bytes; `itemKey` too.
+    @inline(never)
     package func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
-        guard field == .itemKey else { return place(try store.textCell(bytes, for: field), field) }
+        guard field == store.table.keyField else { return place(try store.textCell(bytes, for: field), field) }
         if let key = PackedKey(uuid: bytes) {
             store.table.setKey(row, key)
             return
@@ -35,42 +39,16 @@ package struct ItemDraft {
         try setKey(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Sets the value in dollars.
-    package func setValueInDollars(_ value: Int64) {
-        store.table.setCell(row, .valueInDollars, .integer(value))
-    }
-
-    /// Sets the date.
-    package func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
-        guard date.secondsSinceReferenceDate.isFinite else { return try set(.date(date), for: .dateCreated) }
-        store.table.setCell(row, .dateCreated, .date(date.secondsSinceReferenceDate))
-    }
-
-    /// Sets a whole record.
-    package func set(_ fields: ItemFields) throws(StoreError) {
-        try setText(fields.name, .name)
-        if let serial = fields.serialNumber { try setText(serial, .serialNumber) }
-        setValueInDollars(fields.valueInDollars)
-        if let date = fields.dateCreated { try set(.date(date), for: .dateCreated) }
-        if let key = fields.itemKey { try setKey(key) }
-        for (name, value) in fields.custom {
-            try set(value, for: try customField(name, value))
-        }
-    }
-
     /// Gives the draft up; an `Item` that an observer kept of it reads as removed.
     package func discard() {
         store.rowDied(row)
     }
 
+    @inline(__always)
     private func place(_ cell: Cell, _ field: ItemField) {
-        store.discard(store.table.cell(row, field), of: field)
+        let old = store.table.cell(row, field)
+        if !old.isAbsent { store.discard(old, of: field) }
         store.table.setCell(row, field, cell)
-    }
-
-    private func setText(_ text: String, _ field: ItemField) throws(StoreError) {
-        if text.utf8.count > FieldValidation.byteLimit { return try set(.string(text), for: field) }
-        store.table.setCell(row, field, store.heap.text(text))
     }
 
     private func setKey(_ key: String) throws(StoreError) {
@@ -83,13 +61,5 @@ package struct ItemDraft {
                 store.table.setKey(row, text: store.heap.text(bytes))
             }
         }
-    }
-
-    private func customField(_ name: String, _ value: PropertyListValue) throws(StoreError) -> ItemField {
-        if let field = store.fields.existing(name), !field.isCustom {
-            throw StoreError(
-                .invalidValue(field: name), "\(name) is a field of every item and cannot be a custom one")
-        }
-        return try store.fieldForAssignment(name, value)
     }
 }

@@ -1,4 +1,4 @@
-package import PropertyList
+public import PropertyList
 
 /// The items at one moment, for another thread to write.
 ///
@@ -20,6 +20,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     /// What the copies for other threads share.
     private struct Contents {
         let count: Int
+        let keyField: ItemField
         let fieldNames: [String]
         let fieldKinds: [UInt16]
         let keys: SharedColumn<PackedKey>
@@ -36,6 +37,7 @@ public final class ItemSnapshot: @unchecked Sendable {
 
         init(_ store: ColumnStore) {
             count = store.order.count
+            keyField = store.table.keyField
             fieldNames = store.fields.names
             fieldKinds = store.table.fieldKinds
             keys = store.table.keys.share()
@@ -104,7 +106,7 @@ public final class ItemSnapshot: @unchecked Sendable {
     package func forEachCustomField<Failure: Error>(
         _ position: Int, _ body: (UInt32, Cell) throws(Failure) -> Void
     ) throws(Failure) {
-        guard fieldNames.count > ItemField.domain.count else { return }
+        guard fieldNames.count > contents.keyField.rawValue + 1 else { return }
         let row = row(position)
         let present = contents.custom[row]
         var block = present ?? .none
@@ -135,12 +137,13 @@ public final class ItemSnapshot: @unchecked Sendable {
     @inline(never)
     package func source(ofCopy key: String) -> String? { contents.copies[key] }
 
-    /// The items' fields, for a persistence that keeps whole records.
-    public func fields(at position: Int) -> ItemFields {
-        var result = ItemFields(itemKey: keyString(position)) { cell(position, $0) }
-        forEachCustomField(position) { field, cell in
-            result.custom[fieldNames[Int(field)]] = heap.value(cell)
+    /// An item's fields by name, `itemKey` too, for a persistence that keeps whole records.
+    public func values(at position: Int) -> [String: PropertyListValue] {
+        var result = [fieldNames[Int(contents.keyField.rawValue)]: PropertyListValue.string(keyString(position))]
+        for number in 0..<contents.keyField.rawValue {
+            result[fieldNames[Int(number)]] = value(cell(position, ItemField(rawValue: number)))
         }
+        forEachCustomField(position) { field, cell in result[fieldNames[Int(field)]] = heap.value(cell) }
         return result
     }
 }

@@ -21,7 +21,7 @@ extension ItemTable {
     /// Calls a body with the column of each declared field.
     @inline(__always)
     func forEachDeclared(_ body: (ItemField, FieldColumn) -> Void) {
-        for number in 0..<ItemField.itemKey.rawValue {
+        for number in 0..<keyField.rawValue {
             let field = ItemField(rawValue: number)
             _ = withColumn(field) { body(field, $0) }
         }
@@ -31,14 +31,14 @@ extension ItemTable {
     @inline(__always)
     func cell(_ row: UInt32, _ field: ItemField) -> Cell {
         if let cell = withColumn(field, { $0.cell(row) }) { return cell }
-        return field == .itemKey ? .absent : custom[row][field.rawValue]
+        return field == keyField ? .absent : custom[row][field.rawValue]
     }
 
     /// Sets a field to a cell of a kind that the field takes.
     @inline(__always)
     mutating func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
-        if field.isCustom { note(cell, in: Int(field.rawValue)) }
-        if withColumn(field, { $0.set(row, cell) }) != nil || field == .itemKey { return }
+        if field.rawValue > keyField.rawValue { note(cell, in: Int(field.rawValue)) }
+        if withColumn(field, { $0.set(row, cell) }) != nil || field == keyField { return }
         if setInBlock(row, field.rawValue, cell) { countInBlocks(field) }
     }
 
@@ -49,14 +49,14 @@ extension ItemTable {
     @inline(__always)
     func prefetch(_ row: UInt32, _ field: ItemField) {
         if withColumn(field, { $0.prefetch(row) }) != nil { return }
-        if field == .itemKey { keys.prefetch(row) } else { custom.prefetch(row) }
+        if field == keyField { keys.prefetch(row) } else { custom.prefetch(row) }
     }
 
     /// Prefetches the elements that a script's access to an item's field reads.
     @inline(__always)
     func prefetchRead(_ row: UInt32, _ field: ItemField) {
         states.prefetch(row)
-        if field == .itemKey { textKeys.prefetch(row) }
+        if field == keyField { textKeys.prefetch(row) }
         prefetch(row, field)
     }
 
@@ -80,7 +80,7 @@ extension ItemTable {
 
     /// The cell that a field has for a text already.
     func entry(for text: UnsafeBufferPointer<UInt8>, _ field: ItemField) -> Cell? {
-        column(field)?.entry(for: text)
+        withColumn(field) { $0.entry(for: text) } ?? nil
     }
 
     /// Whether the texts of a field's cells are a dictionary's.

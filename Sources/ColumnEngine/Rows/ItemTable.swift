@@ -19,6 +19,8 @@ package struct ItemTable: ~Copyable {
 
     /// By number of a field, retained; nil for `itemKey` and fields in blocks. See `ItemTable+Fields.swift`.
     var columns = Column<Unmanaged<FieldColumn>?>()
+    /// The number of the key, behind those of the declared fields.
+    let keyField: ItemField
     /// The column of the first declared integers, which scripts change most.
     private let firstInteger: Unmanaged<FieldColumn>?
     /// The fields beyond the domain's that have a column, ascending.
@@ -45,9 +47,10 @@ package struct ItemTable: ~Copyable {
     /// Whether some item has or had a custom field: else there is nothing to free.
     private var hasCustomFields = false
 
-    init() {
-        let declared = FieldTable.declared.map { Unmanaged.passRetained(FieldColumn($0)) }
-        firstInteger = zip(FieldTable.declared, declared).first { $0.0.kind == .integer }?.1
+    init(_ declarations: [FieldDeclaration]) {
+        let declared = declarations.map { Unmanaged.passRetained(FieldColumn($0)) }
+        keyField = ItemField(rawValue: UInt32(declared.count))
+        firstInteger = zip(declarations, declared).first { $0.0.kind == .integer }?.1
         for column in declared { columns.append(column) }
     }
 

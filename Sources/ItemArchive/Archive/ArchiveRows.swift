@@ -30,7 +30,7 @@ final class ArchiveRows: RowSource {
         let number = Int(row)
         do throws(PropertyListError) {
             switch column {
-            case .field(let field) where FieldTable.declared[Int(field.rawValue)].kind == .text:
+            case .field(let field) where MappedItems.declared[Int(field.rawValue)].kind == .text:
                 element.storeBytes(of: cell(row, of: field), as: Cell.self)
             case .field(let field): element.storeBytes(of: cell(row, of: field).tail, as: UInt64.self)
             case .key: element.storeBytes(of: try items.key(number, values).0, as: PackedKey.self)
@@ -55,7 +55,7 @@ final class ArchiveRows: RowSource {
             return try items.cell(Int(row), field, values)
         } catch {
             note(row, error)
-            return FieldTable.declared[Int(field.rawValue)].unset
+            return MappedItems.declared[Int(field.rawValue)].unset
         }
     }
 

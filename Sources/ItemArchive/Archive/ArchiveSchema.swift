@@ -47,6 +47,15 @@ public struct ArchiveSchema: Sendable, Hashable {
     static let dateKeys = ["dateCreated"]
     static let itemKeyKeys = ["itemKey", "imageKey", "itemUUIDKey"]
 
+    /// The fields of the domain in the order of their numbers: name, key in this archive, and all keys that it is known by.
+    var fields: [(name: String, key: String, aliases: [String])] {
+        [
+            ("name", nameKey, Self.nameKeys), ("serialNumber", serialNumberKey, Self.serialNumberKeys),
+            ("valueInDollars", valueKey, Self.valueKeys), ("dateCreated", dateKey, Self.dateKeys),
+            ("itemKey", itemKeyKey, Self.itemKeyKeys),
+        ]
+    }
+
     /// What stands in front of a custom field's name that would be read as a field of the domain.
     private static let escape = "custom."
 
@@ -64,12 +73,8 @@ public struct ArchiveSchema: Sendable, Hashable {
     private func isAmbiguous(_ name: String) -> Bool {
         var bare = name[...]
         while bare.hasPrefix(Self.escape) { bare = bare.dropFirst(Self.escape.count) }
-        let fields = [
-            (nameKey, Self.nameKeys), (serialNumberKey, Self.serialNumberKeys), (valueKey, Self.valueKeys),
-            (dateKey, Self.dateKeys), (itemKeyKey, Self.itemKeyKeys),
-        ]
         // A reader takes the first alias that it finds.
-        return fields.contains { key, aliases in
+        return fields.contains { _, key, aliases in
             guard let alias = aliases.firstIndex(of: String(bare)) else { return false }
             return alias <= aliases.firstIndex(of: key) ?? 0
         }

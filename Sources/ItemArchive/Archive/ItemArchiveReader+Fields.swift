@@ -92,7 +92,7 @@ extension ItemArchiveReader {
             return store.setCell(draft.row, field, cell(number, bytes))
         }
         guard let value = try archive.value(at: number),
-            let checked = try? FieldValidation.checked(value, for: field, named: name)
+            let checked = try? FieldValidation.checked(value, custom: name)
         else {
             if schema.form == .keyedArchive, let uid = try reader.uid(at: reference) {
                 return foreignOfItem.append((name, uid))

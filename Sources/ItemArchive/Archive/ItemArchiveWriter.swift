@@ -160,14 +160,10 @@ package struct ItemArchiveWriter {
         var items: [PropertyListValue] = []
         items.reserveCapacity(snapshot.count)
         for index in 0..<snapshot.count {
-            let fields = snapshot.fields(at: index)
+            var values = snapshot.values(at: index)
             var entries: [String: PropertyListValue] = [:]
-            for (name, value) in fields.custom { entries[schema.archivedKey(ofField: name)] = value }
-            entries[schema.nameKey] = .string(fields.name)
-            if let serial = fields.serialNumber { entries[schema.serialNumberKey] = .string(serial) }
-            entries[schema.valueKey] = .integer(fields.valueInDollars)
-            if let date = fields.dateCreated { entries[schema.dateKey] = .date(date) }
-            if let key = fields.itemKey { entries[schema.itemKeyKey] = .string(key) }
+            for field in schema.fields { entries[field.key] = values.removeValue(forKey: field.name) }
+            for (name, value) in values { entries[schema.archivedKey(ofField: name)] = value }
             items.append(.dictionary(entries))
         }
         return .array(items)

@@ -4,6 +4,8 @@ import PropertyList
 
 /// Changes the object of an item where its fields have changed; what has not stays as the application wrote it.
 struct ItemObjectEditor {
+    typealias Values = [String: PropertyListValue]
+
     private let object: ArchivedObject
     private let schema: ArchiveSchema
 
@@ -16,44 +18,32 @@ struct ItemObjectEditor {
     ///   - old: the fields as they were read from the object.
     ///   - new: the fields as they are.
     ///   - hasKey: whether the object names the item's key.
-    mutating func update(from old: ItemFields, to new: ItemFields, hasKey: Bool) {
-        if new.name != old.name { set(.string(new.name), under: key(ArchiveSchema.nameKeys, schema.nameKey)) }
-        if new.serialNumber != old.serialNumber {
-            set(
-                new.serialNumber.map(ArchiveValue.string),
-                under: key(ArchiveSchema.serialNumberKeys, schema.serialNumberKey))
-        }
-        if new.valueInDollars != old.valueInDollars {
-            let key = key(ArchiveSchema.valueKeys, schema.valueKey)
-            if case .object(_?)? = object[key] {
-                set(.integer(new.valueInDollars), under: key)
-            } else {
-                object[key] = .inline(.integer(new.valueInDollars))
+    mutating func update(from old: Values, to new: Values, hasKey: Bool) {
+        for field in schema.fields {
+            let value = new[field.name]
+            if field.name == "itemKey" {
+                // A key that is the application's own stays nil there: it says that the item has no image.
+                if !hasKey { set(value, under: "itemKey") }
+            } else if value != old[field.name] {
+                // The first of the field's keys that the object has, as the reader looks for it.
+                let key = field.aliases.first { object[$0] != nil } ?? field.key
+                if case .object(_?)? = object[key] {
+                    set(value, under: key)
+                } else {
+                    place(value, under: key, inline: true)
+                }
             }
         }
-        if new.dateCreated != old.dateCreated, let date = new.dateCreated {
-            set(.date(date), under: key(ArchiveSchema.dateKeys, schema.dateKey))
-        }
-        // A key that is the application's own stays nil there: it says that the item has no image.
-        if !hasKey, let itemKey = new.itemKey { set(.string(itemKey), under: "itemKey") }
-        for name in Set(old.custom.keys).union(new.custom.keys).sorted() {
-            let (before, after) = (old.custom[name], new.custom[name])
-            if before != after { setCustom(after, under: schema.archivedKey(ofField: name)) }
+        for name in customNames(Set(old.keys).union(new.keys)) where old[name] != new[name] {
+            setCustom(new[name], under: schema.archivedKey(ofField: name))
         }
     }
 
     /// Gives a new object all fields.
-    mutating func fill(with fields: ItemFields) {
-        set(.string(fields.name), under: schema.nameKey)
-        set(fields.serialNumber.map(ArchiveValue.string), under: schema.serialNumberKey)
-        if schema.valueIsObject {
-            set(.integer(fields.valueInDollars), under: schema.valueKey)
-        } else {
-            object[schema.valueKey] = .inline(.integer(fields.valueInDollars))
-        }
-        set(fields.dateCreated.map(ArchiveValue.date), under: schema.dateKey)
-        set(fields.itemKey.map(ArchiveValue.string), under: schema.itemKeyKey)
-        for (name, value) in fields.custom.sorted(by: { $0.key < $1.key }) {
+    mutating func fill(with values: Values) {
+        for field in schema.fields { place(values[field.name], under: field.key, inline: !schema.valueIsObject) }
+        for name in customNames(values.keys) {
+            guard let value = values[name] else { continue }
             let key = schema.archivedKey(ofField: name)
             if schema.inlineFields.contains(name), Self.isScalar(value) {
                 object[key] = .inline(value)
@@ -65,26 +55,27 @@ struct ItemObjectEditor {
 
     /// Takes over what another item has under keys that are no fields: the objects of the application's own classes, which
     /// both refer to then.
-    mutating func takeForeignFields(of model: ArchivedObject, besides fields: ItemFields) {
-        var known: Set<String> = ["imageKey"]
-        for keys in [
-            ArchiveSchema.nameKeys, ArchiveSchema.serialNumberKeys, ArchiveSchema.valueKeys, ArchiveSchema.dateKeys,
-            ArchiveSchema.itemKeyKeys,
-        ] {
-            known.formUnion(keys)
-        }
-        known.formUnion(fields.custom.keys.map { schema.archivedKey(ofField: $0) })
+    mutating func takeForeignFields(of model: ArchivedObject, besides values: Values) {
+        let known = Set(
+            schema.fields.flatMap(\.aliases) + customNames(values.keys).map(schema.archivedKey) + ["imageKey"])
         for field in model.fields where !known.contains(field.key) && object[field.key] == nil {
             object[field.key] = field.value
         }
     }
 
-    /// The first of a field's names that the object has, as the reader looks for it.
-    private func key(_ aliases: [String], _ usual: String) -> String {
-        aliases.first { object[$0] != nil } ?? usual
+    private func customNames(_ names: some Sequence<String>) -> [String] {
+        let domain = schema.fields.map(\.name)
+        return names.filter { !domain.contains($0) }.sorted()
     }
 
-    private func set(_ value: ArchiveValue?, under key: String) { object[key] = .object(value) }
+    private func set(_ value: PropertyListValue?, under key: String) {
+        object[key] = .object(value.flatMap(ArchiveValue.init(propertyList:)))
+    }
+
+    /// Sets a field of the domain: a number in line or as an object, all else as an object.
+    private func place(_ value: PropertyListValue?, under key: String, inline isInline: Bool) {
+        if isInline, let value, Self.isScalar(value) { object[key] = .inline(value) } else { set(value, under: key) }
+    }
 
     private func setCustom(_ value: PropertyListValue?, under key: String) {
         guard let value else {
@@ -95,19 +86,14 @@ struct ItemObjectEditor {
         if case .inline? = object[key], Self.isScalar(value) {
             object[key] = .inline(value)
         } else {
-            object[key] = .object(ArchiveValue(propertyList: value))
+            set(value, under: key)
         }
     }
 
     /// A key that is a field of the domain in another edition is one for a reader here, too, unless the object has the
     /// field's own key: that becomes nil where it was absent.
     private func makeExplicit(before key: String) {
-        let fields = [
-            (ArchiveSchema.nameKeys, schema.nameKey), (ArchiveSchema.serialNumberKeys, schema.serialNumberKey),
-            (ArchiveSchema.valueKeys, schema.valueKey), (ArchiveSchema.dateKeys, schema.dateKey),
-            (ArchiveSchema.itemKeyKeys, schema.itemKeyKey),
-        ]
-        for (aliases, usual) in fields where aliases.contains(key) && object[usual] == nil {
+        for (_, usual, aliases) in schema.fields where aliases.contains(key) && object[usual] == nil {
             object[usual] = .object(nil)
         }
     }

@@ -6,6 +6,8 @@ import PropertyList
 ///
 /// A value: each thread reads with a copy of its own. The bytes may be anything; each step is checked.
 struct MappedItems: Sendable {
+    static let declared = [FieldDeclaration].domain
+
     let count: Int
     let schema: ArchiveSchema
     private let elements: BinaryPropertyListContainer
@@ -63,7 +65,7 @@ struct MappedItems: Sendable {
     /// A declared field's cell.
     mutating func cell(_ row: Int, _ field: ItemField, _ values: FaultedValues) throws(PropertyListError) -> Cell {
         let item = try item(row)
-        let declaration = FieldTable.declared[Int(field.rawValue)]
+        let declaration = Self.declared[Int(field.rawValue)]
         let place = shape.places[Int(field.rawValue)]
         guard place >= 0 else { return declaration.unset }
         switch declaration.kind {
@@ -91,7 +93,7 @@ struct MappedItems: Sendable {
         _ rows: UnsafeBufferPointer<UInt32>, _ field: ItemField, into cells: UnsafeMutablePointer<Cell>
     ) {
         if shape.run < 0, let first = rows.first { _ = try? item(Int(first)) }
-        let (place, unset) = (shape.places[Int(field.rawValue)], FieldTable.declared[Int(field.rawValue)].unset)
+        let (place, unset) = (shape.places[Int(field.rawValue)], Self.declared[Int(field.rawValue)].unset)
         let nullText = (try? archive.table.propertyList.asciiString(at: archive.table.nilNumber))?.baseAddress
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: rows.count) { texts in
             guard shape.run == archive.runNumber,
@@ -216,8 +218,7 @@ struct MappedItems: Sendable {
 
     private mutating func learn(_ item: BinaryPropertyListContainer) throws(PropertyListError) {
         let keys = try archive.shape(of: item)
-        let stored = [schema.nameKey, schema.serialNumberKey, schema.valueKey, schema.dateKey, schema.itemKeyKey]
-        shape.places = stored.map { keys.slot(ofStored: $0) ?? -1 }
+        shape.places = schema.fields.map { keys.slot(ofStored: $0.key) ?? -1 }
         shape.custom = keys.storedKeys.enumerated().compactMap { place, key in customNumbers[key].map { ($0, place) } }
             .sorted { $0.number < $1.number }
         shape.run = archive.runNumber

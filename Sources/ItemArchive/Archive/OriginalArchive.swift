@@ -35,12 +35,12 @@ public final class OriginalArchive: Sendable {
         }
         var items: [(key: String, object: ArchivedObject)] = []
         for index in 0..<snapshot.count {
-            let fields = snapshot.fields(at: index)
-            let key = fields.itemKey ?? ""
+            let fields = snapshot.values(at: index)
+            let key = snapshot.keyString(index)
             let object: ArchivedObject
             if let existing = places.objects[key], let old = known.row(forKey: key) {
                 var editor = ItemObjectEditor(existing, schema)
-                editor.update(from: known.store.fields(of: old), to: fields, hasKey: known.keyed.contains(key))
+                editor.update(from: known.store.dictionary(of: old), to: fields, hasKey: known.keyed.contains(key))
                 object = existing
             } else {
                 object = ArchivedObject(ArchivedClass(schema.className, superclasses: schema.superclasses))
@@ -49,7 +49,7 @@ public final class OriginalArchive: Sendable {
                 if let source = snapshot.source(ofCopy: key), let model = places.objects[source],
                     let old = known.row(forKey: source)
                 {
-                    editor.takeForeignFields(of: model, besides: known.store.fields(of: old))
+                    editor.takeForeignFields(of: model, besides: known.store.dictionary(of: old))
                 }
             }
             items.append((key, object))
@@ -77,7 +77,7 @@ public final class OriginalArchive: Sendable {
     }
 
     private func known() throws(PropertyListError) -> Known {
-        let store = ColumnStore()
+        let store = ColumnStore(.domain)
         var items = ItemArchiveReader(ItemLoader(store), reader, identity)
         items.notesElements = true
         try items.read()

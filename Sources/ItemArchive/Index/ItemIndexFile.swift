@@ -12,7 +12,9 @@ package struct ItemIndexFile: Sendable {
     static let headerLength = 128
     private static let pageLength = 4096
     /// The declared fields whose integers the file has, too.
-    private static let integerFields = FieldTable.declared.indices.filter { FieldTable.declared[$0].kind == .integer }
+    private static let integerFields = MappedItems.declared.indices.filter {
+        MappedItems.declared[$0].kind == .integer
+    }
 
     package var archive: ArchiveIdentity
     /// XXH64 of all of the archive's bytes.
@@ -122,9 +124,7 @@ package struct ItemIndexFile: Sendable {
             "superclasses": .array(schema.superclasses.map { .string($0) }),
             "isMutableArray": .boolean(schema.isMutableArray),
             "keys": .array(
-                [schema.nameKey, schema.serialNumberKey, schema.valueKey, schema.dateKey, schema.itemKeyKey].map {
-                    .string($0)
-                }),
+                schema.fields.map { .string($0.key) }),
             "valueIsObject": .boolean(schema.valueIsObject),
             "inlineFields": .array(schema.inlineFields.sorted().map { .string($0) }),
             "fields": .array(customFields.map { .string($0) }),
@@ -146,7 +146,7 @@ package struct ItemIndexFile: Sendable {
     package func numbers(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> [MappedNumbers?] {
         let length = MappedNumbers.pageCount(count) * 8
         let first = bytes.count - Self.integerFields.count * length
-        var result = [MappedNumbers?](repeating: nil, count: FieldTable.declared.count)
+        var result = [MappedNumbers?](repeating: nil, count: MappedItems.declared.count)
         for (place, field) in Self.integerFields.enumerated() {
             let checksums = first + place * length..<first + (place + 1) * length
             result[field] = MappedNumbers(

@@ -55,7 +55,7 @@ extension ArchivePersistence {
         guard bytes.withUnsafeBytes({ PropertyListFormat(detecting: $0) }) != nil,
             let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes))
         else { return false }
-        var items = ItemArchiveReader(ItemLoader(ColumnStore()), reader, ArchiveIdentity(of: bytes))
+        var items = ItemArchiveReader(ItemLoader(ColumnStore(.domain)), reader, ArchiveIdentity(of: bytes))
         do throws(PropertyListError) { try items.read() } catch { return false }
         return items.count > 0 && items.namesFields
     }

@@ -96,7 +96,7 @@ extension ArchivePersistence {
             guard let index = ItemIndexFile(bytes), index.archive == identity,
                 let slots = index.slots(in: bytes, keeper: mapped),
                 let items = try? MappedItems(
-                    storage, index.schema, fieldNames: FieldTable().names + index.customFields),
+                    storage, index.schema, fieldNames: FieldTable(.domain).names + index.customFields),
                 items.count == index.count
             else { return false }
             loader.map(items, index, slots, index.numbers(in: bytes, keeper: mapped)) { [weak self] in

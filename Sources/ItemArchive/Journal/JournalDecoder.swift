@@ -110,16 +110,7 @@ struct JournalDecoder {
         let row = try existingRow()
         let field = try field()
         let cell = try cell()
-        let fits =
-            switch field {
-            case .name: cell.isText
-            case .serialNumber: cell.isText || cell.isAbsent
-            case .valueInDollars: cell.kind == .integer
-            case .dateCreated: cell.kind == .date && cell.realValue.isFinite
-            case .itemKey: false
-            default: true
-            }
-        guard fits else { throw corrupt("\(store.name(of: field)) cannot hold its value") }
+        guard store.takes(cell, field) else { throw corrupt("\(store.name(of: field)) cannot hold its value") }
         if let row { store.replayChange(row, field, to: cell) } else { store.discard(cell) }
     }
 

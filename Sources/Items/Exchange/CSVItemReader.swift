@@ -85,7 +85,7 @@ struct CSVItemReader {
         switch field {
         case .valueInDollars:
             let text = row.string(cell) ?? ""
-            if let number = Int64(text) { return draft.setValueInDollars(number) }
+            if let number = Int64(text) { return try draft.set(.integer(number), for: field) }
             guard let real = Double(text) else {
                 throw FieldValidation.refusal("valueInDollars", "an integer", .string(text))
             }

@@ -74,7 +74,7 @@ struct ItemImporter {
     }
 
     private func archive(_ bytes: [UInt8]) throws -> Int {
-        let other = ColumnStore()
+        let other = ColumnStore(.domain)
         do throws(PropertyListError) {
             let isBinary = bytes.starts(with: "bplist".utf8)
             let binary = isBinary ? bytes : try PropertyListValue(decoding: bytes).encoded(as: .binary)

@@ -106,9 +106,7 @@ public struct ItemQuery {
 
     /// The first item, nil when there is none.
     public func first() throws -> Item? {
-        var query = rows
-        query.limitCount = Swift.min(1, query.limitCount ?? 1)
-        return try query.rows().first.map(store.item(row:))
+        try firstReference().map(store.item)
     }
 
     /// The number of items.

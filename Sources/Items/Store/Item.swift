@@ -24,49 +24,32 @@ public final class Item {
     /// Whether the item is out of its store.
     public var isRemoved: Bool { !store.columns.isAccessible(row) }
 
-    /// Throws when the item is out of its store.
-    @inline(__always)
-    func check() throws(StoreError) {
-        if !store.columns.isAccessible(row) { throw .itemWasRemoved }
-    }
+    private var reference: ItemReference { store.reference(row) }
 
     // MARK: Fields of the domain
 
     /// The item's key, a UUID's text unless it was given another. Never changes.
     public var itemKey: String {
-        get throws(StoreError) {
-            try check()
-            return store.columns.keyString(row)
-        }
+        get throws(StoreError) { store.columns.keyString(try store.row(reference)) }
     }
 
     public var name: String {
-        get throws(StoreError) {
-            try check()
-            return CellHeap.string(store.columns.cell(row, .name))
-        }
+        get throws(StoreError) { CellHeap.string(try store.cell(.name, of: reference)) }
     }
 
     public var serialNumber: String? {
         get throws(StoreError) {
-            try check()
-            let cell = store.columns.cell(row, .serialNumber)
+            let cell = try store.cell(.serialNumber, of: reference)
             return cell.isAbsent ? nil : CellHeap.string(cell)
         }
     }
 
     public var valueInDollars: Int64 {
-        get throws(StoreError) {
-            try check()
-            return store.columns.cell(row, .valueInDollars).integerValue
-        }
+        get throws(StoreError) { try store.valueInDollars(of: reference) }
     }
 
     public var dateCreated: PropertyListDate {
-        get throws(StoreError) {
-            try check()
-            return PropertyListDate(secondsSinceReferenceDate: store.columns.cell(row, .dateCreated).realValue)
-        }
+        get throws(StoreError) { try store.dateCreated(of: reference) }
     }
 
     /// Where the item stands in its store, from 0.
@@ -79,34 +62,32 @@ public final class Item {
 
     /// Sets the name. Throws `itemRemoved`, `vetoed` or `readOnly`.
     public func setName(_ name: String) throws(StoreError) {
-        try store.set(row, .name, .string(name))
+        try setValue(.string(name), for: .name)
     }
 
     public func setSerialNumber(_ serialNumber: String?) throws(StoreError) {
-        try store.set(row, .serialNumber, serialNumber.map(PropertyListValue.string))
+        try setValue(serialNumber.map(PropertyListValue.string), for: .serialNumber)
     }
 
     public func setValueInDollars(_ value: Int64) throws(StoreError) {
-        try store.setCell(row, .valueInDollars, .integer(value))
+        try store.setValueInDollars(value, of: reference)
     }
 
     public func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
-        try store.set(row, .dateCreated, .date(date))
+        try setValue(.date(date), for: .dateCreated)
     }
 
     // MARK: Any field
 
     /// A field's value by name; nil for an absent field.
     public func value(forField name: String) throws(StoreError) -> PropertyListValue? {
-        try check()
-        guard let field = store.columns.existingField(named: name) else { return nil }
-        return store.columns.value(row, field)
+        let row = try store.row(reference)
+        return store.columns.existingField(named: name).flatMap { store.columns.value(row, $0) }
     }
 
     /// A field's value by number; nil for an absent field.
     public func value(for field: ItemField) throws(StoreError) -> PropertyListValue? {
-        try check()
-        return store.columns.value(row, field)
+        store.columns.value(try store.row(reference), field)
     }
 
     /// Sets a field by name; nil removes a custom field, and empties `serialNumber`.
@@ -114,13 +95,13 @@ public final class Item {
     /// - Throws: ``StoreError``: `invalidValue` naming the field, `readOnlyField` for `itemKey`, `itemRemoved`,
     ///   `vetoed`, `readOnly`.
     public func setValue(_ value: PropertyListValue?, forField name: String) throws(StoreError) {
-        try check()
+        let row = try store.row(reference)
         try store.set(row, try store.columns.fieldForAssignment(name, value), value)
     }
 
     /// Sets a field by number; as ``setValue(_:forField:)``.
     public func setValue(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) {
-        try store.set(row, field, value)
+        try store.setValue(value, for: field, of: reference)
     }
 
     /// Calls `body` with a text field's bytes, UTF-8, without making a `String`; with nil when the field is absent or
@@ -128,10 +109,7 @@ public final class Item {
     public func withUTF8<Result>(
         of field: ItemField, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
     ) throws(StoreError) -> Result {
-        try check()
-        if field == .itemKey { return store.columns.withKey(row) { body($0) } }
-        let cell = store.columns.cell(row, field)
-        return cell.isText ? cell.withText { body($0) } : body(nil)
+        try store.withText(of: field, reference, body)
     }
 
     /// Sets a text field from UTF-8 bytes, without making a `String` where no observer needs one.
@@ -139,14 +117,13 @@ public final class Item {
     /// - Throws: ``StoreError``: `invalidValue` for bytes that are not UTF-8, and all that
     ///   ``setValue(_:forField:)`` throws.
     public func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
-        try store.setUTF8(row, field, bytes)
+        try store.setUTF8(bytes, for: field, of: reference)
     }
 
     /// The names of the custom fields that the item has, in byte order.
     public var customFieldNames: [String] {
         get throws(StoreError) {
-            try check()
-            return store.columns.customFields(row).map { store.columns.fieldNames[Int($0)] }.sorted {
+            store.columns.customFields(try store.row(reference)).map { store.columns.fieldNames[Int($0)] }.sorted {
                 $0.utf8.lexicographicallyPrecedes($1.utf8)
             }
         }
@@ -154,21 +131,16 @@ public final class Item {
 
     /// All the fields, as values for a new item; with the key.
     public var allFields: ItemFields {
-        get throws(StoreError) {
-            try check()
-            return store.columns.fields(of: row)
-        }
+        get throws(StoreError) { store.columns.fields(of: try store.row(reference)) }
     }
 
     // MARK: As a whole
 
     /// A deep copy with a new key, appended to the store.
     public func copy() throws(StoreError) -> Item {
-        try check()
-        var fields = store.columns.fields(of: row)
+        var fields = try allFields
         // Noted first: what observes the new item may commit it.
-        let key = store.noteCopy(of: try itemKey)
-        fields.itemKey = key
+        fields.itemKey = store.noteCopy(of: try itemKey)
         return try store.createItem(fields)
     }
 

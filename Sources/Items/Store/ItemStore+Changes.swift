@@ -43,6 +43,9 @@ extension ItemStore {
         return try columns.makeDraft()
     }
 
+    /// Prefetches the index's slot of a key that a new item is about to get.
+    package func prefetch(itemKey: UnsafeBufferPointer<UInt8>) { columns.prefetch(itemKey: itemKey) }
+
     /// Appends an item that was begun with ``beginItem()``.
     ///
     /// - Throws: `duplicateKey`, `vetoed`. The draft is still to be discarded then.
@@ -118,58 +121,5 @@ extension ItemStore {
         if isWatched { keepLatestCommit() }
         columns.move(from: from, to: to)
         if bulkDepth > 0 { bulkChanges.moved += 1 }
-    }
-
-    // MARK: Setting
-
-    func set(_ row: UInt32, _ field: ItemField, _ value: PropertyListValue?) throws(StoreError) {
-        guard columns.isAccessible(row) else { throw .itemWasRemoved }
-        try setCell(row, field, try columns.checkedCell(value, for: field))
-    }
-
-    func setUTF8(_ row: UInt32, _ field: ItemField, _ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
-        guard columns.isAccessible(row) else { throw .itemWasRemoved }
-        try setCell(row, field, try columns.textCell(bytes, for: field))
-    }
-
-    /// Sets a field to a cell of a kind that it takes.
-    func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
-        switch columns.state(row) {
-        case .live: break
-        case .draft:
-            columns.discard(columns.cell(row, field), of: field)
-            columns.setCell(row, field, cell)
-            return
-        default: throw .itemWasRemoved
-        }
-        if isReadOnly { throw .storeIsReadOnly }
-        if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
-        if !isWatched { return columns.change(row, field, to: cell) }
-        keepLatestCommit()
-        if observers.isEmpty { return columns.change(row, field, to: cell) }
-        try setAskingObservers(row, field, cell)
-    }
-
-    private func setAskingObservers(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
-        let item = item(row: row)
-        let name = columns.name(of: field)
-        let old = columns.value(row, field)
-        let wanted = columns.value(cell)
-        var new = wanted
-        try askObservers { try $0.itemStore(self, willUpdate: item, field: name, old: old, new: &new) }
-        guard columns.isLive(row) else { throw .itemWasRemoved }
-        var cell = cell
-        if new != wanted {
-            columns.discard(cell, of: field)
-            new = try FieldValidation.checked(new, for: field, named: name)
-            cell = new.map { columns.cell($0, for: field) } ?? .absent
-        }
-        if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
-        columns.change(row, field, to: cell)
-        if bulkDepth > 0 {
-            bulkChanges.updated += 1
-        } else {
-            for observer in observers { observer.itemStore(self, didUpdate: item, field: name, old: old, new: new) }
-        }
     }
 }

@@ -1,9 +1,6 @@
 import ColumnEngine
-package import PropertyList
 
 extension ItemStore {
-    // MARK: Items to references and back
-
     /// The item's reference.
     package func reference(to item: Item) -> ItemReference { reference(item.row) }
 
@@ -51,63 +48,8 @@ extension ItemStore {
     }
 
     @inline(__always)
-    private func isCurrent(_ reference: ItemReference) -> Bool {
+    func isCurrent(_ reference: ItemReference) -> Bool {
         Int(reference.row) < columns.rowCount && columns.generation(reference.row) == reference.generation
-    }
-
-    @inline(__always)
-    private func row(_ reference: ItemReference) throws(StoreError) -> UInt32 {
-        guard isCurrent(reference), columns.isAccessible(reference.row) else { throw .itemWasRemoved }
-        return reference.row
-    }
-
-    // MARK: Fields
-
-    /// The value in dollars. Throws `itemRemoved`, as all of these do.
-    package func valueInDollars(of reference: ItemReference) throws(StoreError) -> Int64 {
-        columns.cell(try row(reference), .valueInDollars).integerValue
-    }
-
-    /// When the item was recorded.
-    package func dateCreated(of reference: ItemReference) throws(StoreError) -> PropertyListDate {
-        PropertyListDate(secondsSinceReferenceDate: columns.cell(try row(reference), .dateCreated).realValue)
-    }
-
-    /// A text field's bytes; see ``Item/withUTF8(of:_:)``.
-    package func withUTF8(
-        of field: ItemField, _ reference: ItemReference, _ body: (UnsafeBufferPointer<UInt8>?) -> Void
-    ) throws(StoreError) {
-        let row = try row(reference)
-        if field == .itemKey { return columns.withKey(row) { body($0) } }
-        let cell = columns.cell(row, field)
-        if cell.isText { cell.withText { body($0) } } else { body(nil) }
-    }
-
-    /// Sets the value in dollars.
-    ///
-    /// - Throws: as ``Item/setValueInDollars(_:)``.
-    package func setValueInDollars(_ value: Int64, of reference: ItemReference) throws(StoreError) {
-        let row = try row(reference)
-        guard columns.isLive(row), !isWatched, !isReadOnly else {
-            return try setCell(row, .valueInDollars, .integer(value))
-        }
-        if columns.cell(row, .valueInDollars).integerValue != value {
-            columns.change(row, .valueInDollars, to: .integer(value))
-        }
-    }
-
-    /// Sets a text field from bytes; see ``Item/setUTF8(_:for:)``.
-    package func setUTF8(
-        _ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField, of reference: ItemReference
-    ) throws(StoreError) {
-        try setUTF8(try row(reference), field, bytes)
-    }
-
-    /// Sets any field; see ``Item/setValue(_:for:)``.
-    package func setValue(
-        _ value: PropertyListValue?, for field: ItemField, of reference: ItemReference
-    ) throws(StoreError) {
-        try set(try row(reference), field, value)
     }
 }
 

@@ -10,7 +10,7 @@ public final class ItemStore {
     // MARK: Contents
 
     /// The items' rows.
-    let columns = ColumnStore()
+    let columns = ColumnStore(.domain)
 
     // MARK: History
 

@@ -1,4 +1,5 @@
 import ColumnEngine
+import ItemArchive
 import PropertyList
 
 /// The changes of a commit with the values that they refer to, in memory of their own.
@@ -27,7 +28,7 @@ struct KeptChanges {
     private var entries: [Entry] = []
     /// The keys that are no UUIDs, by their entries' indexes.
     private var textKeys: [Int: String] = [:]
-    private var items: [ItemFields] = []
+    private var items: [[String: PropertyListValue]] = []
     private var fieldNames: [String] = []
 
     init() {}
@@ -103,9 +104,9 @@ struct KeptChanges {
         var entry = entry(kind, row, store)
         entry.position = position
         entry.number = UInt32(items.count)
-        var fields = store.fields(of: row)
-        for (field, value) in earlier ?? [:] { fields.setStored(value, fieldNames[Int(field)]) }
-        items.append(fields)
+        var values = store.dictionary(of: row)
+        for (field, value) in earlier ?? [:] { values[fieldNames[Int(field)]] = value }
+        items.append(values)
         append(entry, row, store)
     }
 
@@ -115,7 +116,7 @@ struct KeptChanges {
             entry.kind, itemKey: textKeys[index] ?? entry.key.uuidString, name: entry.name)
         switch entry.kind {
         case .insert, .remove:
-            change.fields = items[Int(entry.number)]
+            change.values = items[Int(entry.number)]
             change.position = Int(entry.position)
         case .update:
             change.field = fieldNames[Int(entry.number)]
@@ -126,19 +127,5 @@ struct KeptChanges {
             change.position = Int(entry.position)
         }
         return change
-    }
-}
-
-extension ItemFields {
-    /// Sets a field to a value that an item had.
-    fileprivate mutating func setStored(_ value: PropertyListValue?, _ field: String) {
-        switch (field, value) {
-        case ("name", .string(let text)?): name = text
-        case ("serialNumber", .string(let text)?): serialNumber = text
-        case ("serialNumber", nil): serialNumber = nil
-        case ("valueInDollars", .integer(let number)?): valueInDollars = number
-        case ("dateCreated", .date(let date)?): dateCreated = date
-        default: custom[field] = value
-        }
     }
 }

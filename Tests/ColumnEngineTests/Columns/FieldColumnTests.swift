@@ -58,7 +58,12 @@ struct FieldColumnTests {
 
     @Test("a declared column keeps its encoding, and a row that was given nothing is unset", arguments: 0..<4)
     func declared(number: Int) throws {
-        let declaration = FieldTable.declared[number]
+        let declaration = [
+            FieldDeclaration(name: "title", kind: .text, unset: Cell(.shortText)),
+            FieldDeclaration(name: "note", kind: .text, unset: .absent),
+            FieldDeclaration(name: "amount", kind: .integer, unset: .integer(0)),
+            FieldDeclaration(name: "day", kind: .date, unset: .date(0)),
+        ][number]
         let cells: [Cell] =
             switch declaration.kind {
             case .text, .mixed: [Self.text("x"), Self.text("y")]

@@ -25,7 +25,7 @@ extension ColumnStore {
     /// The view of a field for an operator that goes over most of the items.
     func view(_ field: ItemField) -> ColumnView {
         guard let column = materialise(field) else {
-            return field == .itemKey || table.hasKind(field) ? .rows : .absent
+            return field == table.keyField || table.hasKind(field) ? .rows : .absent
         }
         return column.view(rowCount: table.rowCount)
     }

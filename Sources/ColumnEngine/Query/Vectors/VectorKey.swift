@@ -17,7 +17,7 @@ enum VectorKey {
         case .expression(let expression, _):
             let value = PredicateCompiler<UInt32>(accessors: query.accessor).value(expression)
             if case .keyPath(let path) = expression, path.rest == ["firstWord"],
-                let field = store.fields.existing(path.field), field != .itemKey
+                let field = store.fields.existing(path.field), field != store.table.keyField
             {
                 self = .firstWord(store.view(field), field, otherwise: value)
                 return
@@ -133,7 +133,7 @@ enum VectorKey {
             for place in rows.indices { cells[place] = column.cells[rows[place]] }
         case .rows:
             for place in rows.indices {
-                if field == .itemKey {
+                if field == store.table.keyField {
                     cells[place] = store.table.withKey(rows[place]) { heap.text($0) }
                     continue
                 }

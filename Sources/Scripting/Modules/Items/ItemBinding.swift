@@ -151,21 +151,14 @@ final class ItemBinding {
         }
     }
 
-    /// Makes an item with the fields in the table that a call was given; texts and numbers of the domain go straight into the
-    /// store.
+    /// Makes an item with the fields in the table that a call was given.
     func create(in store: ItemStore, from call: LuaCall) throws -> ItemReference {
-        // Where the index would have the key comes from memory while the other fields are read.
+        // The key's slot of the index comes from memory while the other fields are read.
         if let key = call.bytes(0, of: 4, record) { store.prefetch(itemKey: key.bindMemory(to: UInt8.self)) }
-        var reference: ItemReference?
-        let isPlain = try call.withRecord(0, record) { values in
-            guard let record = Self.record(values) else { return false }
-            reference = try store.createItem(record)
-            return true
-        }
-        if isPlain, let reference { return reference }
         let draft = try store.beginItem()
         do {
-            try fill(draft, from: call)
+            let isFilled = try call.withRecord(0, record) { try Self.fill(draft, $0) }
+            if !isFilled { try fill(draft, from: call) }
             return try store.insertReference(draft)
         } catch {
             draft.discard()
@@ -173,19 +166,22 @@ final class ItemBinding {
         }
     }
 
-    /// The fields of a table that has only fields of the domain, each of the kind that it takes; nil for others.
-    private static func record(_ values: LuaRecordValues) -> ItemRecord? {
-        var record = ItemRecord()
-        record.name = values.bytes(0)?.bindMemory(to: UInt8.self)
-        record.serialNumber = values.bytes(1)?.bindMemory(to: UInt8.self)
-        record.itemKey = values.bytes(4)?.bindMemory(to: UInt8.self)
-        let (value, date) = (values.integer(2), values.bits(3))
-        guard values.has(0) == (record.name != nil), values.has(1) == (record.serialNumber != nil),
-            values.has(2) == (value != nil), values.has(3) == (date != nil), values.has(4) == (record.itemKey != nil)
-        else { return nil }
-        record.valueInDollars = value ?? 0
-        record.dateCreated = date.map { DateValue(luaBits: $0).date }
-        return record
+    /// Sets the fields of a table that has only fields of the domain, without walking over its entries.
+    ///
+    /// - Returns: false when a value is not of the kind that its field takes: to be filled by ``fill(_:from:)`` then.
+    private static func fill(_ draft: ItemDraft, _ values: LuaRecordValues) throws -> Bool {
+        for (place, field) in ItemField.domain.enumerated() where values.has(place) {
+            if let text = values.bytes(place), field != .valueInDollars, field != .dateCreated {
+                try draft.setUTF8(text.bindMemory(to: UInt8.self), for: field)
+            } else if let value = values.integer(place), field == .valueInDollars {
+                try draft.set(.integer(value), for: field)
+            } else if let date = values.bits(place) {
+                try draft.set(.date(DateValue(luaBits: date).date), for: field)
+            } else {
+                return false
+            }
+        }
+        return true
     }
 
     /// Sets a new item's fields, custom ones and those of values that a field may refuse too.
@@ -202,7 +198,7 @@ final class ItemBinding {
                 return
             case .valueInDollars?:
                 guard let value = entry.integer else { break }
-                return draft.setValueInDollars(value)
+                return try draft.set(.integer(value), for: .valueInDollars)
             case .dateCreated?:
                 guard let date = entry.object(host.values.dates) else { break }
                 return try draft.set(.date(date.date), for: .dateCreated)

@@ -5,9 +5,9 @@ import Testing
 @testable import ItemArchive
 @testable import Items
 
-/// Whatever the way by which an item is made of a record, it is what the same fields make one by one.
-@Suite("Items made of records")
-struct ItemRecordTests {
+/// An item that is filled with bytes is what the same fields make as strings.
+@Suite("Items made of bytes")
+struct ItemDraftTests {
     let store = ItemStore()
 
     /// Makes an item of texts; the bytes are there during the call only.
@@ -16,19 +16,21 @@ struct ItemRecordTests {
         name: [UInt8]? = nil, serial: [UInt8]? = nil, value: Int64 = 0, date: PropertyListDate? = nil,
         key: [UInt8]? = nil
     ) throws -> Item {
-        func body(_ pointers: [UnsafeBufferPointer<UInt8>]) throws -> Item {
-            var record = ItemRecord()
-            if name != nil { record.name = pointers[0] }
-            if serial != nil { record.serialNumber = pointers[1] }
-            if key != nil { record.itemKey = pointers[2] }
-            (record.valueInDollars, record.dateCreated) = (value, date)
-            if let key = record.itemKey { store.prefetch(itemKey: key) }
-            return store.item(try store.createItem(record))
+        let draft = try store.beginItem()
+        func set(_ bytes: [UInt8]?, _ field: ItemField) throws {
+            try bytes?.withUnsafeBufferPointer { try draft.setUTF8($0, for: field) }
         }
-        return try (name ?? []).withUnsafeBufferPointer { name in
-            try (serial ?? []).withUnsafeBufferPointer { serial in
-                try (key ?? []).withUnsafeBufferPointer { key in try body([name, serial, key]) }
-            }
+        key?.withUnsafeBufferPointer { store.prefetch(itemKey: $0) }
+        do {
+            try set(name, .name)
+            try set(serial, .serialNumber)
+            try draft.set(.integer(value), for: .valueInDollars)
+            if let date { try draft.set(.date(date), for: .dateCreated) }
+            try set(key, .itemKey)
+            return store.item(try store.insertReference(draft))
+        } catch {
+            draft.discard()
+            throw error
         }
     }
 
@@ -53,7 +55,7 @@ struct ItemRecordTests {
         #expect(try abs(item.dateCreated.secondsSince1970 - other.dateCreated.secondsSince1970) < 60)
     }
 
-    @Test func aRefusedRecordLeavesNothing() throws {
+    @Test func aRefusedDraftLeavesNothing() throws {
         try make(name: Array("first".utf8), key: Self.uuid)
         let wrong: [([UInt8]?, [UInt8]?, PropertyListDate?, [UInt8]?, StoreError.Code)] = [
             (nil, nil, nil, Self.uuid, .duplicateKey(String(decoding: Self.uuid, as: UTF8.self))),

@@ -1,3 +1,5 @@
+import ColumnEngine
+import ItemArchive
 public import PropertyList
 
 /// The values that a new item begins with; what is not given gets its default.
@@ -27,15 +29,6 @@ public struct ItemFields: Sendable, Hashable {
         self.custom = custom
     }
 
-    /// The declared fields of an item whose key is known, by their cells.
-    init(itemKey: String, _ cell: (ItemField) -> Cell) {
-        let serial = cell(.serialNumber)
-        self.init(
-            name: CellHeap.string(cell(.name)), serialNumber: serial.isAbsent ? nil : CellHeap.string(serial),
-            valueInDollars: cell(.valueInDollars).integerValue,
-            dateCreated: PropertyListDate(secondsSinceReferenceDate: cell(.dateCreated).realValue), itemKey: itemKey)
-    }
-
     /// The fields by name, as a record of a file or a table of a script gives them; `itemKey` and `dateCreated` too.
     ///
     /// - Throws: ``StoreError`` that names the first field whose value it cannot take.
@@ -49,28 +42,45 @@ public struct ItemFields: Sendable, Hashable {
     /// - Throws: ``StoreError`` with `invalidValue` that names the field.
     public mutating func set(_ value: PropertyListValue?, forField field: String) throws(StoreError) {
         switch field {
-        case "name":
-            guard case .string(let text)? = try FieldValidation.checked(value, for: .name, named: field) else { return }
-            name = text
-        case "serialNumber":
-            serialNumber = nil
-            if case .string(let text)? = try FieldValidation.checked(value, for: .serialNumber, named: field) {
-                serialNumber = text
-            }
-        case "valueInDollars":
-            guard case .integer(let number)? = try FieldValidation.checked(value, for: .valueInDollars, named: field)
-            else { return }
-            valueInDollars = number
-        case "dateCreated":
-            guard case .date(let date)? = try FieldValidation.checked(value, for: .dateCreated, named: field)
-            else { return }
-            dateCreated = date
         case "itemKey":
-            guard case .string(let text)? = value else { throw FieldValidation.refusal(field, "a string", value) }
-            itemKey = text
+            guard case .string? = value else { throw FieldValidation.refusal(field, "a string", value) }
+            setStored(value, field)
         default:
+            if let declaration = [FieldDeclaration].domain.first(where: { $0.name == field }) {
+                return setStored(try FieldValidation.checked(value, declaration), field)
+            }
             try FieldValidation.checkName(field)
             custom[field] = value
         }
+    }
+
+    /// Sets a field to a value that an item had.
+    private mutating func setStored(_ value: PropertyListValue?, _ field: String) {
+        switch (field, value) {
+        case ("name", .string(let text)?): name = text
+        case ("serialNumber", .string(let text)?): serialNumber = text
+        case ("serialNumber", nil): serialNumber = nil
+        case ("valueInDollars", .integer(let number)?): valueInDollars = number
+        case ("dateCreated", .date(let date)?): dateCreated = date
+        case ("itemKey", .string(let text)?): itemKey = text
+        default: custom[field] = value
+        }
+    }
+
+    /// The fields that an item had, by name.
+    init(stored values: [String: PropertyListValue]) {
+        self.init()
+        for (name, value) in values { setStored(value, name) }
+    }
+
+    /// The fields by name, `itemKey` too: those that are given.
+    public var values: [String: PropertyListValue] {
+        var values = custom
+        values["name"] = .string(name)
+        values["serialNumber"] = serialNumber.map { .string($0) }
+        values["valueInDollars"] = .integer(valueInDollars)
+        values["dateCreated"] = dateCreated.map { .date($0) }
+        values["itemKey"] = itemKey.map { .string($0) }
+        return values
     }
 }

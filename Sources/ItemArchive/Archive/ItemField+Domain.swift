@@ -1,0 +1,43 @@
+public import ColumnEngine
+import Glibc
+
+/// The fields that every item has, as its archive names them; the numbers are the order of the declarations.
+extension ItemField {
+    public static var name: ItemField { ItemField(rawValue: 0) }
+    public static var serialNumber: ItemField { ItemField(rawValue: 1) }
+    public static var valueInDollars: ItemField { ItemField(rawValue: 2) }
+    public static var dateCreated: ItemField { ItemField(rawValue: 3) }
+    public static var itemKey: ItemField { ItemField(rawValue: 4) }
+
+    /// The fields that every item has.
+    public static let domain: [ItemField] = [.name, .serialNumber, .valueInDollars, .dateCreated, .itemKey]
+
+    /// A field of the domain by its name's bytes; nil for any other name. No two names are of one length.
+    public init?(domain name: UnsafeBufferPointer<UInt8>) {
+        let field: ItemField
+        let expected: StaticString
+        switch name.count {
+        case 4: (field, expected) = (.name, "name")
+        case 7: (field, expected) = (.itemKey, "itemKey")
+        case 11: (field, expected) = (.dateCreated, "dateCreated")
+        case 12: (field, expected) = (.serialNumber, "serialNumber")
+        case 14: (field, expected) = (.valueInDollars, "valueInDollars")
+        default: return nil
+        }
+        guard let bytes = name.baseAddress, memcmp(bytes, expected.utf8Start, name.count) == 0 else { return nil }
+        self = field
+    }
+
+    /// Whether the field is one of a user's own.
+    public var isCustom: Bool { rawValue > Self.itemKey.rawValue }
+}
+
+extension [FieldDeclaration] {
+    /// The fields of the domain that are columns, in the order of their numbers.
+    package static let domain = [
+        FieldDeclaration(name: "name", kind: .text, unset: Cell(.shortText)),
+        FieldDeclaration(name: "serialNumber", kind: .text, unset: .absent),
+        FieldDeclaration(name: "valueInDollars", kind: .integer, unset: .integer(0)),
+        FieldDeclaration(name: "dateCreated", kind: .date, unset: .date(0), isStamped: true),
+    ]
+}
