@@ -1,8 +1,8 @@
 import ColumnEngine
 
 /// The bytes that a commit's changes are made of; `docs/journal.md` specifies them.
-enum JournalCode {
-    enum Change: UInt8 {
+package enum JournalCode {
+    package enum Change: UInt8 {
         /// key, fields: a new item at the end
         case append = 1
         /// position, key, fields: a new item at a position
@@ -17,16 +17,18 @@ enum JournalCode {
         case defineField = 6
         /// key, text: the item that is there was made from the one with that key
         case copy = 7
+        /// key, bytes: the item's place among the others of a shared collection; never in a file's journal
+        case rank = 8
     }
 
-    enum Key: UInt8 {
+    package enum Key: UInt8 {
         case uuid = 0
         case text = 1
         /// a UUID, and the item's place in the archive
         case placedUUID = 2
     }
 
-    enum Value: UInt8 {
+    package enum Value: UInt8 {
         case absent = 0
         case no, yes, integer, real, single, date, string, data, array, dictionary, wideInteger, null, uid, set
     }

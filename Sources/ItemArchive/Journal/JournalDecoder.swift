@@ -6,8 +6,7 @@ import PropertyList
 struct JournalDecoder {
     private let loader: ItemLoader
     private let store: ColumnStore
-    private let bytes: UnsafeRawBufferPointer
-    private var offset = 0
+    private var reader: RecordReader
     /// The store's fields by their numbers in this record.
     private var recordFields: [ItemField] = ItemField.domain
     /// Whether a change that finds no item to change is passed over: the archive lost some.
@@ -22,15 +21,15 @@ struct JournalDecoder {
         self.isTolerant = isTolerant
         placeLimit = loader.store.placeLimit
         store = loader.store
-        self.bytes = bytes
+        reader = RecordReader(bytes)
     }
 
     mutating func replay() throws(StoreError) {
-        while offset < bytes.count {
-            switch JournalCode.Change(rawValue: try byte()) {
+        while !reader.isAtEnd {
+            switch JournalCode.Change(rawValue: try reader.byte()) {
             case .append: try insertion(at: nil)
             case .insert:
-                let position = try varint()
+                let position = try reader.varint()
                 guard position <= UInt64(store.count) || isTolerant else {
                     throw corrupt("an item is inserted past the end")
                 }
@@ -40,7 +39,7 @@ struct JournalDecoder {
             case .set: try setField()
             case .move:
                 let row = try existingRow()
-                var position = try varint()
+                var position = try reader.varint()
                 guard let row else { continue }
                 guard position < UInt64(store.count) || isTolerant else {
                     throw corrupt("an item is moved past the end")
@@ -49,17 +48,17 @@ struct JournalDecoder {
                 let from = store.position(of: row)
                 if from != Int(position) { store.move(from: from, to: Int(position)) }
             case .defineField:
-                let name = try string()
+                let name = try reader.string()
                 guard (try? FieldValidation.checkName(name)) != nil else { throw corrupt("a field has no usable name") }
                 let field = store.field(named: name)
                 guard field.isCustom else { throw corrupt("the field \(name) is defined twice") }
                 recordFields.append(field)
             case .copy:
                 let row = try existingRow()
-                let source = try string()
+                let source = try reader.string()
                 if let row { store.noteCopy(of: source, as: store.keyString(row)) }
-            case nil:
-                offset -= 1
+            case .rank, nil:
+                reader.stepBack()
                 throw corrupt("an unknown change")
             }
         }
@@ -93,12 +92,11 @@ struct JournalDecoder {
         let serial = try cell()
         guard serial.isText || serial.isAbsent else { throw corrupt("a serialNumber is no text") }
         store.setCell(row, .serialNumber, serial)
-        store.setCell(row, .valueInDollars, .integer(try signed()))
-        let date = Double(bitPattern: try fixed(UInt64.self))
+        store.setCell(row, .valueInDollars, .integer(try reader.signed()))
+        let date = Double(bitPattern: try reader.fixed(UInt64.self))
         guard date.isFinite else { throw corrupt("a dateCreated is no date") }
         store.setCell(row, .dateCreated, .date(date))
-        let count = try varint()
-        guard count <= UInt64(bytes.count - offset) else { throw corrupt("an item has more fields than bytes") }
+        let count = try reader.varint()
         for _ in 0..<count {
             let field = try field()
             guard field.isCustom else { throw corrupt("a custom field has the number of another") }
@@ -117,7 +115,7 @@ struct JournalDecoder {
     // MARK: Parts
 
     private mutating func field() throws(StoreError) -> ItemField {
-        let number = try varint()
+        let number = try reader.varint()
         guard number < UInt64(recordFields.count) else { throw corrupt("a field was never named") }
         return recordFields[Int(number)]
     }
@@ -125,13 +123,13 @@ struct JournalDecoder {
     /// The row that a change is about; nil when it is passed over.
     private mutating func existingRow() throws(StoreError) -> UInt32? {
         let row: UInt32?
-        switch JournalCode.Key(rawValue: try byte()) {
+        switch JournalCode.Key(rawValue: try reader.byte()) {
         case .uuid:
             let key = try packedKey()
             row = store.row(forKey: key)
         case .placedUUID:
             let key = try packedKey()
-            let place = try varint()
+            let place = try reader.varint()
             // A row that was never given back has the archive's item: neither index nor archive is looked into.
             if place < UInt64(placeLimit), store.generation(UInt32(place)) == 0,
                 store.isLive(UInt32(place))
@@ -140,7 +138,7 @@ struct JournalDecoder {
             } else {
                 row = store.row(forKey: key)
             }
-        case .text: row = store.row(forKey: try text())
+        case .text: row = store.row(forKey: try reader.text())
         case nil: throw corrupt("a key of an unknown kind")
         }
         if row == nil {
@@ -151,10 +149,10 @@ struct JournalDecoder {
     }
 
     private mutating func readKey(into draft: ItemDraft) throws(StoreError) {
-        switch JournalCode.Key(rawValue: try byte()) {
+        switch JournalCode.Key(rawValue: try reader.byte()) {
         case .uuid: store.setKey(draft.row, try packedKey())
         case .text:
-            let bytes = try text()
+            let bytes = try reader.text()
             guard !bytes.isEmpty else { throw corrupt("a key is empty") }
             try draft.setUTF8(bytes, for: .itemKey)
         case .placedUUID: throw corrupt("a new item has a place in the archive")
@@ -163,117 +161,19 @@ struct JournalDecoder {
     }
 
     private mutating func packedKey() throws(StoreError) -> PackedKey {
-        let high = try fixed(UInt64.self).byteSwapped
-        return PackedKey(high: high, low: try fixed(UInt64.self).byteSwapped)
+        let high = try reader.fixed(UInt64.self).byteSwapped
+        return PackedKey(high: high, low: try reader.fixed(UInt64.self).byteSwapped)
     }
 
     private mutating func cell() throws(StoreError) -> Cell {
-        let start = offset
-        switch JournalCode.Value(rawValue: try byte()) {
+        switch JournalCode.Value(rawValue: try reader.byte()) {
         case .absent: return .absent
-        case .string: return store.text(try text())
+        case .string: return store.text(try reader.text())
         default:
-            offset = start
-            return store.cell(try value(depth: 0))
+            reader.stepBack()
+            return store.cell(try reader.value())
         }
     }
 
-    private mutating func value(depth: Int) throws(StoreError) -> PropertyListValue {
-        // One more than fields take, for values that an archive brought.
-        guard depth <= FieldValidation.depthLimit + 1 else { throw corrupt("a value nests too deep") }
-        guard cubby_stack_is_short() == 0 else { throw corrupt("a value nests deeper than the thread's stack allows") }
-        switch JournalCode.Value(rawValue: try byte()) {
-        case .no: return .boolean(false)
-        case .yes: return .boolean(true)
-        case .integer: return .integer(try signed())
-        case .real: return .real(Double(bitPattern: try fixed(UInt64.self)))
-        case .single: return .single(Float(bitPattern: try fixed(UInt32.self)))
-        case .date:
-            let seconds = Double(bitPattern: try fixed(UInt64.self))
-            guard seconds.isFinite else { throw corrupt("a date is none") }
-            return .date(PropertyListDate(secondsSinceReferenceDate: seconds))
-        case .string: return .string(try string())
-        case .data: return .data([UInt8](try piece(try varint())))
-        case .wideInteger:
-            let low = Int128(try fixed(UInt64.self))
-            return .wideInteger(Int128(Int64(bitPattern: try fixed(UInt64.self))) << 64 | low)
-        case .null: return .null
-        case .uid: return .uid(UInt32(truncatingIfNeeded: try varint()))
-        case .array: return .array(try list(depth))
-        case .set: return .set(try list(depth))
-        case .dictionary:
-            let count = try count()
-            var entries: [String: PropertyListValue] = [:]
-            entries.reserveCapacity(min(count, 1024))
-            for _ in 0..<count {
-                let key = try string()
-                entries[key] = try value(depth: depth + 1)
-            }
-            return .dictionary(entries)
-        case .absent, nil: throw corrupt("a value of an unknown kind")
-        }
-    }
-
-    private mutating func list(_ depth: Int) throws(StoreError) -> [PropertyListValue] {
-        let count = try count()
-        var elements: [PropertyListValue] = []
-        elements.reserveCapacity(min(count, 1024))
-        for _ in 0..<count { elements.append(try value(depth: depth + 1)) }
-        return elements
-    }
-
-    // MARK: Bytes
-
-    private mutating func byte() throws(StoreError) -> UInt8 {
-        guard offset < bytes.count else { throw corrupt("the record ends too early") }
-        offset += 1
-        return bytes[offset - 1]
-    }
-
-    private mutating func varint() throws(StoreError) -> UInt64 {
-        var decoder = Varint()
-        while true {
-            switch decoder.take(try byte()) {
-            case .more: continue
-            case .number(let number): return number
-            case .overflow: throw corrupt("a number is too long")
-            }
-        }
-    }
-
-    private mutating func count() throws(StoreError) -> Int {
-        let count = try varint()
-        guard count <= UInt64(bytes.count - offset) else { throw corrupt("a value has more elements than bytes") }
-        return Int(count)
-    }
-
-    private mutating func signed() throws(StoreError) -> Int64 {
-        Varint.signed(try varint())
-    }
-
-    private mutating func fixed<Number: FixedWidthInteger>(_ type: Number.Type) throws(StoreError) -> Number {
-        let piece = try piece(UInt64(MemoryLayout<Number>.size))
-        return Number(littleEndian: piece.loadUnaligned(as: Number.self))
-    }
-
-    private mutating func piece(_ count: UInt64) throws(StoreError) -> UnsafeRawBufferPointer {
-        guard count <= UInt64(bytes.count - offset) else { throw corrupt("the record ends too early") }
-        let piece = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + Int(count)])
-        offset += Int(count)
-        return piece
-    }
-
-    private mutating func text() throws(StoreError) -> UnsafeBufferPointer<UInt8> {
-        let text = try piece(try varint()).assumingMemoryBound(to: UInt8.self)
-        guard UTF8Check.isValid(text) else { throw corrupt("a text is not UTF-8") }
-        return text
-    }
-
-    private mutating func string() throws(StoreError) -> String {
-        String(decoding: try text(), as: UTF8.self)
-    }
-
-    private func corrupt(_ what: String) -> StoreError {
-        StoreError(.corruptJournal, "\(what), at byte \(offset) of a journal's record")
-    }
+    private func corrupt(_ what: String) -> StoreError { reader.corrupt(what) }
 }

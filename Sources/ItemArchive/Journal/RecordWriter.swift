@@ -1,0 +1,128 @@
+import ColumnEngine
+package import PropertyList
+
+/// Writes the parts that records are made of: numbers, texts, values.
+package struct RecordWriter {
+    package var bytes: [UInt8]
+
+    /// - Parameter bytes: what goes before.
+    package init(_ bytes: [UInt8] = []) { self.bytes = bytes }
+
+    /// A field's value; that of a box is the store's.
+    mutating func cell(_ cell: Cell, _ rows: ItemRows) {
+        switch cell.kind {
+        case .absent: code(.absent)
+        case .no: code(.no)
+        case .yes: code(.yes)
+        case .integer:
+            code(.integer)
+            signed(cell.integerValue)
+        case .real:
+            code(.real)
+            fixed(cell.tail)
+        case .single:
+            code(.single)
+            fixed(UInt32(truncatingIfNeeded: cell.tail))
+        case .date:
+            code(.date)
+            fixed(cell.tail)
+        case .shortText, .longText:
+            code(.string)
+            cell.withText { text in
+                varint(UInt64(text.count))
+                bytes.append(contentsOf: text)
+            }
+        case .box:
+            value(rows.value(ofBox: cell))
+        }
+    }
+
+    package mutating func value(_ value: PropertyListValue) {
+        switch value {
+        case .null: code(.null)
+        case .boolean(let value): code(value ? .yes : .no)
+        case .integer(let value):
+            code(.integer)
+            signed(value)
+        case .wideInteger(let value):
+            code(.wideInteger)
+            fixed(UInt64(truncatingIfNeeded: value))
+            fixed(UInt64(truncatingIfNeeded: value >> 64))
+        case .real(let value):
+            code(.real)
+            fixed(value.bitPattern)
+        case .single(let value):
+            code(.single)
+            fixed(value.bitPattern)
+        case .date(let value):
+            code(.date)
+            fixed(value.secondsSinceReferenceDate.bitPattern)
+        case .data(let value):
+            code(.data)
+            varint(UInt64(value.count))
+            bytes.append(contentsOf: value)
+        case .string(let value):
+            code(.string)
+            text(value)
+        case .uid(let value):
+            code(.uid)
+            varint(UInt64(value))
+        case .array(let elements):
+            code(.array)
+            list(elements)
+        case .set(let elements):
+            code(.set)
+            list(elements)
+        case .dictionary(let entries):
+            code(.dictionary)
+            varint(UInt64(entries.count))
+            for (key, element) in entries.sorted(by: { $0.key < $1.key }) {
+                text(key)
+                self.value(element)
+            }
+        }
+    }
+
+    private mutating func list(_ elements: [PropertyListValue]) {
+        varint(UInt64(elements.count))
+        for element in elements { value(element) }
+    }
+
+    mutating func key(_ row: UInt32, _ rows: ItemRows) {
+        if rows.hasTextKey(row) {
+            bytes.append(JournalCode.Key.text.rawValue)
+            rows.key(row).cell.withText { text in
+                varint(UInt64(text.count))
+                bytes.append(contentsOf: text)
+            }
+        } else {
+            bytes.append(JournalCode.Key.uuid.rawValue)
+            fixed(rows.key(row).high.byteSwapped)
+            fixed(rows.key(row).low.byteSwapped)
+        }
+    }
+
+    // MARK: Bytes
+
+    mutating func code(_ code: JournalCode.Value) { bytes.append(code.rawValue) }
+
+    package mutating func text(_ string: String) {
+        var string = string
+        string.withUTF8 { text in
+            varint(UInt64(text.count))
+            bytes.append(contentsOf: text)
+        }
+    }
+
+    package mutating func varint(_ number: UInt64) {
+        Varint.append(number, to: &bytes)
+    }
+
+    package mutating func signed(_ number: Int64) {
+        varint(Varint.zigzag(number))
+    }
+
+    package mutating func fixed<Number: FixedWidthInteger>(_ number: Number) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+}
