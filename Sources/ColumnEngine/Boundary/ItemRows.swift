@@ -19,8 +19,19 @@ package struct ItemRows {
     @inline(never)
     package func hasTextKey(_ row: UInt32) -> Bool { store.table.hasTextKey(row) }
 
+    /// The number of items.
+    package var count: Int {
+        @inline(never) get { store.order.count }
+    }
+
     @inline(never)
-    func keyString(_ row: UInt32) -> String { store.table.keyString(row) }
+    package func row(at position: Int) -> UInt32 { store.order.row(at: position) }
+
+    @inline(never)
+    package func position(of row: UInt32) -> Int { store.order.position(of: row) }
+
+    @inline(never)
+    package func keyString(_ row: UInt32) -> String { store.table.keyString(row) }
 
     /// Calls `body` with each custom field of an item and its cell, in the order of the fields' numbers.
     @inline(never)

@@ -43,6 +43,8 @@ public struct StoreError: Error, CustomStringConvertible {
         case full
         /// Somebody else changed the same part of the collection meanwhile.
         case conflict
+        /// The collection's server does not answer.
+        case disconnected
 
         /// The code's name, as scripts see it.
         public var identifier: String {
@@ -66,6 +68,7 @@ public struct StoreError: Error, CustomStringConvertible {
             case .inUse: "inUse"
             case .full: "full"
             case .conflict: "conflict"
+            case .disconnected: "disconnected"
             }
         }
 
@@ -73,7 +76,7 @@ public struct StoreError: Error, CustomStringConvertible {
         public var isProgrammerError: Bool {
             switch self {
             case .corruptArchive, .corruptJournal, .unreadableFile, .invalidRow, .inputOutput, .readOnly, .inUse, .full,
-                .conflict:
+                .conflict, .disconnected:
                 false
             default: true
             }

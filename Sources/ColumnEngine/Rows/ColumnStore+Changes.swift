@@ -116,15 +116,20 @@ extension ColumnStore {
                     _ = withdraw(change.row + UInt32(offset))
                 }
             case .insert: _ = withdraw(change.row)
-            case .remove: restore(change.row, at: Int(change.position))
+            case .remove: restore(change.row, at: min(Int(change.position), order.count))
             case .set:
                 setStored(change.row, ItemField(rawValue: change.field), change.cell)
                 version &+= 1
             case .move:
-                order.move(from: Int(change.field), to: Int(change.position))
-                version &+= 1
+                takeBackMove(change)
             }
         }
+    }
+
+    /// Changes of others may have shifted the item since.
+    private func takeBackMove(_ change: Change) {
+        order.move(from: order.position(of: change.row), to: min(Int(change.position), order.count - 1))
+        version &+= 1
     }
 
     /// The log's changes are no part of the history: what only they held goes.
@@ -157,7 +162,7 @@ extension ColumnStore {
         case .insert:
             _ = withdraw(change.row)
         case .remove:
-            restore(change.row, at: Int(change.position))
+            restore(change.row, at: min(Int(change.position), order.count))
         case .set:
             let field = ItemField(rawValue: change.field)
             discard(table.cell(change.row, field), of: field)
@@ -168,8 +173,7 @@ extension ColumnStore {
             }
             version &+= 1
         case .move:
-            order.move(from: Int(change.field), to: Int(change.position))
-            version &+= 1
+            takeBackMove(change)
         }
     }
 }

@@ -58,6 +58,29 @@ extension ColumnStore {
         return hasRemovals
     }
 
+    /// Runs a body whose changes do not join those since the last commit.
+    ///
+    /// - Returns: its changes, oldest first; they are taken back when it throws.
+    package func apart(_ body: () throws(StoreError) -> Void) throws(StoreError) -> [Change] {
+        let own = (log, sealed, savepoints, hasRemovals)
+        (log, sealed, savepoints) = ([], [], [])
+        defer { (log, sealed, savepoints, hasRemovals) = own }
+        do throws(StoreError) { try body() } catch {
+            _ = rollBack(to: 0)
+            throw error
+        }
+        return log
+    }
+
+    /// Puts the items into an order, without a trace in the log. O(items · log items).
+    package func reorder(by precedes: (UInt32, UInt32) -> Bool) {
+        let rows = order.slots.filter { $0 != ItemOrder.hole }.sorted(by: precedes)
+        for (position, row) in rows.enumerated() where order.row(at: position) != row {
+            order.move(from: order.position(of: row), to: position)
+            version &+= 1
+        }
+    }
+
     // MARK: Savepoints
 
     /// How many transactions are open, one in the other.

@@ -1,5 +1,5 @@
 import CPlatform
-import ColumnEngine
+package import ColumnEngine
 import PropertyList
 
 /// Applies the bytes of one commit to a store. The bytes may be anything: each step is checked.
@@ -176,4 +176,19 @@ struct JournalDecoder {
     }
 
     private func corrupt(_ what: String) -> StoreError { reader.corrupt(what) }
+}
+
+extension ItemLoader {
+    /// Adds the items of a record of insertions, and gives the last one's row.
+    ///
+    /// - Throws: `StoreError` with `corruptJournal`: the bytes may be anything.
+    package func addRecord(_ record: UnsafeRawBufferPointer) throws(StoreError) -> UInt32 {
+        let count = store.count
+        var decoder = JournalDecoder(self, record)
+        try replaying { () throws(StoreError) in try decoder.replay() }
+        guard store.count == count + 1 else {
+            throw StoreError(.corruptJournal, "an item's record has \(store.count - count) items")
+        }
+        return store.row(at: count)
+    }
 }

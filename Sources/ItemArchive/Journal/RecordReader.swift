@@ -83,7 +83,7 @@ package struct RecordReader {
     }
 
     /// A number of parts, of which each takes a byte at least.
-    mutating func count() throws(StoreError) -> Int {
+    package mutating func count() throws(StoreError) -> Int {
         let count = try varint()
         guard count <= UInt64(bytes.count - offset) else { throw corrupt("there are more parts than bytes") }
         return Int(count)

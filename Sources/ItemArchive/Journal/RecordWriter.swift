@@ -1,4 +1,4 @@
-import ColumnEngine
+package import ColumnEngine
 package import PropertyList
 
 /// Writes the parts that records are made of: numbers, texts, values.
@@ -88,7 +88,8 @@ package struct RecordWriter {
         for element in elements { value(element) }
     }
 
-    mutating func key(_ row: UInt32, _ rows: ItemRows) {
+    /// The key of an item.
+    package mutating func key(_ row: UInt32, _ rows: ItemRows) {
         if rows.hasTextKey(row) {
             bytes.append(JournalCode.Key.text.rawValue)
             rows.key(row).cell.withText { text in

@@ -137,7 +137,7 @@ public final class ItemAttachments {
 
     private func checkChange(_ key: String) throws(StoreError) {
         try checkKey(key)
-        if store?.store?.isReadOnly == true { throw .storeIsReadOnly }
+        if let store = store?.store, store.isReadOnly { throw store.readOnlyError }
     }
 
     // MARK: The store

@@ -20,7 +20,7 @@ extension ItemStore {
         _ changes: some Sequence<ItemChange>, cause: ItemStoreCommit.Cause = .remote, revision: ItemRevision? = nil
     ) throws(StoreError) {
         try checkNoTransaction("applying changes")
-        if isReadOnly, revision == nil { throw .storeIsReadOnly }
+        if isReadOnly, revision == nil { throw readOnlyError }
         defer { tellCommits() }
         try commit(.change)
         if isWatched { keepLatestCommit() }
@@ -35,15 +35,15 @@ extension ItemStore {
         guard columns.hasChanges else { return }
         hasCommittedChanges = document != nil
         noteCommit(cause)
-        endApplying()
-    }
-
-    /// The changes leave the log without a step in the history.
-    private func endApplying() {
         // Who reads the commit later finds the values that go now.
         if isWatched { keepLatestCommit() }
         var applied: [Change] = []
         _ = columns.takeGroups { applied += $0 }
+        endApplying(applied)
+    }
+
+    /// The changes of others are no step of the history.
+    func endApplying(_ applied: [Change]) {
         foreignChanges.note(applied)
         for change in applied where change.kind == .set {
             columns.discard(change.cell, of: ItemField(rawValue: change.field))

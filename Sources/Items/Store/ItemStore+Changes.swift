@@ -39,7 +39,7 @@ extension ItemStore {
     ///
     /// - Throws: `readOnly`, `full`.
     package func beginItem() throws(StoreError) -> ItemDraft {
-        if isReadOnly { throw .storeIsReadOnly }
+        if isReadOnly { throw readOnlyError }
         return try columns.makeDraft()
     }
 
@@ -86,7 +86,7 @@ extension ItemStore {
     }
 
     func remove(row: UInt32) throws(StoreError) {
-        if isReadOnly { throw .storeIsReadOnly }
+        if isReadOnly { throw readOnlyError }
         guard columns.isLive(row) else { throw .itemWasRemoved }
         if isWatched { keepLatestCommit() }
         guard observers.isEmpty else {
@@ -109,7 +109,7 @@ extension ItemStore {
     ///
     /// - Throws: `positionOutOfRange`, `readOnly`.
     public func moveItem(from: Int, to: Int) throws(StoreError) {
-        if isReadOnly { throw .storeIsReadOnly }
+        if isReadOnly { throw readOnlyError }
         for position in [from, to] where position < 0 || position >= count {
             throw StoreError(
                 .positionOutOfRange(position: position, count: count),

@@ -36,8 +36,13 @@ extension ItemStore {
 
     /// Notes the log's changes, which have just become a commit, to be told of by ``tellCommits()``.
     func noteCommit(_ cause: ItemStoreCommit.Cause) {
+        noteCommit(cause, columns.changes)
+    }
+
+    /// The same for changes that are not the log's.
+    func noteCommit(_ cause: ItemStoreCommit.Cause, _ changes: [Change], host: String? = nil) {
         guard !commitObservers.isEmpty else { return }
-        let commit = ItemStoreCommit(columns, columns.changes, cause, generation: commitGeneration())
+        let commit = ItemStoreCommit(columns, changes, cause, generation: commitGeneration(), host: host)
         untoldCommits.append(commit)
         latestCommit = commit
         isWatched = true

@@ -90,7 +90,7 @@ extension ItemStore {
             return
         default: throw .itemWasRemoved
         }
-        if isReadOnly { throw .storeIsReadOnly }
+        if isReadOnly { throw readOnlyError }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
         if !isWatched { return columns.change(row, field, to: cell) }
         keepLatestCommit()

@@ -57,6 +57,10 @@ extension ItemStore {
     }
 
     func checkNoTransaction(_ verb: String) throws(StoreError) {
+        if isSendingCommit {
+            throw StoreError(
+                .transactionInProgress, "\(verb) is not possible while a commit is on its way to the server")
+        }
         if isInTransaction {
             throw StoreError(
                 .transactionInProgress, "\(verb) is not possible within a transaction: end it or let it fail first")
@@ -65,7 +69,7 @@ extension ItemStore {
 
     /// Does the inverse of each change, newest first, as changes of their own, and commits them.
     private func reverse(_ group: ChangeGroup, _ kind: CommitKind) throws(StoreError) {
-        if isReadOnly { throw .storeIsReadOnly }
+        if isReadOnly { throw readOnlyError }
         if isWatched { keepLatestCommit() }
         for change in group.changes.reversed() {
             switch change.kind {
@@ -91,6 +95,8 @@ extension ItemStore {
             // What could not be committed has not happened. The rows stay in the history: nothing of it was forgotten.
             attachmentStep = AttachmentStep()
             columns.takeBack(done)
+            restoreOrder()
+            if error.code == .conflict { applyUnappliedCommits() }
             throw error
         }
         for change in reversed { attachments?.reverse(change) }
@@ -143,7 +149,7 @@ extension ItemStore {
     /// Gives back memory that the changes of a commit left unused.
     func tidy() {
         columns.settleIndexes()
-        guard columns.needsCompaction, !columns.isPinned, !columns.hasSnapshot else { return }
+        guard columns.needsCompaction, !columns.hasChanges, !columns.isPinned, !columns.hasSnapshot else { return }
         compactHeap()
     }
 

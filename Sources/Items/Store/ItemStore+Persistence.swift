@@ -45,7 +45,8 @@ extension ItemStore {
     /// The commit itself; whoever calls it tells its observers when nothing is left to be done.
     @discardableResult
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
-        guard columns.depth == 0 else { return false }
+        // What a handler changes while a commit is on its way follows with the next one.
+        guard columns.depth == 0, !isSendingCommit else { return false }
         defer { settle(kind, waits: waits) }
         do throws(StoreError) {
             return try write(kind, waits: waits)
@@ -53,19 +54,20 @@ extension ItemStore {
             if error.code == .conflict {
                 columns.unseal()
                 rollBack(to: 0)
+                applyUnappliedCommits()
             }
             throw error
         }
     }
 
     /// Hands the log over as one commit, and moves it to the history. ``settle(_:waits:)`` has to follow.
-    func write(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
+    func write(_ kind: CommitKind, waits: Bool = true, isSerializable: Bool = false) throws(StoreError) -> Bool {
         guard columns.hasChanges else {
             // A step to take back, with nothing for the journal.
             if !attachmentStep.isEmpty { remember(kind) }
             return false
         }
-        try appendLog(durable: waits && durability == .power)
+        try appendLog(durable: waits && durability == .power, isSerializable: isSerializable)
         noteCommit(cause(of: kind))
         remember(kind)
         return true
@@ -80,11 +82,15 @@ extension ItemStore {
     }
 
     /// Hands the log's changes to the persistence.
-    func appendLog(durable: Bool) throws(StoreError) {
+    func appendLog(durable: Bool, isSerializable: Bool = false) throws(StoreError) {
         let textBytes = max(columns.textBytes - committedTextBytes, 0)
         committedTextBytes = columns.textBytes
-        let commit = ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)
-        revision = try persistence.append(commit, durable: durable)
+        if let remote {
+            try send(to: remote, isSerializable: isSerializable)
+        } else {
+            let commit = ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)
+            revision = try persistence.append(commit, durable: durable)
+        }
         hasCommittedChanges = document != nil
     }
 
@@ -117,7 +123,7 @@ extension ItemStore {
     ///
     /// - Returns: nil when the archive has everything already, or there is none to be.
     public func beginSave() throws(StoreError) -> ItemStoreSave? {
-        if isReadOnly { throw .storeIsReadOnly }
+        if isReadOnly { throw readOnlyError }
         try checkNoTransaction("saving")
         if isSaving { throw StoreError(.inputOutput, "a save is under way: wait for its end") }
         // Told at the end: what an observer changes is no part of this save.

@@ -37,7 +37,7 @@ extension ItemStore {
     /// - Throws: `noTransaction`; what ``commit()`` throws, after rolling back.
     public func endTransaction() throws(StoreError) {
         guard let start = columns.savepoint else { throw Self.noTransaction }
-        guard columns.depth == 1 else { return closeSavepoint() }
+        guard columns.depth == 1, !isSendingCommit else { return closeSavepoint() }
         do throws(StoreError) {
             try attachments?.prepareToCommit()
         } catch {
@@ -47,11 +47,12 @@ extension ItemStore {
         columns.closeSavepoint()
         let isStep: Bool
         do throws(StoreError) {
-            isStep = try write(.change)
+            isStep = try write(.change, isSerializable: true)
         } catch {
             columns.unseal(behind: start)
             rollBack(to: start)
             attachments?.rollBackSavepoint()
+            if error.code == .conflict { applyUnappliedCommits() }
             throw error
         }
         let changes = attachments?.closeSavepoint() ?? []
@@ -107,6 +108,7 @@ extension ItemStore {
     /// Takes back the log's changes from `start` on, newest first, and forgets them.
     func rollBack(to start: Int, tells: Bool = true) {
         let taken = columns.rollBack(to: start)
+        restoreOrder()
         if !taken.isEmpty, tells, !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
     }
 }

@@ -59,6 +59,14 @@ public final class ItemStore {
     let persistence: any ItemPersistence
     /// The persistence, when it keeps a document of all items.
     let document: (any DocumentPersistence)?
+    /// The persistence, when other hosts change the collection, too.
+    let remote: (any RemotePersistence)?
+    /// Whether a commit is on its way to the others.
+    var isSendingCommit = false
+    /// Whether commits of others were put beneath the changes of the commit that is on its way.
+    var isMerged = false
+    /// Commits of others that a failed commit could not be put behind.
+    var unappliedCommits: [RemoteCommit] = []
     /// The collection's revision: that of the last commit, or of what was last applied.
     public internal(set) var revision = ItemRevision.initial
     /// Whether each commit waits until it survives a power cut.
@@ -86,6 +94,7 @@ public final class ItemStore {
     private init(persistence: any ItemPersistence, durability: Durability) {
         self.persistence = persistence
         document = persistence as? any DocumentPersistence
+        remote = persistence as? any RemotePersistence
         self.durability = durability
         isReadOnly = persistence.isReadOnly
         columns.remembersCopies = { [document] in document?.holdsMoreThanFields == true }
@@ -116,8 +125,19 @@ public final class ItemStore {
         return store
     }
 
-    /// Whether the store refuses every change.
-    public let isReadOnly: Bool
+    /// Whether the store refuses every change: opened so, or while the collection's server does not answer.
+    public internal(set) var isReadOnly: Bool
+
+    /// What a change is refused with.
+    var readOnlyError: StoreError {
+        if isSendingCommit {
+            return StoreError(
+                .readOnly, "a commit is on its way to the server: items can be changed when it has answered")
+        }
+        guard let remote, !remote.isConnected else { return .storeIsReadOnly }
+        return StoreError(
+            .readOnly, "the collection's server does not answer: items can be read, and changed when it is back")
+    }
 
     /// The path of the archive; nil for a store that has none.
     public var archivePath: String? { document?.archivePath }

@@ -21,6 +21,8 @@ public final class ItemStoreCommit {
     }
 
     public let cause: Cause
+    /// The name of the host that made it; nil for this one.
+    public let host: String?
     /// The number of changes.
     public private(set) lazy var count = changes.reduce(0) { $0 + ($1.kind == .append ? $1.count : 1) }
     /// How many commits came before in a chain of which each was made in answer to the one before it.
@@ -31,11 +33,12 @@ public final class ItemStoreCommit {
     private var store: ColumnStore?
     private var kept = KeptChanges()
 
-    init(_ store: ColumnStore, _ changes: [Change], _ cause: Cause, generation: Int) {
+    init(_ store: ColumnStore, _ changes: [Change], _ cause: Cause, generation: Int, host: String? = nil) {
         self.store = store
         self.changes = changes
         self.cause = cause
         self.generation = generation
+        self.host = host
     }
 
     /// Copies the values that the changes refer to, before the store has others.

@@ -7,6 +7,8 @@ package enum PostgresValue: Sendable {
     case bytes([UInt8])
     case uuid([UInt8])
     case byteArrays([[UInt8]])
+    /// No array at all.
+    case nullByteArrays
 
     /// The type's number in `pg_type`; these are fixed.
     var type: UInt32 {
@@ -17,14 +19,14 @@ package enum PostgresValue: Sendable {
         case .int8: 20
         case .bytes: 17
         case .uuid: 2950
-        case .byteArrays: 1001
+        case .byteArrays, .nullByteArrays: 1001
         }
     }
 
     /// The bytes; nil for null.
     var encoded: [UInt8]? {
         switch self {
-        case .null: nil
+        case .null, .nullByteArrays: nil
         case .text(let text): Array(text.utf8)
         case .int4(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }
         case .int8(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }

@@ -1,0 +1,63 @@
+/// A persistence of a collection that other hosts change, too.
+///
+/// It orders the items by places of its own: positions are given to what others did when it is applied.
+public protocol RemotePersistence: ItemPersistence {
+    /// Whether the server answered last.
+    var isConnected: Bool { get }
+
+    /// Whether the other hosts may have committed something after a revision, or a commit of this host is to be sent again.
+    /// Asks nobody.
+    func mayHaveCommits(after revision: ItemRevision) -> Bool
+
+    /// Sends the changes of one commit. A commit whose answer was lost is sent again with the next call, as the same one.
+    ///
+    /// - Parameters:
+    ///   - commit: readable until the call returns.
+    ///   - isSerializable: whether any commit of others since its revision stands in its way; if not, only one that changed
+    ///     the same items.
+    /// - Throws: ``StoreError`` with `disconnected`, and others; the changes are not known to be kept then.
+    func send(_ commit: borrowing ItemCommit, isSerializable: Bool) throws(StoreError) -> RemoteOutcome
+
+    /// The commits after a revision, oldest first; of this host's own, those that it does not have.
+    func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit]
+
+    /// A change of another host with the position that it has among the items as they are now.
+    func placed(_ change: RemoteChange) -> ItemChange
+
+    /// A change was applied.
+    func didApply(_ change: RemoteChange)
+
+    /// Whether the item of one row stands before that of another.
+    func precedes(_ row: UInt32, _ other: UInt32) -> Bool
+}
+
+/// What became of a commit that was sent.
+public enum RemoteOutcome: Sendable, Hashable {
+    /// It is the collection's revision of this number.
+    case committed(ItemRevision)
+    /// Others committed since, and it is not kept: the commits since its revision have to be applied first.
+    case behind
+}
+
+/// A commit of another host.
+public struct RemoteCommit: Sendable {
+    public var revision: ItemRevision
+    /// The host's name.
+    public var host: String
+    /// Oldest first; empty for a commit that the store has.
+    public var changes: [RemoteChange]
+
+    public init(revision: ItemRevision, host: String, changes: [RemoteChange]) {
+        (self.revision, self.host, self.changes) = (revision, host, changes)
+    }
+}
+
+/// A change of another host, and the place of its item among the others, as the persistence orders them.
+public struct RemoteChange: Sendable {
+    public var change: ItemChange
+    public var rank: [UInt8]
+
+    public init(_ change: ItemChange, rank: [UInt8] = []) {
+        (self.change, self.rank) = (change, rank)
+    }
+}

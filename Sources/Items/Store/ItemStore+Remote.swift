@@ -1,0 +1,169 @@
+import ColumnEngine
+import PropertyList
+
+/// A collection that other hosts change, too: see ``RemotePersistence``.
+extension ItemStore {
+    /// Applies what other hosts committed since, each commit as one bulk change; what is not committed yet is committed first.
+    /// Does nothing in a store that is this host's own, and within a transaction.
+    ///
+    /// - Throws: ``StoreError``: `disconnected`, `conflict` of the commit that comes first.
+    public func applyRemoteCommits() throws(StoreError) {
+        guard let remote, !isInTransaction, !isSendingCommit else { return }
+        isReadOnly = remote.isReadOnly
+        guard remote.mayHaveCommits(after: revision) else { return }
+        defer { tellCommits() }
+        try commit(.change)
+        for commit in try remote.takeCommits(after: revision) { try apply(commit, from: remote) }
+    }
+
+    /// Sends the log's changes, after those of others where both changed the same items but not the same fields.
+    ///
+    /// - Throws: ``StoreError`` with `conflict`: nothing of the log is kept then, and what others did is still to be applied.
+    func send(to remote: any RemotePersistence, isSerializable: Bool) throws(StoreError) {
+        // Handlers may run while the server is waited for: what they changed would be taken for a part of this commit.
+        (isSendingCommit, isReadOnly, isMerged) = (true, true, false)
+        defer { (isSendingCommit, isReadOnly) = (false, remote.isReadOnly) }
+        while true {
+            let sent = try remote.send(
+                ItemCommit(columns, columns.changes, following: revision), isSerializable: isSerializable)
+            if case .committed(let newest) = sent {
+                // With a gap in front, the revision is reached when the commits in between are applied.
+                if newest == revision.next { revision = newest }
+                return
+            }
+            let commits = try remote.takeCommits(after: revision)
+            if isSerializable { throw overtaken(by: commits, remote) }
+            let own = OwnChanges(columns)
+            for commit in commits {
+                guard let conflict = own.conflict(with: commit, columns) else { continue }
+                unappliedCommits += commits
+                throw conflict
+            }
+            for commit in commits { try apply(commit, from: remote) }
+            isMerged = true
+        }
+    }
+
+    /// Puts the items into the order that all hosts have, after changes were taken back whose positions others had shifted.
+    func restoreOrder() {
+        guard isMerged, let remote else { return }
+        isMerged = false
+        columns.reorder { remote.precedes($0, $1) }
+    }
+
+    /// A transaction read a collection that is not the latest any more.
+    private func overtaken(by commits: [RemoteCommit], _ remote: any RemotePersistence) -> StoreError {
+        unappliedCommits += commits
+        let hosts = Set(commits.lazy.filter { !$0.changes.isEmpty }.map(\.host)).sorted().joined(separator: ", ")
+        return StoreError(
+            .conflict,
+            "the transaction was rolled back: \(hosts.isEmpty ? "another host" : hosts) changed the collection meanwhile"
+        )
+    }
+
+    /// Applies the commits that a failed commit had to leave for the time after its changes were rolled back.
+    func applyUnappliedCommits() {
+        guard let remote, !unappliedCommits.isEmpty, !columns.hasChanges else { return }
+        let commits = unappliedCommits
+        unappliedCommits = []
+        for commit in commits {
+            do throws(StoreError) { try apply(commit, from: remote) } catch {
+                // They are asked for again.
+                return
+            }
+        }
+    }
+
+    /// Applies a commit beneath the changes that are not committed yet, which are about other fields.
+    private func apply(_ commit: RemoteCommit, from remote: any RemotePersistence) throws(StoreError) {
+        guard commit.revision > revision else { return }
+        guard commit.revision == revision.next else {
+            throw StoreError(
+                .disconnected,
+                "revision \(revision.next.rawValue) of the collection is missing: \(commit.revision.rawValue) came after "
+                    + "\(revision.rawValue)")
+        }
+        if isWatched { keepLatestCommit() }
+        let applied = try columns.apart { () throws(StoreError) in
+            for change in commit.changes {
+                try columns.perform(remote.placed(change))
+                remote.didApply(change)
+            }
+        }
+        revision = commit.revision
+        guard !applied.isEmpty else { return }
+        noteCommit(.remote, applied, host: commit.host)
+        if isWatched { keepLatestCommit() }
+        endApplying(applied)
+    }
+}
+
+/// What the changes that are not committed yet are about.
+private struct OwnChanges {
+    /// By key, the fields that were changed; nil for an item that came or left.
+    private var fields: [String: Set<String>?] = [:]
+
+    init(_ columns: ColumnStore) {
+        for change in columns.changes {
+            switch change.kind {
+            case .append:
+                for row in change.row..<change.row + UInt32(change.count) {
+                    fields[columns.keyString(row)] = .some(nil)
+                }
+            case .insert, .remove: fields[columns.keyString(change.row)] = .some(nil)
+            case .set:
+                let key = columns.keyString(change.row)
+                // Coming and leaving is more than a field.
+                guard let known = fields[key, default: []] else { continue }
+                fields[key] = known.union([columns.name(of: ItemField(rawValue: change.field))])
+            case .move:
+                if fields[columns.keyString(change.row)] == nil { fields[columns.keyString(change.row)] = .some([]) }
+            }
+        }
+    }
+
+    /// Why these changes cannot follow a commit of another host.
+    func conflict(with commit: RemoteCommit, _ columns: ColumnStore) -> StoreError? {
+        for change in commit.changes.lazy.map(\.change) {
+            guard let own = fields[change.itemKey] else { continue }
+            let name = Self.name(change.itemKey, columns)
+            guard let own else {
+                return Self.conflict("\(name) was changed by \(commit.host), and came or left here")
+            }
+            switch change.kind {
+            case .insert, .remove: return Self.conflict("\(name) was removed by \(commit.host)")
+            // Of two moves the later one counts.
+            case .move: continue
+            case .update:
+                guard let field = change.field, own.contains(field) else { continue }
+                var key = change.itemKey
+                let row = key.withUTF8 { columns.row(forKey: $0) }
+                let mine = row.flatMap { row in columns.existingField(named: field).flatMap { columns.value(row, $0) } }
+                if mine == change.new { continue }
+                return Self.conflict(
+                    "\(field) of \(name) was set to \(Self.text(change.new)) by \(commit.host), and to \(Self.text(mine)) here"
+                )
+            }
+        }
+        return nil
+    }
+
+    private static func name(_ key: String, _ columns: ColumnStore) -> String {
+        var bytes = key
+        guard let row = bytes.withUTF8({ columns.row(forKey: $0) }),
+            case .string(let name)? = columns.value(row, .name),
+            !name.isEmpty
+        else { return "the item \(key)" }
+        return "the item \(key), \(name),"
+    }
+
+    private static func text(_ value: PropertyListValue?) -> String {
+        guard let value else { return "nothing" }
+        if case .string(let text) = value { return "\"\(text.prefix(60))\"" }
+        return String("\(value)".prefix(60))
+    }
+
+    private static func conflict(_ what: String) -> StoreError {
+        StoreError(.conflict, "\(what): these changes were rolled back; make them again on the items as they are now")
+    }
+}

@@ -1,0 +1,72 @@
+/// Places among items that several hosts order without asking each other: bytes that are compared bytewise.
+///
+/// A rank is a number of eight bytes, most significant first, and a random tail, so that two hosts that put items at the same
+/// place at the same time make different ranks. Where two neighbours leave no number between them, another number follows
+/// behind the first: a rank grows by eight bytes when about 60 items came into the same gap one after the other. This is
+/// fractional indexing in base 256.
+enum Rank {
+    /// A rank of more bytes is a reason to give its neighbours new ones, too.
+    static let longLength = 36
+    /// The longest that is taken from a server.
+    static let lengthLimit = 4096
+
+    /// The distance of the ranks of items that are appended or prepended: room for items that come between.
+    private static let step: UInt64 = 1 << 24
+    private static let middle: UInt64 = 1 << 62
+
+    /// Ranks between two others, ascending.
+    ///
+    /// - Parameters:
+    ///   - count: how many.
+    ///   - low: the rank before the first; nil for the beginning.
+    ///   - high: the rank behind the last; nil for the end.
+    ///   - tail: gives random bits.
+    static func ranks(_ count: Int, after low: [UInt8]?, before high: [UInt8]?, tail: () -> UInt32) -> [[UInt8]] {
+        var prefix: [UInt8] = []
+        var low = low.map { $0[...] }
+        var high = high.map { $0[...] }
+        while true {
+            let first = low.map(number) ?? 0
+            let last = high.map(number) ?? .max
+            let room = last > first ? last - first : 0
+            if room > UInt64(count) {
+                let distance = min(room / UInt64(count + 1), step)
+                let start: UInt64
+                switch (low, high) {
+                case (nil, nil): start = middle
+                case (nil, _?): start = last - distance * UInt64(count + 1)
+                case (_?, nil): start = first
+                // In the middle of the gap, with as much room on either side.
+                case (_?, _?): start = first + (room - distance * UInt64(count + 1)) / 2
+                }
+                return (1...max(count, 1)).prefix(count).map {
+                    prefix + bytes(start + distance * UInt64($0)) + bytes(tail())
+                }
+            }
+            prefix += bytes(first)
+            low = low?.dropFirst(8) ?? []
+            if first < last {
+                high = nil
+            } else if let rest = high?.dropFirst(8), !rest.isEmpty {
+                high = rest
+            } else {
+                high = nil
+            }
+        }
+    }
+
+    /// The first eight bytes, with zeros for those that are missing.
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        var number: UInt64 = 0
+        var count = 0
+        for byte in bytes.prefix(8) {
+            number = number << 8 | UInt64(byte)
+            count += 1
+        }
+        return count == 8 ? number : number << UInt64(8 * (8 - count))
+    }
+
+    private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+}

@@ -1,0 +1,104 @@
+public import ColumnEngine
+import ItemArchive
+
+/// The first synchronisation: all items as of one revision.
+extension SharedPersistence {
+    public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
+        columns = loader.store
+        var report = ItemLoadReport()
+        var items = try asking { () throws(PostgresError) in
+            let connection = try connect()
+            guard let collection else { throw PostgresResult.badAnswer("no collection") }
+            // One snapshot for the revision and the items.
+            try connection.runScript("begin isolation level repeatable read read only")
+            let head = try connection.run("select head from cubby.collection where id = $1", [.int4(collection.number)])
+            report.revision.rawValue = UInt64(bitPattern: try head.number(0, 0))
+            var items = ItemCopy()
+            try connection.copyOut(
+                "copy (select rank, record from cubby.item where collection = \(collection.number)) to stdout (format binary)"
+            ) { (piece) throws(PostgresError) in try items.add(piece) }
+            try connection.runScript("commit")
+            return items
+        }
+        latest = max(latest, report.revision.rawValue)
+        loader.reserve(items.count)
+        try items.forEachInOrder { (rank, record) throws(StoreError) in
+            let row = try loader.addRecord(record)
+            ranks.set(row, rank)
+        }
+        report.archivedItems = items.count
+        return report
+    }
+}
+
+/// The rows of a `COPY` in PostgreSQL's binary format, which has a rank and a record in each.
+private struct ItemCopy {
+    private var bytes: [UInt8] = []
+    /// Where each row's rank and record are.
+    private var places: [(rank: Range<Int>, record: Range<Int>, prefix: UInt64)] = []
+    private var isBegun = false
+
+    var count: Int { places.count }
+
+    /// Adds a piece: the header goes before the first row, and a count of -1 ends the rows.
+    mutating func add(_ piece: UnsafeRawBufferPointer) throws(PostgresError) {
+        var rest = piece[...]
+        if !isBegun {
+            isBegun = true
+            guard rest.count >= 19 else { throw PostgresResult.badAnswer("a copy without a header") }
+            let extensions = Int(Self.number(rest.dropFirst(15)))
+            guard extensions >= 0, rest.count >= 19 + extensions else {
+                throw PostgresResult.badAnswer("a header that is cut")
+            }
+            rest = rest.dropFirst(19 + extensions)
+        }
+        while rest.count >= 2 {
+            let fields = Int16(truncatingIfNeeded: Int32(rest[rest.startIndex]) << 8 | Int32(rest[rest.startIndex + 1]))
+            rest = rest.dropFirst(2)
+            if fields == -1 { return }
+            guard fields == 2 else { throw PostgresResult.badAnswer("a row of \(fields) fields") }
+            let rank = try field(&rest)
+            let record = try field(&rest)
+            guard !rank.isEmpty, rank.count <= Rank.lengthLimit else {
+                throw PostgresResult.badAnswer("an item without a rank")
+            }
+            var prefix: UInt64 = 0
+            for place in 0..<8 {
+                prefix = prefix << 8 | (place < rank.count ? UInt64(bytes[rank.lowerBound + place]) : 0)
+            }
+            places.append((rank, record, prefix))
+        }
+        guard rest.isEmpty else { throw PostgresResult.badAnswer("a row that is cut") }
+    }
+
+    private mutating func field(_ rest: inout Slice<UnsafeRawBufferPointer>) throws(PostgresError) -> Range<Int> {
+        guard rest.count >= 4 else { throw PostgresResult.badAnswer("a row that is cut") }
+        let count = Int(Self.number(rest))
+        guard count >= 0, rest.count >= 4 + count else { throw PostgresResult.badAnswer("a value that is cut") }
+        let start = bytes.count
+        bytes.append(contentsOf: rest.dropFirst(4).prefix(count))
+        rest = rest.dropFirst(4 + count)
+        return start..<start + count
+    }
+
+    private static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> Int32 {
+        Int32(bigEndian: bytes.base.loadUnaligned(fromByteOffset: bytes.startIndex, as: Int32.self))
+    }
+
+    /// Calls `body` with each item's rank and record, by rank; ties by key, which a record begins with.
+    mutating func forEachInOrder(
+        _ body: (ArraySlice<UInt8>, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        places.sort { first, second in
+            if first.prefix != second.prefix { return first.prefix < second.prefix }
+            let (left, right) = (bytes[first.rank], bytes[second.rank])
+            if left != right { return left.lexicographicallyPrecedes(right) }
+            return bytes[first.record].lexicographicallyPrecedes(bytes[second.record])
+        }
+        for place in places {
+            try bytes.withBytes { (all) throws(StoreError) in
+                try body(bytes[place.rank], UnsafeRawBufferPointer(rebasing: all[place.record]))
+            }
+        }
+    }
+}

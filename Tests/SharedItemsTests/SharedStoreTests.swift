@@ -1,0 +1,196 @@
+import PropertyList
+import TestSupport
+import Testing
+
+@testable import ColumnEngine
+@testable import Items
+@testable import SharedItems
+
+@Suite(
+    "Stores on one collection", .serialized,
+    .enabled(if: PostgresCluster.missing == nil, "PostgreSQL is not installed"),
+    .cluster)
+struct SharedStoreTests {
+    private let cluster: PostgresCluster
+
+    init() throws { cluster = try .ofSuite }
+
+    /// Stores of several hosts on a new collection.
+    private func stores(_ names: String..., collection: String = #function) throws -> [ItemStore] {
+        let name = String(collection.prefix { $0 != "(" })
+        let address = try cluster.address(name)
+        try SharedSchema.initialize(address)
+        return try names.map { try ItemStore.open(SharedPersistence(address, hostName: $0, timeLimit: 5)) }
+    }
+
+    private func update(_ stores: ItemStore...) throws {
+        for store in stores {
+            (store.remote as? SharedPersistence).map { persistence in try? persistence.receive() }
+            try store.applyRemoteCommits()
+        }
+    }
+
+    /// What a store has, in order; equal in all stores at one revision.
+    private func contents(_ store: ItemStore) throws -> [[String: PropertyListValue]] {
+        try store.allItems.map { try $0.allFields.values }
+    }
+
+    private func expectEqual(_ stores: [ItemStore]) throws {
+        for store in stores { try update(store) }
+        let first = try contents(stores[0])
+        for store in stores.dropFirst() {
+            #expect(try contents(store) == first)
+            #expect(store.revision == stores[0].revision)
+        }
+        // A host that comes later has the same.
+        guard let remote = stores[0].remote as? SharedPersistence else { return }
+        let late = try ItemStore.open(SharedPersistence(remote.address, hostName: "late"))
+        #expect(try contents(late) == first)
+        #expect(late.revision == stores[0].revision)
+    }
+
+    @Test("what one host commits another has, with fields of all kinds, in order")
+    func exchange() throws {
+        let stores = try stores("desk-1", "desk-2")
+        for number in 0..<10 {
+            try stores[0].createItem(
+                ItemFields(
+                    name: "item \(number)", serialNumber: number % 2 == 0 ? nil : "S\u{0}\(number)", valueInDollars: 7,
+                    itemKey: number == 3 ? "a key" : nil,
+                    custom: [
+                        "note": .string(String(repeating: "ö", count: number * 20)),
+                        "tags": .array([.integer(1), .null]),
+                        "size": .dictionary(["w": .real(1.5)]), "seen": .boolean(true), "bytes": .data([0, 255]),
+                    ]))
+        }
+        try stores[0].commit()
+        try expectEqual(stores)
+        #expect(stores[1].count == 10)
+        let item = try #require(stores[1].item(forKey: "a key"))
+        try item.setName("other")
+        try item.setValue(nil, forField: "note")
+        try stores[1].moveItem(from: 9, to: 0)
+        try stores[1].removeItem(#require(stores[1][5]))
+        try stores[1].commit()
+        try expectEqual(stores)
+        #expect(try stores[0].item(forKey: "a key")?.name == "other")
+        #expect(try stores[0][0]?.name == "item 9")
+    }
+
+    @Test("changes of one item in other fields are merged, in whatever order they are committed")
+    func merging() throws {
+        let stores = try stores("desk-1", "desk-2")
+        try stores[0].createItem(ItemFields(name: "vase", itemKey: "k"))
+        try stores[0].commit()
+        try expectEqual(stores)
+        try stores[0].item(forKey: "k")?.setValue(.integer(3), forField: "height")
+        try stores[0].commit()
+        try stores[1].item(forKey: "k")?.setName("urn")
+        try stores[1].createItem(ItemFields(name: "new"))
+        try stores[1].commit()
+        try expectEqual(stores)
+        let item = try #require(stores[0].item(forKey: "k"))
+        #expect(try item.name == "urn")
+        #expect(try item.value(forField: "height") == .integer(3))
+        #expect(stores[0].count == 2)
+        #expect(try stores[1].undo())
+        try expectEqual(stores)
+        #expect(try stores[0].item(forKey: "k")?.name == "vase")
+        #expect(try stores[0].item(forKey: "k")?.value(forField: "height") == .integer(3))
+    }
+
+    @Test("the same field changed elsewhere: the later commit is rolled back and says what, by whom and what to do")
+    func conflict() throws {
+        let stores = try stores("desk-1", "desk-2")
+        try stores[0].createItem(ItemFields(name: "vase", itemKey: "k"))
+        try stores[0].commit()
+        try expectEqual(stores)
+        try stores[0].item(forKey: "k")?.setName("urn")
+        try stores[0].commit()
+        try stores[1].item(forKey: "k")?.setName("jar")
+        try stores[1].createItem(ItemFields(name: "another", itemKey: "l"))
+        let error = #expect(throws: StoreError.self) { try stores[1].commit() }
+        #expect(error?.code == .conflict)
+        #expect(
+            error?.message
+                == "name of the item k, jar, was set to \"urn\" by desk-1, and to \"jar\" here: these changes were "
+                + "rolled back; make them again on the items as they are now")
+        #expect(try stores[1].item(forKey: "k")?.name == "urn")
+        #expect(stores[1].item(forKey: "l") == nil)
+        try expectEqual(stores)
+        // And then it goes.
+        try stores[1].item(forKey: "k")?.setName("jar")
+        try stores[1].commit()
+        try expectEqual(stores)
+        #expect(try stores[0].item(forKey: "k")?.name == "jar")
+    }
+
+    @Test(
+        "an item that left elsewhere conflicts with a change, and a change with its leaving", arguments: [true, false])
+    func removed(removesFirst: Bool) throws {
+        let stores = try stores("desk-1", "desk-2", collection: "removed \(removesFirst)".replacing(" ", with: "-"))
+        try stores[0].createItem(ItemFields(name: "vase", itemKey: "k"))
+        try stores[0].commit()
+        try expectEqual(stores)
+        if removesFirst {
+            try stores[0].removeItem(#require(stores[0][0]))
+            try stores[1][0]?.setName("jar")
+        } else {
+            try stores[0][0]?.setName("jar")
+            try stores[1].removeItem(#require(stores[1][0]))
+        }
+        try stores[0].commit()
+        #expect(throws: StoreError.self) { try stores[1].commit() }
+        try expectEqual(stores)
+        #expect(stores[1].count == (removesFirst ? 0 : 1))
+    }
+
+    @Test("a transaction on a collection that changed is rolled back; made again, it goes")
+    func transaction() throws {
+        let stores = try stores("desk-1", "desk-2")
+        for key in ["a", "b"] { try stores[0].createItem(ItemFields(name: key, valueInDollars: 50, itemKey: key)) }
+        try stores[0].commit()
+        try expectEqual(stores)
+        func transfer(_ store: ItemStore, _ amount: Int64) throws {
+            try store.transaction {
+                let (first, second) = (store.item(forKey: "a"), store.item(forKey: "b"))
+                try first?.setValueInDollars((first?.valueInDollars ?? 0) - amount)
+                try second?.setValueInDollars((second?.valueInDollars ?? 0) + amount)
+            }
+        }
+        try transfer(stores[0], 10)
+        let error = #expect(throws: StoreError.self) { try transfer(stores[1], 20) }
+        #expect(error?.code == .conflict)
+        try transfer(stores[1], 20)
+        try expectEqual(stores)
+        #expect(try stores[0].item(forKey: "a")?.valueInDollars == 20)
+        #expect(try stores[0].item(forKey: "b")?.valueInDollars == 80)
+    }
+
+    @Test(
+        "a transaction that nobody's commit touched goes, with others' commits in between",
+        arguments: 1...3 as ClosedRange<UInt64>)
+    func order(seed: UInt64) throws {
+        let stores = try stores("a", "b", "c", collection: "order\(seed)")
+        var random = TestGenerator(seed: seed)
+        for step in 0..<150 {
+            let store = stores[random.number(3)]
+            for _ in 0..<1 + random.number(4) {
+                switch random.number(6) {
+                case 0 where store.count > 3: try store.removeItem(#require(store[random.number(store.count)]))
+                case 1 where store.count > 1:
+                    try store.moveItem(from: random.number(store.count), to: random.number(store.count))
+                case 2 where store.count > 0:
+                    try store[random.number(store.count)]?.setValue(
+                        .integer(Int64(step)), forField: "f\(random.number(3))")
+                default: try store.createItem(ItemFields(name: "\(step)"))
+                }
+            }
+            do { try store.commit() } catch { #expect(error.code == .conflict, "\(error)") }
+            if random.number(5) == 0 { do { try store.undo() } catch { #expect(error.code == .conflict, "\(error)") } }
+            if random.number(3) == 0 { try update(stores[random.number(3)]) }
+            if step % 25 == 24 { try expectEqual(stores) }
+        }
+        try expectEqual(stores)
+    }
+}
