@@ -12,7 +12,7 @@ public final class CSVReader {
     public typealias Source = (UnsafeMutableRawBufferPointer) throws(CSVError) -> Int
 
     /// The size of the pieces that are asked from the source, in bytes.
-    public static let chunkSize = 65536
+    package static let chunkSize = 65536
 
     /// The row, counted from 1, that was read last, the header among them.
     public private(set) var row = 0

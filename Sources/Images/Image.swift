@@ -104,13 +104,13 @@ public final class Image: Sendable {
     // MARK: - What comes out
 
     /// The file's own bytes when it is a JPEG file, as it came; nil otherwise.
-    public var encodedJPEG: [UInt8]? {
+    package var encodedJPEG: [UInt8]? {
         guard format == .jpeg, case .encoded(let bytes, _, _) = source else { return nil }
         return bytes
     }
 
     /// The file's own bytes when it is a JPEG file that holds a picture and nothing else, upright as it is; nil otherwise.
-    public var bareJPEG: [UInt8]? {
+    package var bareJPEG: [UInt8]? {
         guard let bytes = encodedJPEG, let header = JPEGHeader.read(bytes), !header.hasMetadata else { return nil }
         return bytes
     }
@@ -177,7 +177,7 @@ public final class Image: Sendable {
     ///   - isReduced: whether there are to be at most 256 colours, dithered.
     /// - Returns: pixels of three channels.
     /// - Throws: `ImageError` when it cannot be decoded or made.
-    public func rgb(
+    package func rgb(
         sizing: ImageSizing? = nil, background: UInt8 = 255, isReduced: Bool = false
     ) throws(ImageError) -> ImagePixels {
         try pixels(of: try render(sizing, as: .rgb(background: background, isReduced: isReduced)))

@@ -1,7 +1,7 @@
 /// How large a picture may be before it is refused, unread.
 public struct ImageLimits: Sendable, Hashable {
     /// The largest limit that makes sense: so many take 16 GB.
-    public static let mostPixels = 1 << 32
+    package static let mostPixels = 1 << 32
 
     /// The most pixels, width times height; checked against the header, before anything is decoded.
     public var pixels: Int

@@ -130,12 +130,12 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
 
     /// What every matching object satisfies, of the form field, operator, constant: the parts of the outermost `AND`
     /// that an index could serve. Empty when there are none.
-    public var indexableConstraints: [PredicateConstraint] {
+    package var indexableConstraints: [PredicateConstraint] {
         PredicateConstraint.constraints(of: node)
     }
 
     /// Whether the constraints, together, say all that the predicate does.
-    public var isConstraintsOnly: Bool {
+    package var isConstraintsOnly: Bool {
         let parts: [PredicateNode] = if case .and(let parts) = node { parts } else { [node] }
         let constraints = indexableConstraints
         return constraints.count == parts.count && constraints.allSatisfy(\.isExact)

@@ -2,7 +2,7 @@
 ///
 /// A run of one letter is a field, its length the form; text between apostrophes, and all that is no letter, stands for
 /// itself; two apostrophes are one.
-public struct DatePattern: Sendable, Hashable {
+package struct DatePattern: Sendable, Hashable {
     private enum Piece: Sendable, Hashable {
         case text(String)
         case field(Character, Int)
@@ -10,7 +10,7 @@ public struct DatePattern: Sendable, Hashable {
 
     /// The letters that are fields: era, year, quarter, month, day, day of the year, weekday, half of the day, hours,
     /// minute, second, its fraction, and the zone.
-    public static let letters = "GyuQqMLdDEcaHhKkmsSzZXxv"
+    package static let letters = "GyuQqMLdDEcaHhKkmsSzZXxv"
 
     private static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -22,7 +22,7 @@ public struct DatePattern: Sendable, Hashable {
 
     /// - Parameter text: the pattern.
     /// - Throws: ``DatePatternError`` for a letter that is no field, and an apostrophe that is not closed.
-    public init(_ text: String) throws(DatePatternError) {
+    package init(_ text: String) throws(DatePatternError) {
         var rest = Substring(text)
         var plain = ""
         func isLetter(_ character: Character) -> Bool { character.isASCII && character.isLetter }
@@ -62,7 +62,7 @@ public struct DatePattern: Sendable, Hashable {
     }
 
     /// The date in this form; nil for one that the calendar does not reach.
-    public func text(of date: PropertyListDate) -> String? {
+    package func text(of date: PropertyListDate) -> String? {
         guard let calendar = CalendarDate(date) else { return nil }
         let fraction = date.secondsSince1970 - date.secondsSince1970.rounded(.down)
         return pieces.map { piece in

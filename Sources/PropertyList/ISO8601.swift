@@ -1,10 +1,10 @@
 /// Moments written as ISO 8601 has it: calendar, ordinal and week dates, with or without a time and a zone, in the basic
 /// and the extended form; a space may stand for the `T`, and before the zone. No zone is UTC.
-public struct ISO8601 {
+package struct ISO8601 {
     private var rest: Substring.UTF8View
 
     /// The moment that a text names, or nil when it is none: every field is checked against the calendar.
-    public static func parse(_ text: String) -> PropertyListDate? {
+    package static func parse(_ text: String) -> PropertyListDate? {
         var parser = ISO8601(rest: text[...].utf8)
         guard let days = parser.day() else { return nil }
         var seconds = 0.0

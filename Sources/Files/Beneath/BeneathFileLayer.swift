@@ -6,15 +6,15 @@ import Glibc
 ///
 /// It is for a program's own work in a folder that scripts and other programs write to as well. The folder is opened once,
 /// by a path that may lead through links; every path that the layer is given begins with that path.
-public struct BeneathFileLayer: PathLayer {
+package struct BeneathFileLayer: PathLayer {
     /// Whether every change is refused.
-    public var isReadOnly = false
+    package var isReadOnly = false
     private let root: OpenFolder
     private let opener: BeneathOpener
 
     /// - Parameter path: an absolute path of a folder, without "." and "..".
     /// - Throws: `FileError` when the folder cannot be opened.
-    public init(_ path: String) throws(FileError) { try self.init(path, opener: .system) }
+    package init(_ path: String) throws(FileError) { try self.init(path, opener: .system) }
 
     package init(_ path: String, opener: BeneathOpener) throws(FileError) {
         root = try OpenFolder(path)
@@ -22,7 +22,7 @@ public struct BeneathFileLayer: PathLayer {
     }
 
     /// The folder's path.
-    public var path: String { root.path }
+    package var path: String { root.path }
 
     /// Whether something is at a path, and is what has to be there.
     ///
@@ -31,13 +31,13 @@ public struct BeneathFileLayer: PathLayer {
     ///   - kind: what has to be there if anything is.
     /// - Returns: false when nothing is there.
     /// - Throws: `FileError`, `isMisplaced` when it is something else.
-    public func contains(_ path: String, _ kind: FileStatus.Kind) throws(FileError) -> Bool {
+    package func contains(_ path: String, _ kind: FileStatus.Kind) throws(FileError) -> Bool {
         guard let status = try status(path) else { return false }
         guard status.kind == kind else { throw misplaced(.open, path, kind) ?? FileError(.open, path, code: EINVAL) }
         return true
     }
 
-    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+    package func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         if access != .read { try checkWritable(.open, path) }
         // Without waiting, as a pipe's other end may never come.
         let flags = access.flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
@@ -56,7 +56,7 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    public func rename(_ source: String, to target: String) throws(FileError) {
+    package func rename(_ source: String, to target: String) throws(FileError) {
         try checkWritable(.rename, target)
         try inFolder(of: source, .rename) { folder, name throws(FileError) in
             try inFolder(of: target, .rename) { targetFolder, targetName throws(FileError) in
@@ -67,7 +67,7 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    public func link(_ source: String, to target: String) throws(FileError) {
+    package func link(_ source: String, to target: String) throws(FileError) {
         try checkWritable(.link, target)
         try inFolder(of: source, .link) { folder, name throws(FileError) in
             try inFolder(of: target, .link) { targetFolder, targetName throws(FileError) in
@@ -78,9 +78,9 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    public func remove(_ path: String) throws(FileError) { try unlink(path, flags: 0) }
+    package func remove(_ path: String) throws(FileError) { try unlink(path, flags: 0) }
 
-    public func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
+    package func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
 
     private func unlink(_ path: String, flags: Int32) throws(FileError) {
         try checkWritable(.remove, path)
@@ -89,7 +89,7 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    public func syncDirectory(_ path: String) throws(FileError) {
+    package func syncDirectory(_ path: String) throws(FileError) {
         let file = OpenFile(
             descriptor: try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, .sync, wanted: .directory),
             path: path)
@@ -97,7 +97,7 @@ public struct BeneathFileLayer: PathLayer {
         try sync(file)
     }
 
-    public func status(_ path: String) throws(FileError) -> FileStatus? {
+    package func status(_ path: String) throws(FileError) -> FileStatus? {
         let rest = try rest(of: path, .status)
         var raw = stat()
         // Directly beneath the folder nothing is on the way that could be a link.
@@ -115,12 +115,12 @@ public struct BeneathFileLayer: PathLayer {
         return FileStatus(raw)
     }
 
-    public func list(_ path: String) throws(FileError) -> [String] {
+    package func list(_ path: String) throws(FileError) -> [String] {
         let folder = try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, .list, wanted: .directory)
         return try DirectoryEntries.names(descriptor: folder, path: path)
     }
 
-    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+    package func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
         try checkWritable(.makeDirectory, path)
         if path == root.path { throw FileError(.makeDirectory, path, code: EEXIST) }
         try inFolder(of: path, .makeDirectory) { folder, name throws(FileError) in

@@ -43,16 +43,16 @@ public struct FileStatus: Sendable, Hashable {
     }
 
     /// Whether it belongs to another user than the process's, and not to root.
-    public var isOwnedByOthers: Bool { isOwnedByOthers(than: geteuid()) }
+    package var isOwnedByOthers: Bool { isOwnedByOthers(than: geteuid()) }
 
     /// Whether others than the user, and root, may change it, as far as its permissions go.
     ///
     /// A group whose number is the user's own is the user's private one, as systems with a umask of 002 have them: what
     /// it may do counts as the user's.
-    public var isWritableByOthers: Bool { isOpen(0o022, toOthersThan: geteuid()) }
+    package var isWritableByOthers: Bool { isOpen(0o022, toOthersThan: geteuid()) }
 
     /// The same of a folder, and of what is in it: whether others may reach that.
-    public var isEnterableByOthers: Bool { isOpen(0o011, toOthersThan: geteuid()) }
+    package var isEnterableByOthers: Bool { isOpen(0o011, toOthersThan: geteuid()) }
 
     func isOwnedByOthers(than user: UInt32) -> Bool { owner != user && owner != 0 }
 

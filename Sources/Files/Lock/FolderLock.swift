@@ -7,10 +7,10 @@ import Glibc
 /// file of their own.
 public final class FolderLock {
     public let path: String
-    public let holder: LockHolder
+    package let holder: LockHolder
     /// Whether the owner before this one did not come to its end in order: what it was writing may lie about. False for
     /// the first owner, and again after ``noteOrder()``.
-    public private(set) var isDisordered: Bool
+    package private(set) var isDisordered: Bool
     private var descriptor: Int32
     private var holdsLock = false
 
@@ -65,7 +65,7 @@ public final class FolderLock {
     deinit { release() }
 
     /// What an earlier owner left lying about has been seen to.
-    public func noteOrder() { isDisordered = false }
+    package func noteOrder() { isDisordered = false }
 
     /// Gives the folder up. Does nothing the second time.
     public func release() {
@@ -83,7 +83,7 @@ public final class FolderLock {
     ///
     /// - Parameter folder: which folder's.
     /// - Returns: its path.
-    public static func file(in folder: String) -> String { PathText.join(folder, ".lock") }
+    package static func file(in folder: String) -> String { PathText.join(folder, ".lock") }
 
     /// Who owns a folder now.
     ///

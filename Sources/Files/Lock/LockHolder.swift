@@ -11,7 +11,7 @@ public struct LockHolder: Sendable, Hashable {
     ///   - processIdentifier: its process id.
     ///   - processName: its name.
     ///   - since: when it took the lock, in seconds since 1970.
-    public init(processIdentifier: Int32, processName: String, since: Int64) {
+    package init(processIdentifier: Int32, processName: String, since: Int64) {
         self.processIdentifier = processIdentifier
         self.processName = processName
         self.since = since
@@ -29,7 +29,7 @@ public struct LockHolder: Sendable, Hashable {
     }
 
     /// Whether the process is stopped, by Ctrl-Z for one; false when `/proc` does not tell.
-    public var isSuspended: Bool { stat.map(Self.isSuspended) ?? false }
+    package var isSuspended: Bool { stat.map(Self.isSuspended) ?? false }
 
     /// The line of `/proc/PID/stat`; nil when `/proc` does not tell.
     private var stat: String? {

@@ -1,10 +1,10 @@
 /// Paths taken apart and put together as text, without asking the file system.
-public enum PathText {
+package enum PathText {
     /// The folder that a path names its last component in; "." for a bare name, "/" for the root.
     ///
     /// - Parameter path: any path; slashes at its end do not count.
     /// - Returns: the text before the last component.
-    public static func parent(of path: String) -> String {
+    package static func parent(of path: String) -> String {
         let trimmed = trimmingSlashes(path)
         guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty && path.hasPrefix("/") ? "/" : "." }
         let head = trimmingSlashes(String(trimmed[..<slash]))
@@ -15,7 +15,7 @@ public enum PathText {
     ///
     /// - Parameter path: any path; slashes at its end do not count.
     /// - Returns: the text after the last slash.
-    public static func name(of path: String) -> String {
+    package static func name(of path: String) -> String {
         let trimmed = trimmingSlashes(path)
         guard let slash = trimmed.lastIndex(of: "/") else { return trimmed }
         return String(trimmed[trimmed.index(after: slash)...])
@@ -27,7 +27,7 @@ public enum PathText {
     ///   - folder: the folder; empty means none.
     ///   - name: a name or a relative path.
     /// - Returns: the joined path.
-    public static func join(_ folder: String, _ name: String) -> String {
+    package static func join(_ folder: String, _ name: String) -> String {
         if folder.isEmpty { return name }
         return folder.hasSuffix("/") ? folder + name : folder + "/" + name
     }
@@ -38,7 +38,7 @@ public enum PathText {
     ///   - path: any path.
     ///   - base: an absolute folder, for a relative path.
     /// - Returns: an absolute path without a slash at its end.
-    public static func absolute(_ path: String, from base: String) -> String {
+    package static func absolute(_ path: String, from base: String) -> String {
         var kept: [Substring] = []
         for part in (path.hasPrefix("/") ? path : join(base, path)).split(separator: "/") {
             switch part {

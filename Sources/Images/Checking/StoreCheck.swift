@@ -23,7 +23,7 @@ public struct StoreCheck {
     private var hasBadIndex = false
 
     /// The folder in Documents that a repair moves pictures to whose items are gone.
-    public static let orphanFolder = "Pictures without items"
+    package static let orphanFolder = "Pictures without items"
 
     /// Looks at everything, the pictures among it. O(bytes of the archive and the journal).
     ///

@@ -20,7 +20,7 @@ public struct StoreFinding: Sendable, Hashable {
     ///   - severity: how much it matters.
     ///   - message: what was found.
     ///   - remedy: what a repair does.
-    public init(_ severity: Severity, _ message: String, remedy: String? = nil) {
+    package init(_ severity: Severity, _ message: String, remedy: String? = nil) {
         self.severity = severity
         self.message = message
         self.remedy = remedy

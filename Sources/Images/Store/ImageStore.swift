@@ -16,11 +16,11 @@ public final class ImageStore {
     /// What is refused of pictures' files.
     public var limits = ImageLimits()
     /// How often a picture that was asked for was in the cache.
-    public private(set) var cacheHits = 0
+    package private(set) var cacheHits = 0
     /// How often it was not.
-    public private(set) var cacheMisses = 0
+    package private(set) var cacheMisses = 0
     /// Whether the cache is flushed when the application enters the background, too. The host does it.
-    public var flushesInBackground = false
+    package var flushesInBackground = false
 
     let thumbnailDirectory: String
     let logger: Logger
@@ -132,7 +132,7 @@ public final class ImageStore {
     ///
     /// - Parameter keys: names, some of which may be no keys.
     /// - Returns: those with a picture. A few are looked up one by one; for many the folder is listed once.
-    public func keysOfImages(among keys: Set<String>) -> Set<String> {
+    package func keysOfImages(among keys: Set<String>) -> Set<String> {
         attachments.keys(among: keys)
     }
 
@@ -187,10 +187,10 @@ public final class ImageStore {
     // MARK: - The cache
 
     /// How many pictures the cache holds.
-    public var cacheCount: Int { cache.count }
+    package var cacheCount: Int { cache.count }
 
     /// The bytes that the pictures in the cache take.
-    public var cacheCost: Int { cache.cost }
+    package var cacheCost: Int { cache.cost }
 
     /// The most bytes that they may take; beyond it the least recently used go.
     public var cacheLimit: Int {

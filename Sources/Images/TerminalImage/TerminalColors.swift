@@ -1,5 +1,5 @@
 /// The colours that a terminal shows.
-public enum TerminalColors: Sendable, Hashable {
+package enum TerminalColors: Sendable, Hashable {
     /// 24 bits.
     case trueColor
     /// The 6×6×6 cube and the 24 greys of xterm.

@@ -1,5 +1,5 @@
 /// The ways in which a terminal can show a picture, the best first.
-public enum TerminalGraphics: Sendable, Hashable {
+package enum TerminalGraphics: Sendable, Hashable {
     /// The kitty graphics protocol: a PNG file, in the terminal's own pixels.
     case kitty
     /// iTerm2's inline images, which WezTerm and others know, too: a JPEG file.

@@ -9,7 +9,7 @@ extension TerminalImage {
     ///   - area: the room that it has.
     /// - Returns: the control sequences, or lines of half blocks.
     /// - Throws: `ImageError` when the picture cannot be decoded.
-    public static func text(
+    package static func text(
         _ image: Image, as graphics: TerminalGraphics, in area: TerminalArea
     ) throws(ImageError) -> String {
         switch graphics {
@@ -32,7 +32,7 @@ extension TerminalImage {
     ///   - area: the cells; one row is used.
     /// - Returns: what draws it and leaves the cursor behind its last cell.
     /// - Throws: `ImageError` when the picture cannot be decoded.
-    public static func inlineText(
+    package static func inlineText(
         _ image: Image, as graphics: TerminalGraphics, in area: TerminalArea
     ) throws(ImageError) -> String {
         let pixels = ImageSizing(

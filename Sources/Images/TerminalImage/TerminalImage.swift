@@ -1,5 +1,5 @@
 /// Pictures as text: two pixels a cell, the upper as the colour of `▀` and the lower as the colour behind it.
-public enum TerminalImage {
+package enum TerminalImage {
     /// The pixels to ask of a picture, so that it fits into some cells in its own proportions and is not enlarged.
     ///
     /// A cell is taken to be twice as high as wide, so that a pixel is square.
@@ -9,7 +9,7 @@ public enum TerminalImage {
     ///   - columns: the cells' width.
     ///   - rows: the cells' height.
     /// - Returns: a size for `Image.rgb(sizing:background:)`.
-    public static func sizing(for image: Image, columns: Int, rows: Int) -> ImageSizing {
+    package static func sizing(for image: Image, columns: Int, rows: Int) -> ImageSizing {
         ImageSizing(
             width: min(max(columns, 1), image.width), height: min(max(rows, 1) * 2, image.height), mode: .fit)
     }
@@ -20,7 +20,7 @@ public enum TerminalImage {
     ///   - pixels: the picture; opacity is not looked at.
     ///   - colors: what the terminal shows.
     /// - Returns: lines that each end by resetting the colours, and a line feed.
-    public static func halfBlocks(_ pixels: ImagePixels, colors: TerminalColors) -> String {
+    package static func halfBlocks(_ pixels: ImagePixels, colors: TerminalColors) -> String {
         var text = ""
         // About half of the cells need both colours.
         text.reserveCapacity(pixels.width * pixels.height * 12)

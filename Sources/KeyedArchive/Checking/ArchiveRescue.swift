@@ -13,7 +13,7 @@ public struct ArchiveRescue {
     public let method: String
 
     /// Nil when nothing can be had.
-    public init?(_ damaged: UnsafeRawBufferPointer, limits: ArchiveLimits = .standard) {
+    package init?(_ damaged: UnsafeRawBufferPointer, limits: ArchiveLimits = .standard) {
         guard let salvage = PropertyListSalvage(damaged, limits: limits.propertyList) else { return nil }
         method = salvage.method
         var copying = RescueCopying(salvage.reader)

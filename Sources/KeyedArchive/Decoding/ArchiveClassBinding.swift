@@ -1,10 +1,10 @@
 /// How instances of a class are made from an archive. Swift classes get theirs from `KeyedCoding`; a class made at run
 /// time states its own.
-public struct ArchiveClassBinding {
+package struct ArchiveClassBinding {
     /// The class, with what stands above it: allow-lists are checked against these names.
-    public var archivedClass: ArchivedClass
+    package var archivedClass: ArchivedClass
     /// Whether the class promises to check what it decodes.
-    public var supportsSecureCoding: Bool
+    package var supportsSecureCoding: Bool
     /// Makes an empty instance, which is known to others before its contents are decoded, so that cycles work; nil for
     /// a class that is made by `initialize` alone.
     let allocate: (() throws(ArchiveError) -> any KeyedEncodable)?
@@ -18,7 +18,7 @@ public struct ArchiveClassBinding {
     ///   - supportsSecureCoding: whether it promises to check what it decodes.
     ///   - allocate: makes an empty instance.
     ///   - initialize: decodes its contents.
-    public init<Object: KeyedEncodable>(
+    package init<Object: KeyedEncodable>(
         _ archivedClass: ArchivedClass, supportsSecureCoding: Bool = false,
         allocate: @escaping () throws(ArchiveError) -> Object,
         initialize: @escaping (Object, KeyedUnarchiver) throws(ArchiveError) -> Void
@@ -36,7 +36,7 @@ public struct ArchiveClassBinding {
     }
 
     /// The binding of a Swift class.
-    public init(_ type: any KeyedCoding.Type) {
+    package init(_ type: any KeyedCoding.Type) {
         archivedClass = type.archivedClass
         supportsSecureCoding = type.supportsSecureCoding
         allocate = nil

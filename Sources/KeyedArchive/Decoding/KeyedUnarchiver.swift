@@ -21,7 +21,7 @@ public final class KeyedUnarchiver {
     public let requiresSecureCoding: Bool
 
     /// Whether an unknown class that a call names is decoded as an `ArchivedObject`; else only known classes are allowed.
-    public var allowsNamedUnknownClasses = false
+    package var allowsNamedUnknownClasses = false
 
     var bindings: [String: ArchiveClassBinding] = [:]
     var state: [UInt32: Decoded] = [:]
@@ -96,12 +96,12 @@ public final class KeyedUnarchiver {
     }
 
     /// Decodes instances that the archive knows by a name as a class made at run time; nil to undo.
-    public func setClass(_ binding: ArchiveClassBinding?, forClassName name: String) {
+    package func setClass(_ binding: ArchiveClassBinding?, forClassName name: String) {
         bindings[name] = binding
     }
 
     /// How instances of a name are decoded: as this unarchiver was told, else as all were.
-    public func binding(forClassName name: String) -> ArchiveClassBinding? {
+    package func binding(forClassName name: String) -> ArchiveClassBinding? {
         bindings[name] ?? ArchiveClassNames.shared.type(forClassName: name).map(ArchiveClassBinding.init)
     }
 
@@ -117,13 +117,13 @@ public final class KeyedUnarchiver {
     }
 
     /// Whether instances of a class are decoded as `ArchiveValue` has them, without a class of the program.
-    public static func decodesItself(className: String) -> Bool { FoundationClass(name: className) != nil }
+    package static func decodesItself(className: String) -> Bool { FoundationClass(name: className) != nil }
 
     /// The classes of Foundation that are read without being declared.
     package static var ownClassNames: [String] { FoundationClass.allCases.map(\.rawValue) }
 
     /// Whether an object of the program is decoding its values now: the calls then read those, else the archive's top.
-    public var isDecodingObject: Bool { !frames.isEmpty }
+    package var isDecodingObject: Bool { !frames.isEmpty }
 
     /// Whether values are decoded by key; always true.
     public var allowsKeyedCoding: Bool { true }

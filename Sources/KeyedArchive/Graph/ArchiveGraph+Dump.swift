@@ -5,7 +5,7 @@ extension ArchiveGraph {
     ///
     /// - Parameter leafText: how leaves are shown.
     /// - Returns: lines, each ended; the last says why when the graph can't be archived as it is.
-    public func dump(_ leafText: LeafText = LeafText()) -> String {
+    package func dump(_ leafText: LeafText = LeafText()) -> String {
         var text = ""
         do throws(ArchiveError) {
             let bytes = try encoded(as: .binary)

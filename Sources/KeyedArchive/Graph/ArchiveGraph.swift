@@ -10,9 +10,9 @@ public final class ArchiveGraph {
     /// The values encoded outside any object, in order.
     public var top: [ArchivedObject.Field]
     /// The objects that nothing refers to.
-    public var unreferenced: [ArchiveValue]
+    package var unreferenced: [ArchiveValue]
     /// What the archive says wrote it.
-    public var archiverName: String
+    package var archiverName: String
 
     /// Opens an archive in binary or XML form.
     public convenience init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) throws(ArchiveError) {
@@ -136,7 +136,7 @@ public final class ArchiveGraph {
 
 extension ArchiveValue {
     /// Calls back with each object that this one refers to directly.
-    public func forEachReference(_ body: (ArchiveValue?) -> Void) {
+    package func forEachReference(_ body: (ArchiveValue?) -> Void) {
         switch self {
         case .collection(let collection): collection.elements.forEach(body)
         case .dictionary(let dictionary):

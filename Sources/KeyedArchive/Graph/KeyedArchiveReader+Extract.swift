@@ -9,7 +9,7 @@ extension KeyedArchiveReader {
     ///   - outsiders: objects that don't come along. An object that leads to one is left out.
     /// - Returns: the archive in binary form, and the keys that it has.
     /// - Throws: `readCorrupt` for objects that cannot be read.
-    public func extract(
+    package func extract(
         _ objects: [(key: String, uid: UInt32)], without outsiders: Set<UInt32>
     ) throws(ArchiveError) -> (bytes: [UInt8], keys: Set<String>) {
         let unarchiver = KeyedUnarchiver(reader: self)

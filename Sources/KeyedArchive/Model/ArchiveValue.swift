@@ -92,7 +92,7 @@ public enum ArchiveValue {
     }
 
     /// The class that the archive names for the value.
-    public var className: String {
+    package var className: String {
         switch self {
         case .string: "NSString"
         case .boolean, .integer, .wideInteger, .real, .single: "NSNumber"

@@ -21,7 +21,7 @@ public struct ArchivedClass: Sendable, Hashable {
     }
 
     /// The class, then everything above it: what `$classes` lists.
-    public var lineage: [String] { [name] + superclasses }
+    package var lineage: [String] { [name] + superclasses }
 
     static let array = ArchivedClass("NSArray")
     static let mutableArray = ArchivedClass("NSMutableArray", superclasses: ["NSArray", "NSObject"])

@@ -61,7 +61,7 @@ public final class ArchivedObject {
 
 extension ArchiveValue {
     /// The object of a leaf; nil for containers, references and null.
-    public init?(leaf value: PropertyListValue) {
+    package init?(leaf value: PropertyListValue) {
         switch value {
         case .boolean(let value): self = .boolean(value)
         case .integer(let value): self = .integer(value)

@@ -18,7 +18,7 @@ public struct ArchiveRecord {
     public var keys: [String] { shape.keys }
 
     /// The UID of the class description.
-    public func classUID() throws(ArchiveError) -> UInt32 {
+    package func classUID() throws(ArchiveError) -> UInt32 {
         guard let slot = shape.classSlot, let uid = try reference(at: slot) else {
             throw .corrupt("object \(uid) has no class")
         }
@@ -44,7 +44,7 @@ public struct ArchiveRecord {
 
     /// The UID that a slot holds, or nil when it holds a scalar in place.
     @inline(__always)
-    public func reference(at slot: Int) throws(ArchiveError) -> UInt32? {
+    package func reference(at slot: Int) throws(ArchiveError) -> UInt32? {
         let number = number(at: slot)
         return try lifted { () throws(PropertyListError) in try reader.propertyList.uid(at: number) }
     }
@@ -85,7 +85,7 @@ public struct ArchiveRecord {
     }
 
     /// The bytes of an ASCII string, without a copy; nil for every other value. They live as long as the reader.
-    public func asciiString(at slot: Int) throws(ArchiveError) -> UnsafeRawBufferPointer? {
+    package func asciiString(at slot: Int) throws(ArchiveError) -> UnsafeRawBufferPointer? {
         guard let number = try leaf(at: slot) else { return nil }
         return try lifted { () throws(PropertyListError) in try reader.propertyList.asciiString(at: number) }
     }
@@ -93,12 +93,12 @@ public struct ArchiveRecord {
     // MARK: - Numbers
 
     /// A number, in place or as an object.
-    public func decodeNumber(forKey key: String) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
+    package func decodeNumber(forKey key: String) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try decodeNumber(at: slot)
     }
 
-    public func decodeNumber(at slot: Int) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
+    package func decodeNumber(at slot: Int) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
         guard let number = try leaf(at: slot) else { return nil }
         if let value = try lifted({ () throws(PropertyListError) in try reader.table.number(at: number) }) {
             return value

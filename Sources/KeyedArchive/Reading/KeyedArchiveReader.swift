@@ -5,7 +5,7 @@ public import PropertyList
 /// Opening costs O(1): the trailer and the four keys of the root are validated, every object when it is asked for.
 /// Objects are named by their UID, the index in `$objects`; 0 is nil.
 public final class KeyedArchiveReader {
-    public let propertyList: BinaryPropertyListReader
+    package let propertyList: BinaryPropertyListReader
     public let limits: ArchiveLimits
     /// The name in `$archiver`.
     public let archiver: String

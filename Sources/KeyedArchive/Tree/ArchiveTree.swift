@@ -28,7 +28,7 @@ public final class ArchiveTree {
     }
 
     /// The property list itself.
-    public let propertyList: BinaryPropertyListReader
+    package let propertyList: BinaryPropertyListReader
     /// The form that the bytes were in.
     public let format: PropertyListFormat
     /// The keyed archive, or nil for a property list that is none.
@@ -39,7 +39,7 @@ public final class ArchiveTree {
     /// Opens bytes in binary or XML form.
     ///
     /// - Throws: `notAnArchive` when they are no property list.
-    public convenience init(
+    package convenience init(
         _ storage: PropertyListStorage, limits: ArchiveLimits = .standard
     ) throws(ArchiveError) {
         let format = PropertyListFormat(detecting: storage.bytes) ?? .binary
@@ -55,7 +55,7 @@ public final class ArchiveTree {
     ///   - reader: the property list.
     ///   - format: the form that it was in.
     ///   - limits: how much to take.
-    public init(
+    package init(
         _ reader: BinaryPropertyListReader, format: PropertyListFormat = .binary, limits: ArchiveLimits = .standard
     ) {
         propertyList = reader
@@ -81,13 +81,13 @@ public final class ArchiveTree {
     }
 
     /// The number in the property list of the object that a node is or refers to.
-    public func objectNumber(of node: Node) -> Int { (try? resolve(node).number) ?? node.number }
+    package func objectNumber(of node: Node) -> Int { (try? resolve(node).number) ?? node.number }
 
     /// Whether more than one place refers to an object.
     public func isShared(_ identity: Int) -> Bool { sharing.isShared(identity) }
 
     /// The instances and leaves of a keyed archive that nothing refers to.
-    public var unreferenced: [(uid: UInt32, node: Node)] {
+    package var unreferenced: [(uid: UInt32, node: Node)] {
         sharing.unreferenced.compactMap { uid in node(ofObject: uid).map { (uid, $0) } }
     }
 }

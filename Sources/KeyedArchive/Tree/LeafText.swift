@@ -1,16 +1,16 @@
-public import PropertyList
+package import PropertyList
 import Wording
 
 /// How values are shown to people.
-public struct LeafText: Sendable {
+package struct LeafText: Sendable {
     /// The most characters of a string that are shown, and the most bytes of data; nil for all.
-    public var limit: Int?
+    package var limit: Int?
 
-    public init(limit: Int? = 120) {
+    package init(limit: Int? = 120) {
         self.limit = limit
     }
 
-    public func text(_ value: PropertyListValue) -> String {
+    package func text(_ value: PropertyListValue) -> String {
         switch value {
         case .null: "null"
         case .boolean(let value): "\(value)"
@@ -67,7 +67,7 @@ public struct LeafText: Sendable {
     }
 
     /// One of Foundation's small values.
-    public func text(_ value: FoundationValue) -> String {
+    package func text(_ value: FoundationValue) -> String {
         func number(_ value: Double) -> String {
             let text = "\(value)"
             return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

@@ -5,14 +5,14 @@ import Wording
 ///
 /// An object that several places refer to has its number behind a `#`, and is drawn where it is met first; elsewhere its
 /// number stands for it. Deep trees need no deep stack.
-public struct TreeDrawing {
+package struct TreeDrawing {
     /// What a piece of a line is, for those who paint it.
-    public enum Role: Sendable, Hashable {
+    package enum Role: Sendable, Hashable {
         case guide, label, className, string, number, date, data, constant, reference, detail, error
     }
 
     /// A line, as pieces of text.
-    public typealias Line = [(role: Role, text: String)]
+    package typealias Line = [(role: Role, text: String)]
 
     private struct Pending {
         var label: ArchiveTree.Label?
@@ -38,14 +38,14 @@ public struct TreeDrawing {
     ///   - tree: what to draw.
     ///   - leafText: how leaves are shown.
     ///   - maximumDepth: how many levels below the first to draw.
-    public init(_ tree: ArchiveTree, leafText: LeafText = LeafText(), maximumDepth: Int = .max) {
+    package init(_ tree: ArchiveTree, leafText: LeafText = LeafText(), maximumDepth: Int = .max) {
         self.tree = tree
         self.leafText = leafText
         self.maximumDepth = maximumDepth
     }
 
     /// Draws the whole tree, and then the objects that nothing refers to.
-    public mutating func draw(_ emit: (Line) throws -> Void) rethrows {
+    package mutating func draw(_ emit: (Line) throws -> Void) rethrows {
         for root in tree.roots { try draw(root.node, label: root.label, emit) }
         let unreferenced = tree.unreferenced
         guard !unreferenced.isEmpty else { return }
@@ -57,7 +57,7 @@ public struct TreeDrawing {
     }
 
     /// Draws a node and what is below it.
-    public mutating func draw(
+    package mutating func draw(
         _ node: ArchiveTree.Node, label: ArchiveTree.Label? = nil, _ emit: (Line) throws -> Void
     ) rethrows {
         pending.append(Pending(label: label, node: node, level: 0, isLast: true))
@@ -191,7 +191,7 @@ extension TreeValue.Content {
 
 extension ArchiveTree.Label {
     /// The label as it is drawn.
-    public var text: String {
+    package var text: String {
         switch self {
         case .key(let key): Self.isPlain(key) ? key : LeafText.quoted(key)
         case .index(let index): "\(index)"

@@ -5,7 +5,7 @@ import PropertyList
 ///
 /// An instance has `$class`; what several places refer to has `$id` where it is met first and is `{"$ref": id}` elsewhere;
 /// dates, data and the like are tagged as in a property list's JSON. Every tree can be written, but for one that unfolds to a multiple of its file.
-public struct TreeJSON {
+package struct TreeJSON {
     private let tree: ArchiveTree
     private var text = JSONText()
     private var written: Set<Int> = []
@@ -16,13 +16,13 @@ public struct TreeJSON {
     private let maximumBytes: Int
     private static let maximumDepth = 200
 
-    public init(_ tree: ArchiveTree) {
+    package init(_ tree: ArchiveTree) {
         self.tree = tree
         maximumBytes = (16 << 20) + 64 * tree.propertyList.storage.bytes.count
     }
 
     /// Writes the whole tree, calling back with text as it grows: memory does not.
-    public mutating func write(_ emit: ([UInt8]) throws -> Void) throws {
+    package mutating func write(_ emit: ([UInt8]) throws -> Void) throws {
         guard tree.archive != nil, let first = tree.roots.first, first.label != nil else {
             for root in tree.roots { try write(root.node, emit) }
             return
@@ -42,7 +42,7 @@ public struct TreeJSON {
     }
 
     /// Writes a node and what is below it.
-    public mutating func write(_ node: ArchiveTree.Node, _ emit: ([UInt8]) throws -> Void) throws {
+    package mutating func write(_ node: ArchiveTree.Node, _ emit: ([UInt8]) throws -> Void) throws {
         try value(node, 0, emit)
         text.append("\n")
         try emit(text.take())

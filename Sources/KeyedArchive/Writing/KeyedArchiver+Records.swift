@@ -34,14 +34,16 @@ extension KeyedArchiver {
     }
 
     /// What `encodeRecords` keeps while it runs.
-    public struct Records {
+    @usableFromInline
+    package struct Records {
         let array: UInt32
         let classNumber: Int
     }
 
     /// Begins an array of records, for callers that cannot use `encodeRecords`: then for each element `beginElement`,
     /// the calls that encode its fields, `endElement`, and at last `endRecords`. No object may be open.
-    public func beginRecords(
+    @usableFromInline
+    package func beginRecords(
         of archivedClass: ArchivedClass, count: Int, forKey key: String
     ) throws(ArchiveError) -> Records {
         if let failure { throw failure }
@@ -55,19 +57,22 @@ extension KeyedArchiver {
     }
 
     /// Begins the next element of an array of records: the calls that follow encode its fields.
-    public func beginElement() {
+    @usableFromInline
+    package func beginElement() {
         elementUID = newUID(Self.awaited)
         beginRecord()
     }
 
     /// Ends an element.
-    public func endElement(of records: Records) {
+    @usableFromInline
+    package func endElement(of records: Records) {
         endRecord(uid: elementUID, class: records.classNumber)
         elements.append(table.uid(elementUID))
     }
 
     /// Ends the array, and writes what its records refer to.
-    public func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
+    @usableFromInline
+    package func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
         hasRecordsOpen = false
         let list = try lifted { () throws(PropertyListError) in try table.array(of: elements) }
         beginRecord()
@@ -77,7 +82,8 @@ extension KeyedArchiver {
     }
 
     /// Gives up: what was begun cannot be finished.
-    public func abandon(_ error: ArchiveError) {
+    @usableFromInline
+    package func abandon(_ error: ArchiveError) {
         isInRecord = false
         hasRecordsOpen = false
         if failure == nil { failure = error }

@@ -77,7 +77,7 @@ public final class KeyedArchiver {
     /// The form of the result.
     public var outputFormat: PropertyListFormat = .binary
     /// What the archive says wrote it; Foundation reads only the archives of `NSKeyedArchiver`.
-    public var archiverName = "NSKeyedArchiver"
+    package var archiverName = "NSKeyedArchiver"
     var isFinished = false
     var failure: ArchiveError?
 
@@ -138,7 +138,7 @@ public final class KeyedArchiver {
     }
 
     /// Whether an object is encoding its values now: the calls then write those, else the archive's top.
-    public var isEncodingObject: Bool { isInRecord }
+    package var isEncodingObject: Bool { isInRecord }
 
     /// Whether values are encoded by key; always true. The unkeyed calls use the keys `$0`, `$1` and so on.
     public var allowsKeyedCoding: Bool { true }

@@ -1,9 +1,9 @@
-public import PropertyList
+package import PropertyList
 
 /// A condition on one field that every matching object satisfies: what an index can narrow a search by.
-public struct PredicateConstraint: Sendable, Hashable {
+package struct PredicateConstraint: Sendable, Hashable {
     /// How the field's value relates to constants. None of the constants is nil.
-    public enum Relation: Sendable, Hashable {
+    package enum Relation: Sendable, Hashable {
         /// The field's value equals this one.
         case equal(PropertyListValue)
         /// It is before this one.
@@ -23,13 +23,13 @@ public struct PredicateConstraint: Sendable, Hashable {
     }
 
     /// The field's name.
-    public let field: String
+    package let field: String
     /// How its value relates to constants.
-    public let relation: Relation
+    package let relation: Relation
 
     /// Whether the constraint says all that its part of the predicate does, so that what an index finds by it need not be
     /// tested for that part again.
-    public let isExact: Bool
+    package let isExact: Bool
 
     /// The tree that says the same.
     package var node: PredicateNode {
@@ -48,7 +48,7 @@ public struct PredicateConstraint: Sendable, Hashable {
     }
 
     /// The date that a constant names to a field of dates, which is compared with ISO 8601 text too.
-    public static func date(_ constant: PropertyListValue) -> PropertyListDate? {
+    package static func date(_ constant: PropertyListValue) -> PropertyListDate? {
         constant.predicateDate
     }
 

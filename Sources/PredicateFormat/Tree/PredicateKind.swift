@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// The kind of value that a field or an expression has, as far as it is known before there are values.
 public enum PredicateKind: Sendable, Hashable, CaseIterable {
@@ -18,7 +18,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
     case collection
 
     /// The kind of a value.
-    public init(of value: PropertyListValue) {
+    package init(of value: PropertyListValue) {
         switch value {
         case .null: self = .absent
         case .boolean, .integer, .wideInteger, .real, .single: self = .number

@@ -1,7 +1,7 @@
 /// One entry of a dictionary that `BinaryPropertyListWriter` adds in one go: a registered key and a scalar, or an object
 /// that is in the table already.
-@frozen public struct BinaryPropertyListField: BitwiseCopyable, Sendable {
-    @frozen public enum Kind: UInt8, BitwiseCopyable, Sendable {
+@frozen package struct BinaryPropertyListField: BitwiseCopyable, Sendable {
+    @frozen package enum Kind: UInt8, BitwiseCopyable, Sendable {
         /// The payload is an object's number.
         case object
         case uid
@@ -13,12 +13,12 @@
         case single
     }
 
-    public let key: BinaryPropertyListWriter.KeyNumber
-    public let kind: Kind
-    public let payload: UInt64
+    package let key: BinaryPropertyListWriter.KeyNumber
+    package let kind: Kind
+    package let payload: UInt64
 
     @inlinable
-    public init(key: BinaryPropertyListWriter.KeyNumber, kind: Kind, payload: UInt64) {
+    package init(key: BinaryPropertyListWriter.KeyNumber, kind: Kind, payload: UInt64) {
         self.key = key
         self.kind = kind
         self.payload = payload

@@ -1,6 +1,6 @@
 extension BinaryPropertyListReader {
     /// A number object, in the width that its value needs.
-    public enum Number: Sendable, Hashable {
+    package enum Number: Sendable, Hashable {
         case boolean(Bool)
         case integer(Int64)
         case wideInteger(Int128)
@@ -9,7 +9,7 @@ extension BinaryPropertyListReader {
     }
 
     /// A boolean, integer or real, or nil when the object is something else.
-    public func number(at number: Int) throws(PropertyListError) -> Number? {
+    package func number(at number: Int) throws(PropertyListError) -> Number? {
         let offset = try offset(of: number)
         let marker = marker(at: offset)
         switch marker {
@@ -39,7 +39,7 @@ extension BinaryPropertyListReader {
     }
 
     /// A date, or nil when the object is something else.
-    public func date(at number: Int) throws(PropertyListError) -> PropertyListDate? {
+    package func date(at number: Int) throws(PropertyListError) -> PropertyListDate? {
         let offset = try offset(of: number)
         guard marker(at: offset) == 0x33 else { return nil }
         try require(8, at: offset)
@@ -50,7 +50,7 @@ extension BinaryPropertyListReader {
 
     /// A reference into `$objects`, or nil when the object is something else.
     @inline(__always)
-    public func uid(at number: Int) throws(PropertyListError) -> UInt32? {
+    package func uid(at number: Int) throws(PropertyListError) -> UInt32? {
         let offset = try offset(of: number)
         let marker = marker(at: offset)
         guard marker & 0xF0 == 0x80 else { return nil }
@@ -67,7 +67,7 @@ extension BinaryPropertyListReader {
     }
 
     /// The bytes of a data object, or nil when the object is something else. They live as long as `storage`.
-    public func data(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
+    package func data(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
         let offset = try offset(of: number)
         guard marker(at: offset) & 0xF0 == 0x40 else { return nil }
         let (count, start) = try payload(at: offset, unit: 1)
@@ -78,7 +78,7 @@ extension BinaryPropertyListReader {
     /// A string, or nil when the object is something else.
     ///
     /// Bytes beyond ASCII in the one-byte form read as Latin-1, and an unpaired surrogate reads as U+FFFD.
-    public func string(at number: Int) throws(PropertyListError) -> String? {
+    package func string(at number: Int) throws(PropertyListError) -> String? {
         let offset = try offset(of: number)
         switch marker(at: offset) & 0xF0 {
         case 0x50:
@@ -102,7 +102,7 @@ extension BinaryPropertyListReader {
     /// The bytes of a string of the one-byte form that is plain ASCII; nil for every other object.
     ///
     /// They live as long as `storage`; nothing is allocated.
-    public func asciiString(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
+    package func asciiString(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
         let offset = try offset(of: number)
         guard marker(at: offset) & 0xF0 == 0x50 else { return nil }
         let (count, start) = try payload(at: offset, unit: 1)
@@ -111,7 +111,7 @@ extension BinaryPropertyListReader {
     }
 
     /// Whether the object is this string. O(length), allocates nothing for ASCII.
-    public func isString(_ number: Int, _ text: StaticString) throws(PropertyListError) -> Bool {
+    package func isString(_ number: Int, _ text: StaticString) throws(PropertyListError) -> Bool {
         guard let bytes = try asciiString(at: number) else { return false }
         return text.withUTF8Buffer { $0.count == bytes.count && $0.elementsEqual(bytes) }
     }

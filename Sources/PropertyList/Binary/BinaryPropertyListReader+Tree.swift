@@ -3,7 +3,7 @@ extension BinaryPropertyListReader {
     ///
     /// Of equal keys the first counts. Keys that are not strings, containers that hold themselves, and trees that pass
     /// a limit are errors.
-    public func value(at number: Int) throws(PropertyListError) -> PropertyListValue {
+    package func value(at number: Int) throws(PropertyListError) -> PropertyListValue {
         var decoding = TreeDecoding(reader: self)
         return try decoding.value(at: number, depth: 0).value
     }
@@ -101,7 +101,7 @@ private struct TreeDecoding {
 
 extension PropertyListValue {
     /// The value of a number object.
-    public init(_ number: BinaryPropertyListReader.Number) {
+    package init(_ number: BinaryPropertyListReader.Number) {
         switch number {
         case .boolean(let value): self = .boolean(value)
         case .integer(let value): self = .integer(value)

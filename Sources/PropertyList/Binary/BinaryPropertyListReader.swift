@@ -8,16 +8,16 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
     // Unchecked: `base` points into `storage`, which is immutable and held.
 
     /// The kind of an object.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         case null, boolean, integer, real, date, data, string, uid, array, set, dictionary
     }
 
-    public let storage: PropertyListStorage
-    public let limits: PropertyListLimits
+    package let storage: PropertyListStorage
+    package let limits: PropertyListLimits
     /// How many objects the table lists.
     public let objectCount: Int
     /// The number of the root.
-    public let topObject: Int
+    package let topObject: Int
 
     let base: UnsafeRawPointer
     let tableOffset: Int
@@ -163,7 +163,7 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
     }
 
     /// The kind of an object.
-    public func kind(of number: Int) throws(PropertyListError) -> Kind {
+    package func kind(of number: Int) throws(PropertyListError) -> Kind {
         let offset = try offset(of: number)
         let marker = marker(at: offset)
         switch marker {

@@ -4,23 +4,23 @@ extension BinaryPropertyListWriter {
     /// Adds an array whose `count` references are set later by `setReference`.
     ///
     /// - Returns: its number, and the place of its first reference.
-    public func array(count: Int) -> (number: ObjectNumber, references: Int) {
+    package func array(count: Int) -> (number: ObjectNumber, references: Int) {
         openContainer(0xA0, count: count, references: count)
     }
 
     /// Adds a set whose `count` references are set later.
-    public func set(count: Int) -> (number: ObjectNumber, references: Int) {
+    package func set(count: Int) -> (number: ObjectNumber, references: Int) {
         openContainer(0xC0, count: count, references: count)
     }
 
     /// Adds a dictionary of `count` entries: first the references of all keys, then those of all values.
-    public func dictionary(count: Int) -> (number: ObjectNumber, references: Int) {
+    package func dictionary(count: Int) -> (number: ObjectNumber, references: Int) {
         openContainer(0xD0, count: count, references: count * 2)
     }
 
     /// Sets the reference at `index` behind `references`, which came from `array`, `set` or `dictionary`.
     @inline(__always)
-    public func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {
+    package func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {
         let size = sizes.referenceSize
         precondition(references + (index + 1) * size <= body.count, "a reference outside its container")
         precondition(size == 4 || number <= 0xFFFF, "a reference beyond those that were reserved")
@@ -54,7 +54,7 @@ extension BinaryPropertyListWriter {
     // MARK: - In one go
 
     /// Adds an array of objects that are in the table already.
-    public func array(of objects: UnsafeBufferPointer<ObjectNumber>) -> ObjectNumber {
+    package func array(of objects: UnsafeBufferPointer<ObjectNumber>) -> ObjectNumber {
         reserveReferences(toMore: 1)
         let (number, references) = openContainer(
             0xA0, count: objects.count, references: objects.count, isCleared: false)
@@ -63,7 +63,7 @@ extension BinaryPropertyListWriter {
     }
 
     /// Adds an array of references into `$objects`: the form of a keyed archive's collections.
-    public func array(ofUIDs uids: UnsafeBufferPointer<UInt32>) -> ObjectNumber {
+    package func array(ofUIDs uids: UnsafeBufferPointer<UInt32>) -> ObjectNumber {
         reserveReferences(toMore: uids.count + 1)
         let (number, references) = array(count: uids.count)
         for index in 0..<uids.count { setReference(index, in: references, to: uid(uids[index])) }
@@ -86,7 +86,7 @@ extension BinaryPropertyListWriter {
     }
 
     /// Adds a dictionary of leaves and known objects: itself first, then its keys, then its values, those that are new.
-    public func dictionary(_ fields: UnsafeBufferPointer<BinaryPropertyListField>) -> ObjectNumber {
+    package func dictionary(_ fields: UnsafeBufferPointer<BinaryPropertyListField>) -> ObjectNumber {
         let count = fields.count
         reserveReferences(toMore: count &* 2 &+ 1)
         let (number, references) = openContainer(0xD0, count: count, references: count &* 2, isCleared: false)
@@ -113,7 +113,7 @@ extension BinaryPropertyListWriter {
 
     /// Adds the scalar of a field.
     @inline(__always)
-    public func scalar(_ field: BinaryPropertyListField) -> ObjectNumber {
+    package func scalar(_ field: BinaryPropertyListField) -> ObjectNumber {
         switch field.kind {
         case .uid: uid(UInt32(truncatingIfNeeded: field.payload))
         case .object: UInt32(truncatingIfNeeded: field.payload)

@@ -4,7 +4,7 @@ extension BinaryPropertyListWriter {
     ///
     /// - Throws: `readCorrupt` for damaged objects and for containers that hold themselves, `writeInvalid` for nesting
     ///   beyond the reader's limit.
-    public func add(_ number: Int, of reader: BinaryPropertyListReader) throws(PropertyListError) -> ObjectNumber {
+    package func add(_ number: Int, of reader: BinaryPropertyListReader) throws(PropertyListError) -> ObjectNumber {
         var copying = TableCopying(reader: reader, writer: self)
         return try copying.copy(number, depth: 0)
     }
@@ -13,7 +13,7 @@ extension BinaryPropertyListWriter {
 extension BinaryPropertyListReader {
     /// The same property list in binary form, as a writer of our own would have written it: the root first, nothing that
     /// nobody refers to, equal leaves once.
-    public func binary() throws(PropertyListError) -> [UInt8] {
+    package func binary() throws(PropertyListError) -> [UInt8] {
         let writer = BinaryPropertyListWriter()
         let top = try writer.add(topObject, of: self)
         return try writer.finish(topObject: top)

@@ -4,7 +4,7 @@ extension BinaryPropertyListWriter {
     /// - Parameter topObject: the number of the root.
     /// - Returns: the bytes.
     /// - Throws: `writeInvalid` when there are no objects, or too many.
-    public func finish(topObject: ObjectNumber = 0) throws(PropertyListError) -> [UInt8] {
+    package func finish(topObject: ObjectNumber = 0) throws(PropertyListError) -> [UInt8] {
         try Self.join([(self, 0)], topObject: topObject, isLast: false)
     }
 
@@ -16,14 +16,14 @@ extension BinaryPropertyListWriter {
     ///   - topObject: the number of the root in the joined table.
     /// - Returns: the bytes.
     /// - Throws: `writeInvalid` when there are no objects, or too many.
-    public func finish(
+    package func finish(
         behind head: BinaryPropertyListWriter, topObject: ObjectNumber = 0
     ) throws(PropertyListError) -> [UInt8] {
         try Self.join([(head, 0), (self, shift(behind: head.objectCount))], topObject: topObject, isLast: true)
     }
 
     /// What has to be added to this table's numbers when `count` objects stand before it.
-    public func shift(behind count: Int) -> Int { count - Int(firstNumber) }
+    package func shift(behind count: Int) -> Int { count - Int(firstNumber) }
 
     /// How many bytes a reference takes in a file of so many objects.
     package static func referenceSize(ofObjects count: Int) -> Int { count < 0x100 ? 1 : count < 0x1_0000 ? 2 : 4 }

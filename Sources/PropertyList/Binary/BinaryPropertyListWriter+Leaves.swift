@@ -1,18 +1,18 @@
 extension BinaryPropertyListWriter {
     /// Adds a string. O(length), amortised.
-    public func string(_ value: String) -> ObjectNumber {
+    package func string(_ value: String) -> ObjectNumber {
         if let number = value.utf8.withContiguousStorageIfAvailable({ string(validUTF8: $0) }) { return number }
         var copy = value
         return copy.withUTF8 { string(validUTF8: $0) }
     }
 
     /// Adds a string given as UTF-8 that is known to be valid.
-    public func string(validUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
+    package func string(validUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
         asciiString(text) ?? wideString(String(decoding: text, as: UTF8.self))
     }
 
     /// Adds a string given as UTF-8, or nil when it is not valid.
-    public func string(validatingUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber? {
+    package func string(validatingUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber? {
         if let number = asciiString(text) { return number }
         return String(validating: text, as: UTF8.self).map { wideString($0) }
     }
@@ -74,12 +74,12 @@ extension BinaryPropertyListWriter {
         return commitLeaf(ofSize: size)
     }
 
-    public func boolean(_ value: Bool) -> ObjectNumber {
+    package func boolean(_ value: Bool) -> ObjectNumber {
         leaf(value ? 0x09 : 0x08)
     }
 
     /// Adds null, which a keyed archive never holds.
-    public func null() -> ObjectNumber {
+    package func null() -> ObjectNumber {
         leaf(0x00)
     }
 
@@ -90,7 +90,7 @@ extension BinaryPropertyListWriter {
     }
 
     /// Adds an integer in the fewest bytes: 1, 2 or 4 unsigned, else 8.
-    public func integer(_ value: Int64) -> ObjectNumber {
+    package func integer(_ value: Int64) -> ObjectNumber {
         guard UInt64(bitPattern: value) < 1024 else { return sharedInteger(value) }
         let index = Int(truncatingIfNeeded: value)
         let known = smallIntegers[index]
@@ -110,7 +110,7 @@ extension BinaryPropertyListWriter {
     }
 
     /// Adds an integer that `Int64` cannot hold, in 16 bytes.
-    public func integer(_ value: Int128) -> ObjectNumber {
+    package func integer(_ value: Int128) -> ObjectNumber {
         if let small = Int64(exactly: value) { return integer(small) }
         body.ensure(24)
         let start = UnsafeMutableRawPointer(body.base + body.count)
@@ -120,7 +120,7 @@ extension BinaryPropertyListWriter {
         return commitLeaf(ofSize: 17)
     }
 
-    public func real(_ value: Double) -> ObjectNumber {
+    package func real(_ value: Double) -> ObjectNumber {
         storeReal(0x23, value.bitPattern)
         return commitLeaf(ofSize: 9)
     }
@@ -132,7 +132,7 @@ extension BinaryPropertyListWriter {
         return appendObject(ofSize: 9)
     }
 
-    public func real(_ value: Float) -> ObjectNumber {
+    package func real(_ value: Float) -> ObjectNumber {
         body.ensure(8)
         let start = UnsafeMutableRawPointer(body.base + body.count)
         start.storeBytes(of: 0x22, as: UInt8.self)
@@ -141,7 +141,7 @@ extension BinaryPropertyListWriter {
     }
 
     /// Adds a date; the caller has seen to it that it is finite.
-    public func date(_ value: PropertyListDate) -> ObjectNumber {
+    package func date(_ value: PropertyListDate) -> ObjectNumber {
         storeReal(0x33, value.secondsSinceReferenceDate.bitPattern)
         return commitLeaf(ofSize: 9)
     }
@@ -154,7 +154,7 @@ extension BinaryPropertyListWriter {
         start.storeBytes(of: bits.bigEndian, toByteOffset: 1, as: UInt64.self)
     }
 
-    public func data(_ value: UnsafeRawBufferPointer) -> ObjectNumber {
+    package func data(_ value: UnsafeRawBufferPointer) -> ObjectNumber {
         body.ensure(value.count + 16)
         let start = UnsafeMutableRawPointer(body.base + body.count)
         let header = Self.storeHeader(0x40, count: value.count, at: start)
@@ -226,7 +226,7 @@ extension BinaryPropertyListWriter {
     }
 
     /// Adds a reference into `$objects` of a keyed archive. Each value is kept once.
-    public func uid(_ value: UInt32) -> ObjectNumber {
+    package func uid(_ value: UInt32) -> ObjectNumber {
         let index = Int(value)
         // Archives number their objects densely; a reference out of all proportion goes through the common table.
         guard index < uidObjects.count &+ (1 << 16) else { return sparseUID(value) }

@@ -4,7 +4,7 @@ extension BinaryPropertyListWriter {
     /// Adds a tree of values, containers before their contents. The keys of a dictionary are sorted.
     ///
     /// - Throws: `writeInvalid` for a date that is not finite and for nesting beyond `maximumDepth`.
-    public func add(
+    package func add(
         _ value: PropertyListValue, maximumDepth: Int = PropertyListLimits.standard.maximumDepth
     ) throws(PropertyListError) -> ObjectNumber {
         // Its containers are open while what they hold is added.

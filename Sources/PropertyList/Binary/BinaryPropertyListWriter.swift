@@ -7,11 +7,11 @@
 ///
 /// References are held in four bytes while objects are added, and narrowed to what the final count needs by `finish`. A
 /// table of which few objects are expected can hold them in two from the beginning, and widens them when they become many.
-public final class BinaryPropertyListWriter {
+package final class BinaryPropertyListWriter {
     /// The number of an object in this writer's table.
-    public typealias ObjectNumber = UInt32
+    package typealias ObjectNumber = UInt32
     /// The number of a dictionary key that `key(_:)` has registered.
-    public typealias KeyNumber = UInt32
+    package typealias KeyNumber = UInt32
 
     // No access to a property of the inner loops overlaps another, so the run-time check for that is left out of them.
     @exclusivity(unchecked) var body: GrowableBuffer<UInt8>
@@ -52,7 +52,7 @@ public final class BinaryPropertyListWriter {
     ///   - expectedObjects: how many objects to make room for at once; more may come.
     ///   - expectedBytes: how many bytes they take.
     ///   - expectedLeaves: how many of them are shared leaves.
-    public convenience init(
+    package convenience init(
         firstNumber: ObjectNumber = 0, expectedObjects: Int = 64, expectedBytes: Int = 1024, expectedLeaves: Int = 64
     ) {
         self.init(
@@ -109,7 +109,7 @@ public final class BinaryPropertyListWriter {
     }
 
     /// How many objects have been added.
-    public var objectCount: Int { places.count }
+    package var objectCount: Int { places.count }
 
     /// The number that the next object gets.
     @inline(__always)
@@ -126,7 +126,7 @@ public final class BinaryPropertyListWriter {
     }
 
     /// Registers a dictionary key; its string is added to the table when first used.
-    public func key(_ text: String) -> KeyNumber {
+    package func key(_ text: String) -> KeyNumber {
         if let known = keyNumbers[text] { return known }
         let number = KeyNumber(truncatingIfNeeded: keyTexts.count)
         keyTexts.append(text)
@@ -136,7 +136,7 @@ public final class BinaryPropertyListWriter {
     }
 
     /// The text of a registered key.
-    public func text(ofKey key: KeyNumber) -> String { keyTexts[Int(key)] }
+    package func text(ofKey key: KeyNumber) -> String { keyTexts[Int(key)] }
 
     // MARK: - Memory
 

@@ -5,14 +5,14 @@ extension BinaryPropertyListReader {
     ///
     /// - Parameter limit: how many findings to report; the last one says how many more there are.
     /// - Returns: what is wrong, in the order of the bytes' objects.
-    public func check(limit: Int = 20) -> [PropertyListFinding] {
+    package func check(limit: Int = 20) -> [PropertyListFinding] {
         var check = TableCheck(reader: self, limit: limit)
         check.run()
         return check.findings
     }
 
     /// The byte at which an object begins, or nil when the table says nothing sensible about it.
-    public func byteOffset(of number: Int) -> Int? { try? offset(of: number) }
+    package func byteOffset(of number: Int) -> Int? { try? offset(of: number) }
 }
 
 private struct TableCheck {

@@ -16,14 +16,14 @@ public struct PropertyListFinding: Sendable, Hashable {
     /// The line of an XML property list, from 1.
     public var line: Int?
 
-    public init(_ severity: Severity, _ message: String, byteOffset: Int? = nil, line: Int? = nil) {
+    package init(_ severity: Severity, _ message: String, byteOffset: Int? = nil, line: Int? = nil) {
         self.severity = severity
         self.message = message
         self.byteOffset = byteOffset
         self.line = line
     }
 
-    public init(_ error: PropertyListError) {
+    package init(_ error: PropertyListError) {
         self.init(.error, error.message, byteOffset: error.byteOffset, line: error.line)
     }
 }

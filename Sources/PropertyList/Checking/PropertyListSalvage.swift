@@ -1,18 +1,18 @@
 /// What can be had from a damaged property list: a table of objects that can be opened, whether or not all of them are
 /// whole.
-public struct PropertyListSalvage: Sendable {
+package struct PropertyListSalvage: Sendable {
     /// The objects; those that are damaged give errors when they are asked for.
-    public let reader: BinaryPropertyListReader
+    package let reader: BinaryPropertyListReader
     /// How they were found, in words.
-    public let method: String
+    package let method: String
     /// What the damage was.
-    public let error: PropertyListError?
+    package let error: PropertyListError?
 
     /// Opens a property list in either form as far as it goes; nil when nothing can be made of it.
     ///
     /// A binary one whose trailer or offset table is lost is read from its first object on: writers put objects in the
     /// order of their numbers. Of an XML one, what stands before the damage is taken, and what is open is closed.
-    public init?(_ bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard) {
+    package init?(_ bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard) {
         switch PropertyListFormat(detecting: bytes) {
         case .binary:
             do throws(PropertyListError) {
