@@ -1,6 +1,6 @@
-/// Why a text is no pattern of date fields.
+/// An error in a date format pattern.
 package struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with it.
+    /// The kind of error.
     package enum Code: Sendable, Hashable {
         case unknownField(Character)
         case openQuote

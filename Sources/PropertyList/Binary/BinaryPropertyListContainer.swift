@@ -1,13 +1,13 @@
-/// An array, set or dictionary of a binary property list, its bounds checked: a view of its references.
+/// A view of the references of an array, set or dictionary of a binary property list. Its bounds are checked.
 package struct BinaryPropertyListContainer: Sendable {
     package let kind: BinaryPropertyListReader.Kind
-    /// How many elements, or entries of a dictionary, there are.
+    /// The number of elements, or of entries of a dictionary.
     package let count: Int
     let references: Int
 }
 
 extension BinaryPropertyListReader {
-    /// The container at a number, or nil when the object is something else. O(1).
+    /// The container with a number, or nil for another object. O(1).
     package func container(at number: Int) throws(PropertyListError) -> BinaryPropertyListContainer? {
         let offset = try offset(of: number)
         switch marker(at: offset) & 0xF0 {
@@ -45,7 +45,7 @@ extension BinaryPropertyListReader {
         return Int(truncatingIfNeeded: bigEndian(at: place, size: referenceSize))
     }
 
-    /// The bytes of a dictionary's key references: equal bytes are equal keys in the same order.
+    /// The bytes of a dictionary's key references. Equal bytes imply equal keys in the same order.
     package func keyReferences(of container: BinaryPropertyListContainer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base + container.references, count: container.count * referenceSize)
     }

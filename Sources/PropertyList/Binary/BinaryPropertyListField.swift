@@ -1,5 +1,5 @@
-/// One entry of a dictionary that `BinaryPropertyListWriter` adds in one go: a registered key and a scalar, or an object
-/// that is in the table already.
+/// One entry of a dictionary that `BinaryPropertyListWriter` adds in one call: a registered key and a scalar or an
+/// object of the table.
 @frozen package struct BinaryPropertyListField: BitwiseCopyable, Sendable {
     @frozen package enum Kind: UInt8, BitwiseCopyable, Sendable {
         /// The payload is an object's number.
@@ -8,7 +8,7 @@
         case boolean
         case integer
         case real
-        /// A real that the caller knows to be the only one of its value, and that is not looked up.
+        /// A real with a unique value, which is not looked up.
         case unsharedReal
         case single
     }

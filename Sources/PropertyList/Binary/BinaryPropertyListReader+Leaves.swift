@@ -1,5 +1,5 @@
 extension BinaryPropertyListReader {
-    /// A number object, in the width that its value needs.
+    /// A number object, in the width of its value.
     package enum Number: Sendable, Hashable {
         case boolean(Bool)
         case integer(Int64)
@@ -8,7 +8,7 @@ extension BinaryPropertyListReader {
         case single(Float)
     }
 
-    /// A boolean, integer or real, or nil when the object is something else.
+    /// A boolean, integer or real, or nil for another object.
     package func number(at number: Int) throws(PropertyListError) -> Number? {
         let offset = try offset(of: number)
         let marker = marker(at: offset)
@@ -38,7 +38,7 @@ extension BinaryPropertyListReader {
         }
     }
 
-    /// A date, or nil when the object is something else.
+    /// A date, or nil for another object.
     package func date(at number: Int) throws(PropertyListError) -> PropertyListDate? {
         let offset = try offset(of: number)
         guard marker(at: offset) == 0x33 else { return nil }
@@ -48,7 +48,7 @@ extension BinaryPropertyListReader {
         return PropertyListDate(secondsSinceReferenceDate: seconds)
     }
 
-    /// A reference into `$objects`, or nil when the object is something else.
+    /// A reference into `$objects`, or nil for another object.
     @inline(__always)
     package func uid(at number: Int) throws(PropertyListError) -> UInt32? {
         let offset = try offset(of: number)
@@ -66,7 +66,7 @@ extension BinaryPropertyListReader {
         return uid
     }
 
-    /// The bytes of a data object, or nil when the object is something else. They live as long as `storage`.
+    /// The bytes of a data object, or nil for another object. They are valid as long as `storage`.
     package func data(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
         let offset = try offset(of: number)
         guard marker(at: offset) & 0xF0 == 0x40 else { return nil }
@@ -75,7 +75,7 @@ extension BinaryPropertyListReader {
         return UnsafeRawBufferPointer(start: base + start, count: count)
     }
 
-    /// A string, or nil when the object is something else.
+    /// A string, or nil for another object.
     ///
     /// Bytes beyond ASCII in the one-byte form read as Latin-1, and an unpaired surrogate reads as U+FFFD.
     package func string(at number: Int) throws(PropertyListError) -> String? {
@@ -99,9 +99,9 @@ extension BinaryPropertyListReader {
         }
     }
 
-    /// The bytes of a string of the one-byte form that is plain ASCII; nil for every other object.
+    /// The bytes of a one-byte string that is pure ASCII; nil for every other object.
     ///
-    /// They live as long as `storage`; nothing is allocated.
+    /// They are valid as long as `storage`. Nothing is allocated.
     package func asciiString(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
         let offset = try offset(of: number)
         guard marker(at: offset) & 0xF0 == 0x50 else { return nil }

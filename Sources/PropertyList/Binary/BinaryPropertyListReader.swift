@@ -2,10 +2,10 @@ import CPlatform
 
 /// Reads a binary property list in place, object by object.
 ///
-/// The trailer is validated when the reader is made; each object is validated when it is asked for, so that opening
-/// costs O(1) and nothing is built that nobody wants. Objects are named by their number in the offset table.
+/// The trailer is validated at initialisation and each object on access, so that opening costs O(1). Objects are
+/// identified by their number in the offset table.
 public struct BinaryPropertyListReader: @unchecked Sendable {
-    // Unchecked: `base` points into `storage`, which is immutable and held.
+    // Unchecked: `base` points into `storage`, which is immutable and retained.
 
     /// The kind of an object.
     package enum Kind: Sendable, Hashable {
@@ -14,7 +14,7 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
 
     package let storage: PropertyListStorage
     package let limits: PropertyListLimits
-    /// How many objects the table lists.
+    /// The number of objects in the table.
     public let objectCount: Int
     /// The number of the root.
     package let topObject: Int
@@ -93,9 +93,9 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         try self.init(PropertyListStorage(bytes), limits: limits)
     }
 
-    // MARK: - Placing objects
+    // MARK: - Offsets
 
-    /// The byte at which an object begins.
+    /// The offset of an object.
     @inline(__always)
     func offset(of number: Int) throws(PropertyListError) -> Int {
         guard number >= 0, number < objectCount else {
@@ -108,7 +108,8 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         return Int(offset)
     }
 
-    /// An unsigned number of 1 to 8 bytes, none of them among the first eight of the file. The caller has checked the bounds.
+    /// Reads an unsigned number of 1 to 8 bytes, none of them among the first eight of the file. The caller has checked
+    /// the bounds.
     @inline(__always)
     func bigEndian(at offset: Int, size: Int) -> UInt64 {
         switch size {
@@ -117,7 +118,7 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         case 4: return UInt64(UInt32(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
         case 8: return UInt64(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         default:
-            // With bytes before it, which are always there.
+            // Loads the preceding bytes too, which always exist.
             let word = base.loadUnaligned(fromByteOffset: offset + size - 8, as: UInt64.self)
             return UInt64(bigEndian: word) & (1 << UInt64(size * 8) - 1)
         }
@@ -128,7 +129,7 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         base.load(fromByteOffset: offset, as: UInt8.self)
     }
 
-    /// The count of a string, data or container and where its payload begins; the payload is checked to end in bounds.
+    /// The count of a string, data or container and the offset of its payload, whose end is within bounds.
     @inline(__always)
     func payload(at offset: Int, unit: Int) throws(PropertyListError) -> (count: Int, start: Int) {
         let low = Int(marker(at: offset) & 0x0F)

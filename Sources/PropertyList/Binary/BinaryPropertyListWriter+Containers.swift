@@ -1,9 +1,9 @@
 extension BinaryPropertyListWriter {
-    // MARK: - With references that are set later
+    // MARK: - References set later
 
     /// Adds an array whose `count` references are set later by `setReference`.
     ///
-    /// - Returns: its number, and the place of its first reference.
+    /// - Returns: its number, and the offset of its first reference.
     package func array(count: Int) -> (number: ObjectNumber, references: Int) {
         openContainer(0xA0, count: count, references: count)
     }
@@ -13,12 +13,12 @@ extension BinaryPropertyListWriter {
         openContainer(0xC0, count: count, references: count)
     }
 
-    /// Adds a dictionary of `count` entries: first the references of all keys, then those of all values.
+    /// Adds a dictionary of `count` entries: the references of all keys, then those of all values.
     package func dictionary(count: Int) -> (number: ObjectNumber, references: Int) {
         openContainer(0xD0, count: count, references: count * 2)
     }
 
-    /// Sets the reference at `index` behind `references`, which came from `array`, `set` or `dictionary`.
+    /// Sets the reference at `index` of `references`, which `array`, `set` or `dictionary` returned.
     @inline(__always)
     package func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {
         let size = sizes.referenceSize
@@ -27,17 +27,17 @@ extension BinaryPropertyListWriter {
         store(number, size, at: UnsafeMutableRawPointer(body.base + references + index * size))
     }
 
-    /// Sets the references from `references` on to the numbers of another table, moved by `shift`.
+    /// Sets consecutive references to the numbers of another table, increased by `shift`.
     package func setReferences(_ numbers: UnsafeBufferPointer<ObjectNumber>, shift: ObjectNumber, in references: Int) {
         let size = sizes.referenceSize
         precondition(references + numbers.count * size <= body.count, "references outside their container")
         store(numbers, shift: shift, at: UnsafeMutableRawPointer(body.base + references))
     }
 
-    /// How many bytes a reference takes here.
+    /// The size of a reference in bytes.
     package var referenceSize: Int { sizes.referenceSize }
 
-    /// Adds a container; with `isCleared` its references are 0 until they are set.
+    /// Adds a container; with `isCleared` its references are initially 0.
     @inline(__always)
     private func openContainer(
         _ marker: UInt8, count: Int, references: Int, isCleared: Bool = true
@@ -51,9 +51,9 @@ extension BinaryPropertyListWriter {
         return (appendObject(ofSize: header &+ size), place)
     }
 
-    // MARK: - In one go
+    // MARK: - Complete containers
 
-    /// Adds an array of objects that are in the table already.
+    /// Adds an array of objects of the table.
     package func array(of objects: UnsafeBufferPointer<ObjectNumber>) -> ObjectNumber {
         reserveReferences(toMore: 1)
         let (number, references) = openContainer(
@@ -70,8 +70,7 @@ extension BinaryPropertyListWriter {
         return number
     }
 
-    /// Adds an array of a list of objects that are in the table already; the list is empty afterwards. What is done is
-    /// passed on to the file.
+    /// Adds an array of a list of objects of the table, which is empty afterwards. Finished parts go to the file.
     package func array(of objects: NumberList) throws(PropertyListError) -> ObjectNumber {
         reserveReferences(toMore: 1)
         let number = openContainer(0xA0, count: objects.count, references: 0).number
@@ -85,7 +84,7 @@ extension BinaryPropertyListWriter {
         return number
     }
 
-    /// Adds a dictionary of leaves and known objects: itself first, then its keys, then its values, those that are new.
+    /// Adds a dictionary of leaves and objects of the table: itself first, then its new keys, then its new values.
     package func dictionary(_ fields: UnsafeBufferPointer<BinaryPropertyListField>) -> ObjectNumber {
         let count = fields.count
         reserveReferences(toMore: count &* 2 &+ 1)

@@ -1,11 +1,11 @@
-/// The offset table of a file, entry by entry.
+/// Writes the offset table of a file, entry by entry.
 struct OffsetEntries {
     private var target: UnsafeMutableRawPointer
     private let width: Int
 
     /// - Parameters:
-    ///   - target: where the first entry goes.
-    ///   - width: the bytes of an entry.
+    ///   - target: the address of the first entry.
+    ///   - width: the size of an entry.
     init(target: UnsafeMutableRawPointer, width: Int) {
         self.target = target
         self.width = width
@@ -21,7 +21,7 @@ struct OffsetEntries {
         }
     }
 
-    /// Adds the entries of many places, `delta` bytes further on.
+    /// Adds entries for many offsets, each increased by `delta`.
     mutating func append(_ places: UnsafeBufferPointer<UInt64>, delta: Int) {
         switch width {
         case 1: store(places, delta, as: UInt8.self)
@@ -50,7 +50,7 @@ struct OffsetEntries {
         target += places.count * MemoryLayout<Entry>.size
     }
 
-    /// Moves the entries of a table towards the front, and narrows them.
+    /// Moves the entries of a table towards the front and narrows them.
     static func move(
         _ count: Int, of size: Int, from source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, width: Int
     ) {

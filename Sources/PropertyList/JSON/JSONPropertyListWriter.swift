@@ -1,8 +1,7 @@
-/// Writes a property list as JSON that reads back as the same property list.
+/// Writes a property list as JSON without loss.
 ///
-/// What JSON has no kind for is a dictionary of one key: `$date`, `$data`, `$real` (not finite), `$float` (single
-/// precision), `$uid`, `$set`. A dictionary of a single key that could be taken for one of these gets one more `$` in front
-/// of its key.
+/// Kinds that JSON lacks become dictionaries of one key: `$date`, `$data`, `$real` (not finite), `$float` (single
+/// precision), `$uid`, `$set`. The only key of an ambiguous dictionary gets one more `$` in front.
 struct JSONPropertyListWriter {
     private let reader: BinaryPropertyListReader
     private var out = JSONText()
@@ -30,7 +29,7 @@ struct JSONPropertyListWriter {
         }
         written += 1
         if pace.isDue() { throw .unwritable(Interruption.message) }
-        // A long string may stand in many places.
+        // A long string may occur in many places.
         guard out.bytes.count <= maximumBytes else {
             throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")
         }
@@ -74,9 +73,9 @@ struct JSONPropertyListWriter {
 }
 
 extension BinaryPropertyListReader {
-    /// The same property list as JSON, which `init(json:)` reads back: see `docs/archive.md` for what stands for dates, data
-    /// and the other kinds that JSON does not have.
+    /// The property list as JSON, which `init(json:)` reads back; `docs/archive.md` describes the forms of dates, data
+    /// and other kinds that JSON lacks.
     ///
-    /// - Throws: `writeInvalid` for keys that are no strings, and for nesting beyond the limits.
+    /// - Throws: `writeInvalid` for keys that are not strings, and for nesting beyond the limits.
     public func json() throws(PropertyListError) -> [UInt8] { try JSONPropertyListWriter.encode(self) }
 }

@@ -1,9 +1,9 @@
 extension BinaryPropertyListWriter {
-    /// Whether a part of the table is in its file already.
+    /// Whether a part of the table is already in its file.
     package var hasFlushed: Bool { (stream?.written ?? 0) > 0 }
 
-    /// Forgets what has become too much to remember, and passes on to the file what is held of a table that is not kept.
-    /// No container may be open: none whose references are yet to be set.
+    /// Limits the caches, and writes finished objects of a streamed table to its file. No container may have unset
+    /// references.
     @inline(__always)
     package func flush() {
         if body.count > nextFlush { passOn() }
@@ -13,7 +13,7 @@ extension BinaryPropertyListWriter {
     @inline(never)
     private func passOn() {
         guard let stream else { return }
-        // The first time that bytes are dropped comes at the same place, whenever passing on begins.
+        // The first bytes are dropped at the same offset in every run.
         let next = body.count + ObjectStream.piece
         nextFlush = body.count < ObjectStream.held ? min(next, ObjectStream.held) : next
         places.takeRecords(to: stream.places)
@@ -24,13 +24,13 @@ extension BinaryPropertyListWriter {
         body.dropFirst(upTo: end)
     }
 
-    /// Ends the file of a table that is not kept. Its root is object 0, and the root and what belongs to it come last.
+    /// Ends the file of a streamed table. Its root is object 0, and the root and its objects come last.
     ///
     /// - Parameters:
-    ///   - head: a table whose first object is the root; its numbers follow on this table's, the root not counted.
-    ///   - count: how many references the array behind the head holds, which has the number behind the head's last.
-    ///   - forEachPiece: gives them, in order.
-    /// - Throws: what could not be written.
+    ///   - head: a table whose first object is the root; its other numbers continue this table's.
+    ///   - count: the number of references in the array after the head.
+    ///   - forEachPiece: calls a function with pieces of them, in order.
+    /// - Throws: `writeStream`.
     package func finish(
         before head: BinaryPropertyListWriter, objectCount count: Int,
         objects forEachPiece: (
@@ -58,7 +58,7 @@ extension BinaryPropertyListWriter {
             for number in piece { try references.append(Int(number)) }
         }
         try references.finish()
-        // The root, this table's objects, the rest of the head's, the array.
+        // The order is: the root, this table's objects, the rest of the head's, the array.
         var table = NumberOutput(output, width: tableOffset < 0x1_0000_0000 ? 4 : 8)
         try table.append(headPlace)
         try stream.places.forEachPiece { (piece) throws(PropertyListError) in
@@ -83,7 +83,7 @@ extension BinaryPropertyListWriter {
     }
 }
 
-/// References or offsets, on their way to a file.
+/// Writes references or offsets to a file, in blocks.
 private struct NumberOutput: ~Copyable {
     let width: Int
     private let output: any PropertyListOutput
@@ -106,7 +106,7 @@ private struct NumberOutput: ~Copyable {
         if bytes.count >= 1 << 16 { try finish() }
     }
 
-    /// Adds the entries of many places, each `shift` bytes further on.
+    /// Adds entries for many offsets, each increased by `shift`.
     mutating func append(_ places: UnsafeBufferPointer<Int>, shift: Int) {
         bytes.ensure(places.count * width)
         let target = UnsafeMutableRawPointer(bytes.base + bytes.count)

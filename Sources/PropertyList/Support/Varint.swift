@@ -1,18 +1,18 @@
-/// Variable-length integers: seven bits a byte, the lowest first, with the high bit set in all bytes but the last.
+/// Variable-length integers: seven bits per byte, lowest first, the high bit set in all bytes but the last.
 ///
-/// A value of this type decodes one number from bytes that it is given one at a time, which may lie in several pieces.
+/// A value of this type decodes one number from single bytes, which may come from several buffers.
 package struct Varint {
-    /// What a byte brings.
+    /// The result of a byte.
     @frozen package enum Step {
-        /// It is not the number's last byte.
+        /// The number continues.
         case more
-        /// It is the last; the next byte begins another number.
+        /// The number is complete.
         case number(UInt64)
         /// The number does not fit into 64 bits.
         case overflow
     }
 
-    /// The most bytes that a number takes.
+    /// The maximal size of a number.
     package static let maximumSize = 10
 
     @usableFromInline var value: UInt64 = 0
@@ -20,10 +20,10 @@ package struct Varint {
 
     @inlinable package init() {}
 
-    /// Whether some bytes of a number have been taken, and not its last.
+    /// Whether a number is incomplete.
     @inlinable package var isWithinNumber: Bool { shift > 0 }
 
-    /// Takes the next byte.
+    /// Decodes the next byte.
     @inlinable @inline(__always)
     package mutating func take(_ byte: UInt8) -> Step {
         guard shift < 63 || byte <= 1 else { return .overflow }

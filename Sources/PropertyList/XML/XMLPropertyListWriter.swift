@@ -1,4 +1,4 @@
-/// Writes a binary property list as XML, as Apple does: tabs, sorted keys, data in lines of at most 76 columns.
+/// Writes a binary property list as XML in Apple's layout: tabs, sorted keys, data in lines of at most 76 columns.
 struct XMLPropertyListWriter {
     private static let prologue = """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -14,7 +14,7 @@ struct XMLPropertyListWriter {
     private let maximumValues: Int
     private let maximumBytes: Int
 
-    /// The whole property list as XML, written object by object: no tree is built.
+    /// The whole property list as XML, object by object without a tree.
     static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
         var writer = XMLPropertyListWriter(reader: reader)
         writer.out.reserveCapacity(reader.storage.bytes.count * 3)
@@ -34,10 +34,10 @@ struct XMLPropertyListWriter {
         if let refusal = reader.limits.refusal(atDepth: level - 1) {
             throw .unwritable("containers nest \(refusal), or hold themselves")
         }
-        // Shared containers are written each time: a small table can stand for more than any disk holds.
+        // Shared containers are written each time, so a small table could exceed any disk.
         written += 1
         if pace.isDue() { throw .unwritable(Interruption.message) }
-        // A long string may stand in many places.
+        // A long string may occur in many places.
         guard out.count <= maximumBytes else {
             throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")
         }
@@ -113,7 +113,7 @@ struct XMLPropertyListWriter {
         }
     }
 
-    /// A dictionary's keys, sorted, with the numbers of their values. Of equal keys the first counts.
+    /// A dictionary's sorted keys and the numbers of their values. The first of equal keys counts.
     private func entries(
         of container: BinaryPropertyListContainer
     ) throws(PropertyListError) -> [(key: String, number: Int)] {
@@ -152,7 +152,7 @@ struct XMLPropertyListWriter {
         append("</data>\n")
     }
 
-    /// The shortest decimal text that reads back as the same real.
+    /// The shortest decimal text that parses to the same real.
     static func text<Real: BinaryFloatingPoint & LosslessStringConvertible>(_ value: Real) -> String {
         if value.isNaN { return "nan" }
         if value.isInfinite { return value < 0 ? "-infinity" : "+infinity" }
@@ -170,7 +170,7 @@ struct XMLPropertyListWriter {
             case UInt8(ascii: "<"): append("&lt;")
             case UInt8(ascii: ">"): append("&gt;")
             case UInt8(ascii: "&"): append("&amp;")
-            // A reader is entitled to turn a bare carriage return into a line feed.
+            // A reader may convert a bare carriage return to a line feed.
             case 0x0D: append("&#13;")
             case 0:
                 throw .unwritable("XML cannot hold a string with a NUL character; write the binary form")
