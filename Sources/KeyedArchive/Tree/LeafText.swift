@@ -1,9 +1,9 @@
 package import PropertyList
 import Wording
 
-/// How values are shown to people.
+/// Formats leaves for display.
 package struct LeafText: Sendable {
-    /// The most characters of a string that are shown, and the most bytes of data; nil for all.
+    /// The maximal number of characters of a string, or bytes of data; nil for no limit.
     package var limit: Int?
 
     package init(limit: Int? = 120) {
@@ -28,7 +28,7 @@ package struct LeafText: Sendable {
         }
     }
 
-    /// `2026-11-21 04:13:00 +0000`, with the fraction of a second when there is one.
+    /// `2026-11-21 04:13:00 +0000`, with the fraction of a second if there is one.
     static func date(_ date: PropertyListDate) -> String {
         let seconds = date.secondsSinceReferenceDate
         let fraction = seconds - seconds.rounded(.down)
@@ -42,10 +42,10 @@ package struct LeafText: Sendable {
         return "\(Self.quoted(String(text.prefix(limit))))… (\(text.count.counted("character")))"
     }
 
-    /// The text in quotes, with escapes for what a terminal would act on.
+    /// The text in quotes, with escapes for control characters.
     static func quoted(_ text: String) -> String {
         text.quoted { scalar in
-            // Control and format characters: escape sequences, and what turns text around.
+            // Control and format characters: escape sequences and changes of the text direction.
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
                 scalar == "\u{200D}" ? nil : "\\u{\(String(scalar.value, radix: 16))}"
