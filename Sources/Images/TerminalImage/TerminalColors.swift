@@ -1,4 +1,4 @@
-/// The colours that a terminal shows.
+/// The colours of a terminal.
 package enum TerminalColors: Sendable, Hashable {
     /// 24 bits.
     case trueColor
@@ -15,7 +15,7 @@ package enum TerminalColors: Sendable, Hashable {
 
     private static let cubeLevels = [0, 95, 135, 175, 215, 255]
 
-    /// The nearest colour of the cube, or grey, by squared distance.
+    /// The nearest colour of the cube or the greys, by squared distance.
     static func paletteIndex(red: UInt8, green: UInt8, blue: UInt8) -> Int {
         let wanted = [Int(red), Int(green), Int(blue)]
         let steps = wanted.map { $0 < 48 ? 0 : $0 < 115 ? 1 : ($0 - 35) / 40 }
