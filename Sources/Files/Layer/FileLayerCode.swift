@@ -1,6 +1,6 @@
 import Glibc
 
-/// The error numbers that files' callers ask about, so that they need no C library for it.
+/// Error numbers for callers that do not import the C library.
 package enum FileLayerCode {
     package static let absent = ENOENT
     package static let exists = EEXIST
@@ -12,6 +12,6 @@ package enum FileLayerCode {
     package static let tooManyLinks = ELOOP
     package static let inputOutput = EIO
     package static let noMemory = ENOMEM
-    /// The work that reads had to stop.
+    /// The work was interrupted.
     package static let interrupted = EINTR
 }

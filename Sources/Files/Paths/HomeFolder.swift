@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the user's home is.
+/// The user's home folder.
 package enum HomeFolder {
     /// `$HOME` when it is set and absolute, else the entry of the user database; nil when there is neither.
     package static var path: String? {

@@ -1,6 +1,6 @@
-/// Paths taken apart and put together as text, without asking the file system.
+/// Operations on the text of paths, without file system access.
 package enum PathText {
-    /// The folder that a path names its last component in; "." for a bare name, "/" for the root.
+    /// The folder of a path's last component; "." for a bare name, "/" for the root.
     ///
     /// - Parameter path: any path; slashes at its end do not count.
     /// - Returns: the text before the last component.
@@ -24,7 +24,7 @@ package enum PathText {
     /// Joins a folder and a name with one slash.
     ///
     /// - Parameters:
-    ///   - folder: the folder; empty means none.
+    ///   - folder: the folder; empty for none.
     ///   - name: a name or a relative path.
     /// - Returns: the joined path.
     package static func join(_ folder: String, _ name: String) -> String {
@@ -32,7 +32,7 @@ package enum PathText {
         return folder.hasSuffix("/") ? folder + name : folder + "/" + name
     }
 
-    /// Makes a path absolute and resolves ".", ".." and double slashes in its text; symbolic links are not looked at.
+    /// Makes a path absolute and resolves ".", ".." and double slashes in its text. Symbolic links are not resolved.
     ///
     /// - Parameters:
     ///   - path: any path.

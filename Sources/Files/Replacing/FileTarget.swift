@@ -1,8 +1,7 @@
-/// A file that somebody named to be written: atomic replacement is for what is, or will be, a regular file.
+/// An output file named by a user. Only regular files, existing or new, are replaced atomically.
 ///
-/// A symbolic link stays, and the file that it leads to is replaced. A device or a pipe is written to as it is, and so is a
-/// stream that the process has open (`/dev/stdout`). The host's own files are another matter: they are never reached by a
-/// link, and `AtomicFile` is for them.
+/// A symbolic link is kept and its target replaced. Devices and pipes, and open streams of the process (`/dev/stdout`),
+/// are written directly. The host's own files use `AtomicFile`, since they are never reached by a link.
 package enum FileTarget {
     private enum Place {
         case file(String)
@@ -17,11 +16,12 @@ package enum FileTarget {
     ///
     /// - Parameters:
     ///   - bytes: the new contents.
-    ///   - path: where; each folder that a link leads to has to be one that the layer lets through.
+    ///   - path: the file; the layer must allow each folder on the way through links.
     ///   - layer: the file system.
     ///   - durable: force a regular file to the disk.
-    ///   - reachesStreams: whether names of this process's own descriptors mean these: for its command line, not for scripts.
-    /// - Throws: `FileError`. A regular file is then as it was; what was written to a device or a pipe stays written.
+    ///   - reachesStreams: whether names of the process's own descriptors are allowed: in its command line, not in
+    ///     scripts.
+    /// - Throws: `FileError`. Then a regular file is unchanged; a device or a pipe may have part of the bytes.
     package static func write(
         _ bytes: [UInt8], to path: String, using layer: any FileLayer = PosixFileLayer(), durable: Bool = true,
         reachesStreams: Bool = false
