@@ -5,10 +5,7 @@
 struct JSONPropertyListWriter {
     private let reader: BinaryPropertyListReader
     private var out = JSONText()
-    private var written = 0
-    private var pace = InterruptionPace()
-    private let maximumValues: Int
-    private let maximumBytes: Int
+    private var budget: TextBudget
 
     static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
         var writer = JSONPropertyListWriter(reader: reader)
@@ -19,23 +16,11 @@ struct JSONPropertyListWriter {
 
     private init(reader: BinaryPropertyListReader) {
         self.reader = reader
-        maximumValues = reader.limits.maximumValues(ofObjects: reader.objectCount)
-        maximumBytes = (16 << 20) + 64 * reader.storage.bytes.count
+        budget = TextBudget(reader)
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
-        if let refusal = reader.limits.refusal(atDepth: level - 1) {
-            throw .unwritable("containers nest \(refusal), or hold themselves")
-        }
-        written += 1
-        if pace.isDue() { throw .unwritable(Interruption.message) }
-        // A long string may occur in many places.
-        guard out.bytes.count <= maximumBytes else {
-            throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")
-        }
-        guard written <= maximumValues else {
-            throw .unwritable("the property list unfolds to more than \(maximumValues) values")
-        }
+        try budget.spend(level: level, bytes: out.bytes.count)
         guard let container = try reader.container(at: number) else { return out.leaf(try reader.value(at: number)) }
         switch container.kind {
         case .dictionary: try dictionary(container, level: level)

@@ -9,10 +9,7 @@ struct XMLPropertyListWriter {
 
     private let reader: BinaryPropertyListReader
     private var out: [UInt8] = []
-    private var written = 0
-    private var pace = InterruptionPace()
-    private let maximumValues: Int
-    private let maximumBytes: Int
+    private var budget: TextBudget
 
     /// The whole property list as XML, object by object without a tree.
     static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
@@ -26,24 +23,11 @@ struct XMLPropertyListWriter {
 
     private init(reader: BinaryPropertyListReader) {
         self.reader = reader
-        maximumValues = reader.limits.maximumValues(ofObjects: reader.objectCount)
-        maximumBytes = (16 << 20) + 64 * reader.storage.bytes.count
+        budget = TextBudget(reader)
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
-        if let refusal = reader.limits.refusal(atDepth: level - 1) {
-            throw .unwritable("containers nest \(refusal), or hold themselves")
-        }
-        // Shared containers are written each time, so a small table could exceed any disk.
-        written += 1
-        if pace.isDue() { throw .unwritable(Interruption.message) }
-        // A long string may occur in many places.
-        guard out.count <= maximumBytes else {
-            throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")
-        }
-        guard written <= maximumValues else {
-            throw .unwritable("the property list unfolds to more than \(maximumValues) values")
-        }
+        try budget.spend(level: level, bytes: out.count)
         indent(level)
         if let container = try reader.container(at: number) { return try write(container, level: level) }
         if let text = try reader.string(at: number) {
