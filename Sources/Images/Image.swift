@@ -104,7 +104,7 @@ public final class Image: Sendable {
     // MARK: - Output
 
     /// The unchanged bytes of a JPEG file; nil otherwise.
-    package var encodedJPEG: [UInt8]? {
+    var encodedJPEG: [UInt8]? {
         guard format == .jpeg, case .encoded(let bytes, _, _) = source else { return nil }
         return bytes
     }

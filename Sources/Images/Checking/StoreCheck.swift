@@ -23,7 +23,7 @@ public struct StoreCheck {
     private var hasBadIndex = false
 
     /// The folder in Documents to which a repair moves pictures without items.
-    package static let orphanFolder = "Pictures without items"
+    static let orphanFolder = "Pictures without items"
 
     /// Checks everything, including the pictures. O(bytes of the archive and the journal).
     ///

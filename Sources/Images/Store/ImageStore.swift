@@ -127,14 +127,6 @@ public final class ImageStore {
         attachments.hasBytes(forKey: key)
     }
 
-    /// Filters keys that have a picture, without reading or logging.
-    ///
-    /// - Parameter keys: the keys, possibly invalid ones.
-    /// - Returns: the keys with a picture. A few are looked up one by one; for many the folder is listed once.
-    package func keysOfImages(among keys: Set<String>) -> Set<String> {
-        attachments.keys(among: keys)
-    }
-
     /// Removes a key's picture from the cache, its file and its thumbnails. A missing picture is no error.
     ///
     /// - Parameter key: its key.

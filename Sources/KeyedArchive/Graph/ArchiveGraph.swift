@@ -136,7 +136,7 @@ public final class ArchiveGraph {
 
 extension ArchiveValue {
     /// Calls a function with each object that this one refers to directly.
-    package func forEachReference(_ body: (ArchiveValue?) -> Void) {
+    func forEachReference(_ body: (ArchiveValue?) -> Void) {
         switch self {
         case .collection(let collection): collection.elements.forEach(body)
         case .dictionary(let dictionary):

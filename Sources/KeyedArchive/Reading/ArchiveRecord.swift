@@ -17,7 +17,7 @@ public struct ArchiveRecord {
     public var keys: [String] { shape.keys }
 
     /// The UID of the class description.
-    package func classUID() throws(ArchiveError) -> UInt32 {
+    func classUID() throws(ArchiveError) -> UInt32 {
         guard let slot = shape.classSlot, let uid = try reference(at: slot) else {
             throw .corrupt("object \(uid) has no class")
         }
@@ -83,21 +83,10 @@ public struct ArchiveRecord {
         throw mismatch(slot, "a string")
     }
 
-    /// The bytes of an ASCII string, in place; nil for every other value. They are valid as long as the reader.
-    package func asciiString(at slot: Int) throws(ArchiveError) -> UnsafeRawBufferPointer? {
-        guard let number = try leaf(at: slot) else { return nil }
-        return try lifted { () throws(PropertyListError) in try reader.propertyList.asciiString(at: number) }
-    }
-
     // MARK: - Numbers
 
     /// A number, inline or as an object.
-    package func decodeNumber(forKey key: String) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
-        guard let slot = shape.slot(of: key) else { return nil }
-        return try decodeNumber(at: slot)
-    }
-
-    package func decodeNumber(at slot: Int) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
+    private func decodeNumber(at slot: Int) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
         guard let number = try leaf(at: slot) else { return nil }
         if let value = try lifted({ () throws(PropertyListError) in try reader.table.number(at: number) }) {
             return value

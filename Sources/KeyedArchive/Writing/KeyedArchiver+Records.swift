@@ -35,7 +35,7 @@ extension KeyedArchiver {
 
     /// The state of `encodeRecords`.
     @usableFromInline
-    package struct Records {
+    struct Records {
         let array: UInt32
         let classNumber: Int
     }
@@ -43,7 +43,7 @@ extension KeyedArchiver {
     /// Begins an array of records: for each element follow `beginElement`, the calls that encode its fields, and
     /// `endElement`; at last `endRecords`. No object may be open.
     @usableFromInline
-    package func beginRecords(
+    func beginRecords(
         of archivedClass: ArchivedClass, count: Int, forKey key: String
     ) throws(ArchiveError) -> Records {
         if let failure { throw failure }
@@ -58,21 +58,21 @@ extension KeyedArchiver {
 
     /// Begins the next element; the following calls encode its fields.
     @usableFromInline
-    package func beginElement() {
+    func beginElement() {
         elementUID = newUID(Self.awaited)
         beginRecord()
     }
 
     /// Ends an element.
     @usableFromInline
-    package func endElement(of records: Records) {
+    func endElement(of records: Records) {
         endRecord(uid: elementUID, class: records.classNumber)
         elements.append(table.uid(elementUID))
     }
 
     /// Ends the array and writes the objects that its records refer to.
     @usableFromInline
-    package func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
+    func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
         hasRecordsOpen = false
         let list = try lifted { () throws(PropertyListError) in try table.array(of: elements) }
         beginRecord()
