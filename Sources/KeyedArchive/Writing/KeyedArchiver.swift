@@ -8,8 +8,8 @@ public import PropertyList
 ///
 /// It encodes directly into the object table of the binary form: its memory is close to the size of the file.
 ///
-/// An archiver belongs to one thread. The properties of the inner loop are never accessed concurrently, so their
-/// exclusivity checks are disabled.
+/// An archiver belongs to one thread. Accesses to the properties of the inner loop never overlap, so their exclusivity
+/// checks are disabled.
 public final class KeyedArchiver {
     /// The key of the object of a one-object archive.
     public static let rootKey = "root"

@@ -83,15 +83,15 @@ extension BinaryPropertyListWriter {
         let piece = PageMemory.piece(ofBytes: body.size)
         // Unchanged objects are copied in blocks.
         let isPlain = emission.referenceSize == sizes.referenceSize && shift == 0
-        let isNoted = isPlain && places.isDense
-        if isNoted {
+        let hasOffsets = isPlain && offsets.isDense
+        if hasOffsets {
             let delta = emission.position
-            places.withPlaces { entries.append($0, delta: delta) }
+            offsets.withOffsets { entries.append($0, delta: delta) }
         }
         var start = 0
         while start < body.count {
             let from = start
-            if isNoted {
+            if hasOffsets {
                 start = min(start + piece, body.count)
             } else {
                 // A piece ends at an object's end.

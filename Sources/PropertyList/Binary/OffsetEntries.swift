@@ -22,12 +22,12 @@ struct OffsetEntries {
     }
 
     /// Adds entries for many offsets, each increased by `delta`.
-    mutating func append(_ places: UnsafeBufferPointer<UInt64>, delta: Int) {
+    mutating func append(_ offsets: UnsafeBufferPointer<UInt64>, delta: Int) {
         switch width {
-        case 1: store(places, delta, as: UInt8.self)
-        case 2: store(places, delta, as: UInt16.self)
-        case 4: store(places, delta, as: UInt32.self)
-        default: store(places, delta, as: UInt64.self)
+        case 1: store(offsets, delta, as: UInt8.self)
+        case 2: store(offsets, delta, as: UInt16.self)
+        case 4: store(offsets, delta, as: UInt32.self)
+        default: store(offsets, delta, as: UInt64.self)
         }
     }
 
@@ -39,15 +39,15 @@ struct OffsetEntries {
 
     @inline(__always)
     private mutating func store<Entry: FixedWidthInteger & BitwiseCopyable>(
-        _ places: UnsafeBufferPointer<UInt64>, _ delta: Int, as type: Entry.Type
+        _ offsets: UnsafeBufferPointer<UInt64>, _ delta: Int, as type: Entry.Type
     ) {
         let shift = Entry(truncatingIfNeeded: delta)
-        for index in 0..<places.count {
-            let entry = Entry(truncatingIfNeeded: places[index]) &+ shift
+        for index in 0..<offsets.count {
+            let entry = Entry(truncatingIfNeeded: offsets[index]) &+ shift
             target.storeBytes(
                 of: entry.bigEndian, toByteOffset: index &* MemoryLayout<Entry>.size, as: Entry.self)
         }
-        target += places.count * MemoryLayout<Entry>.size
+        target += offsets.count * MemoryLayout<Entry>.size
     }
 
     /// Moves the entries of a table towards the front and narrows them.

@@ -16,11 +16,11 @@ extension BinaryPropertyListWriter {
         // The first bytes are dropped at the same offset in every run.
         let next = body.count + ObjectStream.piece
         nextFlush = body.count < ObjectStream.held ? min(next, ObjectStream.held) : next
-        places.takeRecords(to: stream.places)
+        offsets.takeRecords(to: stream.offsets)
         stream.write(body, upTo: body.count)
         guard body.count - body.origin > ObjectStream.held else { return }
         let end = body.count - ObjectStream.kept
-        places.drop(upTo: end, of: UnsafePointer(body.base), sizes)
+        offsets.drop(upTo: end, of: UnsafePointer(body.base), sizes)
         body.dropFirst(upTo: end)
     }
 
@@ -42,13 +42,13 @@ extension BinaryPropertyListWriter {
         guard total < Int(UInt32.max), !isFull, !head.isFull else {
             throw .unwritable("a property list holds from 1 to 4294967295 objects, this one would hold \(total)")
         }
-        places.takeRecords(to: stream.places)
+        offsets.takeRecords(to: stream.offsets)
         stream.write(body, upTo: body.count)
         try stream.check()
         endAdding()
         let output = stream.output
-        let headPlace = 8 + body.count
-        let arrayPlace = headPlace + head.body.count
+        let headOffset = 8 + body.count
+        let arrayPlace = headOffset + head.body.count
         try output.write(UnsafeRawBufferPointer(start: head.body.base, count: head.body.count))
         let header = Self.arrayHeader(count)
         let tableOffset = arrayPlace + header.count + count * 4
@@ -60,13 +60,13 @@ extension BinaryPropertyListWriter {
         try references.finish()
         // The order is: the root, this table's objects, the rest of the head's, the array.
         var table = NumberOutput(output, width: tableOffset < 0x1_0000_0000 ? 4 : 8)
-        try table.append(headPlace)
-        try stream.places.forEachPiece { (piece) throws(PropertyListError) in
+        try table.append(headOffset)
+        try stream.offsets.forEachPiece { (piece) throws(PropertyListError) in
             table.append(piece, shift: 8)
             try table.finish()
         }
         for index in 1..<max(head.objectCount, 1) {
-            try table.append(headPlace + head.places.start(of: index, in: UnsafePointer(head.body.base), head.sizes))
+            try table.append(headOffset + head.offsets.start(of: index, in: UnsafePointer(head.body.base), head.sizes))
         }
         try table.append(arrayPlace)
         try table.finish()
@@ -107,21 +107,21 @@ private struct NumberOutput: ~Copyable {
     }
 
     /// Adds entries for many offsets, each increased by `shift`.
-    mutating func append(_ places: UnsafeBufferPointer<Int>, shift: Int) {
-        bytes.ensure(places.count * width)
+    mutating func append(_ offsets: UnsafeBufferPointer<Int>, shift: Int) {
+        bytes.ensure(offsets.count * width)
         let target = UnsafeMutableRawPointer(bytes.base + bytes.count)
         if width == 4 {
-            for index in 0..<places.count {
-                let place = UInt32(truncatingIfNeeded: places[index] &+ shift)
+            for index in 0..<offsets.count {
+                let place = UInt32(truncatingIfNeeded: offsets[index] &+ shift)
                 target.storeBytes(of: place.bigEndian, toByteOffset: index &* 4, as: UInt32.self)
             }
         } else {
-            for index in 0..<places.count {
-                let place = UInt64(truncatingIfNeeded: places[index] &+ shift)
+            for index in 0..<offsets.count {
+                let place = UInt64(truncatingIfNeeded: offsets[index] &+ shift)
                 target.storeBytes(of: place.bigEndian, toByteOffset: index &* 8, as: UInt64.self)
             }
         }
-        bytes.advance(places.count * width)
+        bytes.advance(offsets.count * width)
     }
 
     mutating func finish() throws(PropertyListError) {

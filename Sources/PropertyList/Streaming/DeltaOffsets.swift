@@ -30,7 +30,7 @@ final class DeltaOffsets {
     }
 
     private struct Decoder: ~Copyable {
-        private var places = GrowableBuffer<Int>(capacity: pieceLength)
+        private var offsets = GrowableBuffer<Int>(capacity: pieceLength)
         private var place = 0
         /// The first bytes of a gap that continues in the next piece.
         private var gap = Varint()
@@ -38,7 +38,7 @@ final class DeltaOffsets {
         /// The offsets that end in these bytes, at most one piece; valid until the next call.
         mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<Int> {
             var (place, gap) = (place, gap)
-            let target = places.base
+            let target = offsets.base
             var count = 0
             for byte in bytes {
                 guard case .number(let distance) = gap.take(byte) else { continue }

@@ -12,14 +12,14 @@ final class ObjectStream {
 
     let output: any PropertyListOutput
     /// The offsets of the objects.
-    let places: DeltaOffsets
+    let offsets: DeltaOffsets
     /// The number of bytes of the body in the file.
     private(set) var written = 0
     private var failure: PropertyListError?
 
     init(_ output: any PropertyListOutput) {
         self.output = output
-        places = DeltaOffsets(output)
+        offsets = DeltaOffsets(output)
     }
 
     /// Writes the body's bytes since the last call up to `end`.

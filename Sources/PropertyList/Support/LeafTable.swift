@@ -24,10 +24,10 @@ final class LeafTable {
     /// The minimal limit, a hundred kilobytes.
     private static let smallSize = 1 << 13
     /// Tables up to this size are in a near cache.
-    private static let nearSize = 1 << 15
+    private static let prefetchSize = 1 << 15
     /// The number of probed slots while the table grows, and when it is full.
-    private static let growingReach = 128
-    private static let fullReach = 8
+    private static let growingProbes = 128
+    private static let fullProbes = 8
     /// The number of first leaves that are never replaced.
     private static let pinned: UInt32 = 64
 
@@ -150,9 +150,9 @@ final class LeafTable {
     @inline(__always)
     func find(hash: UInt32, newNumber: UInt32, isSame: (UInt32) -> Bool) -> (known: UInt32?, slot: Int) {
         if used &* 8 > mask &* 5, !isFull { grow() }
-        let reach = isFull ? Self.fullReach : Self.growingReach
+        let probes = isFull ? Self.fullProbes : Self.growingProbes
         var index = Int(hash) & mask
-        for _ in 0..<reach {
+        for _ in 0..<probes {
             let slot = slots[index]
             if slot.number == 0 {
                 note(hash, newNumber, at: index)
@@ -173,7 +173,7 @@ final class LeafTable {
     /// Prefetches the first slot of a lookup of these bytes, if the table is large.
     @inline(__always)
     func prefetch(_ bytes: UnsafeRawPointer, _ count: Int) {
-        guard mask >= Self.nearSize else { return }
+        guard mask >= Self.prefetchSize else { return }
         let first = slots + Int(Self.hash(bytes, count)) & mask
         cubby_prefetch(first)
         // A lookup continues in the next cache line.
@@ -187,8 +187,8 @@ final class LeafTable {
 
     /// The slot that a new leaf replaces: round-robin among the probed ones.
     private func victim(of hash: UInt32) -> Int {
-        for _ in 0..<Self.fullReach {
-            nextVictim = (nextVictim &+ 1) & (Self.fullReach - 1)
+        for _ in 0..<Self.fullProbes {
+            nextVictim = (nextVictim &+ 1) & (Self.fullProbes - 1)
             let index = (Int(hash) &+ nextVictim) & mask
             if slots[index].number &- 1 &- firstNumber >= Self.pinned { return index }
         }

@@ -48,7 +48,7 @@ package enum PageMemory {
     }
 
     /// Requests huge pages for memory of another allocator that is about to be filled.
-    package static func preferHugePages(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
+    static func preferHugePages(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
         guard bytes >= secondThreshold else { return }
         let waste = (hugePage - Int(bitPattern: memory) % hugePage) % hugePage
         madvise(memory + waste, (bytes - waste) / hugePage * hugePage, MADV_HUGEPAGE)

@@ -21,10 +21,10 @@ package struct Varint {
     @inlinable package init() {}
 
     /// Whether a number is incomplete.
-    @inlinable package var isWithinNumber: Bool { shift > 0 }
+    @inlinable var isWithinNumber: Bool { shift > 0 }
 
     /// Decodes the next byte.
-    @inlinable @inline(__always)
+    @inlinable
     package mutating func take(_ byte: UInt8) -> Step {
         guard shift < 63 || byte <= 1 else { return .overflow }
         value |= UInt64(byte & 0x7F) &<< shift
@@ -39,7 +39,7 @@ package struct Varint {
     /// Writes a number to memory that has room for `maximumSize` bytes.
     ///
     /// - Returns: the number of bytes written.
-    @inlinable @inline(__always)
+    @inlinable
     package static func store(_ number: UInt64, at target: UnsafeMutableRawPointer) -> Int {
         var rest = number
         var size = 0
@@ -78,11 +78,11 @@ package struct Varint {
     }
 
     /// A signed number in zigzag encoding, in which numbers near 0 of either sign are small.
-    @inlinable @inline(__always)
+    @inlinable
     package static func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
 
     /// The signed number of a zigzag encoding.
-    @inlinable @inline(__always)
+    @inlinable
     package static func signed(_ zigzag: UInt64) -> Int64 {
         Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
     }

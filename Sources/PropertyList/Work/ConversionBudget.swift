@@ -31,7 +31,6 @@ package struct ConversionBudget {
     }
 
     /// Counts a visited value and its output bytes.
-    @inline(__always)
     package mutating func visit(bytes count: Int = 0) throws(ConversionRefusal) {
         visited += 1
         bytes += count
@@ -64,7 +63,6 @@ package struct ConversionBudget {
     }
 
     /// A saturating sum of counts.
-    @inline(__always)
     package static func sum(_ count: Int, _ other: Int) -> Int {
         let (sum, overflow) = count.addingReportingOverflow(other)
         return overflow ? .max : sum

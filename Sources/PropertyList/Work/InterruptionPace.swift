@@ -5,7 +5,6 @@ package struct InterruptionPace {
     package init() {}
 
     /// Whether the work is interrupted, checked at each 1,024th call.
-    @inline(__always)
     package mutating func isDue() -> Bool {
         steps &+= 1
         return steps & 1023 == 0 && Interruption.isDue

@@ -1,6 +1,6 @@
 /// The offsets of objects in a growing body: dense for few objects, one in sixteen for many. The offset of another
 /// object is found by skipping over its predecessors.
-struct ObjectPlaces: ~Copyable {
+struct ObjectOffsets: ~Copyable {
     /// The number of first objects whose bytes are kept after the body drops them.
     private static let pinnedCount = 64
     /// One in `1 << sparseShift` offsets is stored when the table is sparse.
@@ -54,7 +54,7 @@ struct ObjectPlaces: ~Copyable {
     }
 
     /// Calls a function with all offsets, if the table is dense.
-    func withPlaces(_ body: (UnsafeBufferPointer<UInt64>) -> Void) {
+    func withOffsets(_ body: (UnsafeBufferPointer<UInt64>) -> Void) {
         body(UnsafeBufferPointer(start: anchors.base, count: anchors.count))
     }
 
