@@ -31,6 +31,7 @@ package enum PredicateDateTest: Sendable {
         }
     }
 
+    /// Inlined into scans of other modules like `PredicateIntegerTest.holds(_:)`.
     @inlinable @inline(__always)
     package func holds(_ date: PropertyListDate) -> Bool {
         let seconds = date.secondsSinceReferenceDate

@@ -49,13 +49,11 @@ struct PatternAlphabet {
     }
 
     /// Whether a class belongs to the set at an index.
-    @inline(__always)
     func takes(_ number: Int, _ set: Int) -> Bool {
         members[number * width + set / 64] >> UInt64(set % 64) & 1 != 0
     }
 
     /// A character's class, if it is classified.
-    @inline(__always)
     func known(_ scalar: UInt32) -> UInt16 {
         pages[Int(pageNumbers[Int(scalar / 256)]) * Self.pageSize + Int(scalar % 256)]
     }

@@ -47,7 +47,7 @@ struct PatternLookahead {
         var offset = classes.count
         var pause = followed + Self.pace
         while true {
-            settle(offset, alphabet)
+            resolve(offset, alphabet)
             if offset == 0 { return here[0] }
             swap(&here, &after)
             offset -= 1
@@ -84,15 +84,15 @@ struct PatternLookahead {
     }
 
     /// Computes the steps from which the rest matches at an offset.
-    private mutating func settle(_ offset: Int, _ alphabet: PatternAlphabet) {
+    private mutating func resolve(_ offset: Int, _ alphabet: PatternAlphabet) {
         for index in here.indices { here[index] = false }
         let isEnd = offset == classes.count
         for (number, range) in ranges.enumerated() {
             let isLookahead = number < ranges.count - 1
-            var isSettled = false
-            // A loop jumps back to a later settled step, which needs another round.
-            while !isSettled {
-                isSettled = true
+            var isStable = false
+            // A loop jumps back to a step that is resolved later in the round, so another round follows.
+            while !isStable {
+                isStable = true
                 for step in range.reversed() where owners[step] == number && !here[step] {
                     followed += 1
                     let holds =
@@ -107,7 +107,7 @@ struct PatternLookahead {
                         }
                     guard holds else { continue }
                     here[step] = true
-                    if isLoop(step) { isSettled = false }
+                    if isLoop(step) { isStable = false }
                 }
             }
         }

@@ -4,7 +4,6 @@ enum PatternText {
 
     /// The character at an offset whose byte is not ASCII, and its length in bytes. An invalid byte stands for one
     /// U+FFFD.
-    @inline(__always)
     static func scalar(_ text: Bytes, _ offset: Int) -> (value: UInt32, length: Int) {
         let lead = UInt32(text[offset])
         let left = text.count - offset
@@ -24,7 +23,6 @@ enum PatternText {
     }
 
     /// The character at any offset, and its length in bytes.
-    @inline(__always)
     static func anyScalar(_ text: Bytes, _ offset: Int) -> (value: UInt32, length: Int) {
         text[offset] < 0x80 ? (UInt32(text[offset]), 1) : scalar(text, offset)
     }

@@ -86,7 +86,6 @@ package struct PredicateNeedle: Sendable {
     }
 
     /// Compares without folding up to the first character outside of ASCII; most comparisons end before it.
-    @inline(__always)
     private func plainOrder(of text: Bytes) -> PlainOrder {
         bytes.withUnsafeBufferPointer { needle in
             let shared = min(text.count, needle.count)
