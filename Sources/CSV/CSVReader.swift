@@ -238,7 +238,7 @@ public final class CSVReader {
     private func start() throws(CSVError) {
         started = true
         while filled < 3, !atEnd, CSVByte.byteOrderMark.starts(with: UnsafeBufferPointer(start: chunk, count: filled)) {
-            filled += try ask(into: filled)
+            filled += try readSource(into: filled)
         }
         if filled >= 3, CSVByte.byteOrderMark.elementsEqual(UnsafeBufferPointer(start: chunk, count: 3)) {
             position = 3
@@ -270,11 +270,11 @@ public final class CSVReader {
         if atEnd { return false }
         position = 0
         filled = 0
-        filled = try ask(into: 0)
+        filled = try readSource(into: 0)
         return filled > 0
     }
 
-    private func ask(into offset: Int) throws(CSVError) -> Int {
+    private func readSource(into offset: Int) throws(CSVError) -> Int {
         if Interruption.isDue { throw failure(.stopped, Interruption.message) }
         let room = Self.chunkSize - offset
         let count = try source(UnsafeMutableRawBufferPointer(start: chunk + offset, count: room))

@@ -45,7 +45,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The same error for another operation and path, those that the user knows.
-    func saying(_ operation: Operation, _ path: String) -> FileError {
+    func replacing(_ operation: Operation, _ path: String) -> FileError {
         var error = self
         error.operation = operation
         error.path = path

@@ -164,7 +164,7 @@ extension FileLayer {
         let found: FileStatus?
         do throws(FileError) { found = try status(path + "/.") } catch {
             // A folder without permission is a different error than a file.
-            throw error.saying(error.code == FileLayerCode.notDirectory ? .makeDirectory : .open, path)
+            throw error.replacing(error.code == FileLayerCode.notDirectory ? .makeDirectory : .open, path)
         }
         if found == nil { throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory) }
     }

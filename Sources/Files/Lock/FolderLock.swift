@@ -16,7 +16,7 @@ public final class FolderLock {
 
     /// A killed process keeps its files until its last thread has ended: the number of retries, ten milliseconds apart,
     /// for the lock of such a process.
-    private static let looksAtTheEnd = 100
+    private static let exitRetries = 100
 
     /// Takes the lock, without waiting for a running owner.
     ///
@@ -34,13 +34,13 @@ public final class FolderLock {
         let file: OpenFile
         do throws(FileError) { file = try layer.open(path, .update, permissions: 0o600) } catch { throw .file(error) }
         descriptor = file.descriptor
-        var looks = Self.looksAtTheEnd
+        var retries = Self.exitRetries
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
             let other = code == EWOULDBLOCK ? Self.readHolder(descriptor) : nil
-            if looks > 0, let other, other.hasEnded {
-                looks -= 1
+            if retries > 0, let other, other.hasEnded {
+                retries -= 1
                 usleep(10_000)
                 continue
             }

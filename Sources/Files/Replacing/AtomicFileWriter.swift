@@ -103,7 +103,7 @@ package final class AtomicFileWriter {
 
     /// Replaces the temporary file's path in an error, which means nothing to the user.
     private static func naming(_ path: String, _ error: FileError) -> FileError {
-        error.saying(error.operation == .rename ? .rename : .write, path)
+        error.replacing(error.operation == .rename ? .rename : .write, path)
     }
 
     private static func keptPermissions(_ status: FileStatus) -> UInt32? {

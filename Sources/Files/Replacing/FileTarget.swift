@@ -10,7 +10,7 @@ package enum FileTarget {
     }
 
     /// The kernel's own limit.
-    private static let mostLinks = 40
+    private static let maximumLinks = 40
 
     /// Writes all of a file.
     ///
@@ -43,7 +43,7 @@ package enum FileTarget {
         of path: String, _ layer: any FileLayer, _ reachesStreams: Bool
     ) throws(FileError) -> Place {
         var place = path
-        for _ in 0...mostLinks {
+        for _ in 0...maximumLinks {
             if reachesStreams, let descriptor = OwnStream.descriptor(of: place) { return .stream(descriptor) }
             switch try layer.status(place)?.kind {
             case .symbolicLink:
