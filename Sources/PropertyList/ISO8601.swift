@@ -1,10 +1,10 @@
 /// Parses ISO 8601 dates: calendar, ordinal and week dates, with or without a time and a zone, in the basic and the
 /// extended form. A space may replace the `T` and precede the zone. Without a zone the time is UTC.
-package struct ISO8601 {
+public struct ISO8601 {
     private var rest: Substring.UTF8View
 
     /// The date of a text; nil when the text is invalid. Every field is checked against the calendar.
-    package static func parse(_ text: String) -> PropertyListDate? {
+    public static func parse(_ text: String) -> PropertyListDate? {
         var parser = ISO8601(rest: text[...].utf8)
         guard let days = parser.day() else { return nil }
         var seconds = 0.0

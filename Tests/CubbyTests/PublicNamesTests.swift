@@ -74,7 +74,7 @@ import Testing
 
     // PropertyList
     static let propertyList: [Any.Type] = [
-        BinaryPropertyListReader.self,
+        BinaryPropertyListReader.self, ISO8601.self,
         JSONError.self, PropertyListDate.self, PropertyListError.self, PropertyListFile.self,
         PropertyListFinding.self, PropertyListFormat.self, PropertyListLimits.self, (any PropertyListOutput).self,
         (any PropertyListScratch).self, PropertyListStorage.self, PropertyListValue.self,
