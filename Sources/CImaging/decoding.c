@@ -35,7 +35,7 @@ static int is_png(const cimaging_source *source) {
     return source->bands == 0 && source->length > 4 && memcmp(source->bytes, "\x89PNG", 4) == 0;
 }
 
-/* The loader of the format, JPEG's without asking all the others. */
+/* Opens a file with its format's loader; JPEG's is called directly, without detection. */
 static VipsImage *open_file(Library vips, const cimaging_source *source, int shrink) {
     VipsImage *image = NULL;
     char options[32] = "";
@@ -56,7 +56,7 @@ cimaging_status cimaging_open(
     *image = source->bands != 0 ? open_pixels(vips, source) : open_file(vips, source, shrink);
     if (!*image) return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
     int64_t width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
-    /* A pixel of many bands or much depth counts for as many as its bytes make. */
+    /* A pixel with many bands or high depth counts by its bytes. */
     int64_t weight = (int64_t)(bytes_per_pixel(vips, *image) + 3) / 4;
     if (width * height <= source->pixel_limit / weight) return CIMAGING_OK;
     vips->g_object_unref(*image);
@@ -66,17 +66,17 @@ cimaging_status cimaging_open(
     return CIMAGING_TOO_MANY_PIXELS;
 }
 
-/* How many times smaller the request makes the picture. */
+/* The factor by which the request reduces the picture. */
 static double reduction(const cimaging_source *source, const cimaging_request *request) {
     if (request->mode == CIMAGING_AS_IS) return 1;
     double across = (double)source->width / request->width, down = (double)source->height / request->height;
     return (request->mode == CIMAGING_FIT) == (across > down) ? across : down;
 }
 
-/* How many times smaller the decoder may make it: half of what resizing will, so that it does the fine work. */
+/* The factor of the decoder: half of the total one, so that the resampling determines the quality. */
 static int shrink_on_load(double factor) { return factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1; }
 
-/* Whether the format's decoder can make a picture smaller than it is. */
+/* Whether the format's decoder can reduce a picture. */
 static int shrinks(const cimaging_source *source) {
     const char *bytes = source->bytes;
     if (source->bands != 0 || source->length < 12) return 0;
@@ -118,14 +118,14 @@ static int copy_to_memory(Library vips, VipsImage **image) {
     return is_copied ? 0 : -1;
 }
 
-/* What the decoder could not leave out is averaged as the rows come, by the same rule, so that of a large picture little
- * more is in memory than what was asked for. Averages of transparency would need its colours weighted first. */
+/* Averages rows by the same rule as they are decoded, so that little more than the output of a large picture is in
+ * memory. Pictures with transparency are excluded, since their colours would need weights. */
 static int shrink_rows(Library vips, VipsImage **image, double factor) {
     int times = (int)(factor / 2);
     int width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
     VipsImage *next = NULL;
     if (times < 2 || vips->vips_image_hasalpha(*image)) return 0;
-    /* A line of pixels stays one: libvips ends the process over a picture without any. */
+    /* At least one pixel remains in each direction: libvips aborts the process on an empty picture. */
     int across = times < width ? times : width, down = times < height ? times : height;
     if (vips->vips_shrink(*image, &next, across, down, NULL) != 0) return -1;
     vips->g_object_unref(*image);
@@ -133,8 +133,8 @@ static int shrink_rows(Library vips, VipsImage **image, double factor) {
     return 0;
 }
 
-/* Whether a file is decoded as its rows are used, from the first to the last: a large PNG file, which has no smaller
- * version for the decoder to make, so that all of it is never in memory; and what may be. */
+/* Whether a file is decoded as its rows are used: a large PNG file, which the decoder cannot reduce, so that it is
+ * never in memory as a whole; and whether the request permits it. */
 static int is_streamed(
     Library vips, const cimaging_source *source, int may_stream, VipsImage *image) {
     const int64_t large = 16000000;
@@ -149,7 +149,7 @@ cimaging_status cimaging_decode(
     int *is_stream, cimaging_result *result) {
     double factor = reduction(source, request);
     int shrink = shrinks(source) ? shrink_on_load(factor) : 1;
-    /* libvips rounds down what the decoder gives, and ends the process over a picture without pixels. */
+    /* libvips rounds the decoder's size down, and aborts the process on an empty picture. */
     while (shrink > source->width || shrink > source->height) shrink /= 2;
     if (shrink < 1) shrink = 1;
     *is_stream = 0;
@@ -158,7 +158,7 @@ cimaging_status cimaging_decode(
     int failed = shrink_rows(vips, image, factor / shrink) != 0;
     *is_stream = !failed && is_streamed(vips, source, may_stream, *image);
     failed = failed || (!*is_stream && copy_to_memory(vips, image) != 0);
-    /* A warning of libjpeg's: there are fewer pixels than the header says, and what is missing is grey. */
+    /* libjpeg only warns when pixels are missing, and fills them with grey. */
     if (!failed && !strstr(vips->vips_error_buffer(), "premature end of data segment")) return CIMAGING_OK;
     if (*image) vips->g_object_unref(*image);
     *image = NULL;

@@ -36,8 +36,8 @@ static int has_foreign_profile(Library vips, VipsImage *image) {
     return !cimaging_is_srgb(profile, length);
 }
 
-/* What vips_thumbnail_image does to a picture that is upright, in 8-bit sRGB and opaque already: of its twenty operations,
- * each of which takes longer to put together than a small picture takes to go through it, three are left. */
+/* Resizes an upright, opaque picture in 8-bit sRGB. Of vips_thumbnail_image's twenty operations, each of which takes
+ * longer to set up than a small picture takes to process, it needs three. */
 static int resize_plain(Library vips, const cimaging_request *request, VipsImage **image) {
     VipsImage *next = NULL;
     double width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
@@ -69,8 +69,8 @@ static int turn_upright(Library vips, VipsImage **image) {
     return 0;
 }
 
-/* What a picture that is to be filled from its middle will lose is cut off before it is made larger: a line of pixels made
- * as wide as it is to be is longer than libvips can have it, and takes it half a minute. */
+/* Crops a picture before it is enlarged and filled from the middle. Otherwise a picture of one line would exceed
+ * libvips's maximal width, which takes half a minute. */
 static int crop_before_enlarging(Library vips, const cimaging_request *request, VipsImage **image) {
     int is_turned = vips->vips_image_get_orientation(*image) >= 5;
     int width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
@@ -91,7 +91,7 @@ static int crop_before_enlarging(Library vips, const cimaging_request *request, 
     return 0;
 }
 
-/* Turns the picture upright, too. */
+/* Resizes the picture and turns it upright. */
 static int resize(Library vips, const cimaging_request *request, VipsImage **image) {
     if (crop_before_enlarging(vips, request, image) != 0) return -1;
     if (is_plain(vips, *image)) return resize_plain(vips, request, image);
@@ -142,7 +142,7 @@ static int flatten(Library vips, VipsImage **image, double grey) {
     return status;
 }
 
-/* At most 256 colours, the best ones, by way of a PNG file with a palette: libvips quantises nowhere else. */
+/* Reduces the picture to the best 256 colours, through a PNG file with a palette, libvips's only quantiser. */
 static int quantise(Library vips, VipsImage **image, VipsBlob **file) {
     void *bytes = NULL;
     size_t length = 0;
@@ -185,7 +185,7 @@ static int write_image(
             VipsBlob *file = NULL;
             int status = quantise(vips, image, &file);
             if (status == 0) status = write_pixels(vips, *image, result);
-            /* The picture reads from the file's bytes to its end. */
+            /* The picture uses the file's bytes until it is released. */
             if (file) vips->vips_area_unref((VipsArea *)file);
             return status;
         }
@@ -200,15 +200,15 @@ cimaging_status cimaging_load(cimaging_result *result) {
     return ready(result) ? CIMAGING_OK : CIMAGING_LIBRARY_MISSING;
 }
 
-/* libvips has one text for the errors of all threads, and one number of threads for all pictures: a picture has it to
- * itself. Only where a thread says that it works beside others do small pictures share it, each on one thread; which of
- * them an error's words are of nobody knows then, so that what fails is done once more alone. */
+/* libvips has one error buffer for all threads and one number of threads for all pictures, so that a picture takes the
+ * lock exclusively. Threads that declare parallel work share it for small pictures, with one thread each. Errors cannot
+ * be assigned to a picture then, so a failed one is repeated alone. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static _Thread_local int is_beside_others;
 
 void cimaging_set_beside_others(int value) { is_beside_others = value; }
 
-/* What is done with a source, the lock held. */
+/* An operation on a source with the lock held. */
 typedef cimaging_status (*Work)(
     Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream, cimaging_result *result);
 
@@ -248,14 +248,14 @@ void cimaging_set_stop(int (*is_stopped)(void)) { stop = is_stopped; }
 
 int cimaging_is_stopped(void) { return stop && stop(); }
 
-/* libvips calls this on the thread that waits for its pool. */
+/* Called by libvips on the thread that waits for its pool. */
 static void look(VipsImage *image, void *progress, void *context) {
     (void)progress;
     Library vips = context;
     if (cimaging_is_stopped()) vips->vips_image_set_kill(image, TRUE);
 }
 
-/* What is made of the picture from here on looks whether it has to stop. */
+/* Checks for an interruption in all later operations on the picture. */
 static void watch(Library vips, VipsImage *image) {
     if (!stop) return;
     vips->vips_image_set_progress(image, TRUE);
@@ -281,7 +281,7 @@ static cimaging_status render(
     }
     vips->g_object_unref(image);
     if (!failed && is_stream && vips->vips_error_buffer()[0] != '\0') {
-        /* Rows that cannot be decoded are black, and the rest goes on. */
+        /* Undecodable rows are black, and libvips continues. */
         vips->g_free(result->bytes);
         memset(result, 0, sizeof *result);
         return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
@@ -289,7 +289,7 @@ static cimaging_status render(
     return failed ? cimaging_fail(vips, is_stream ? CIMAGING_UNREADABLE : CIMAGING_FAILED, result) : CIMAGING_OK;
 }
 
-/* Whether decoding and coding may go on side by side; whether the picture is damaged is for the other way to say. */
+/* Whether decoding and encoding may be interleaved. Damage is detected by the other path. */
 static int is_streamable(const cimaging_request *request) {
     return request && request->mode == CIMAGING_AS_IS && request->output == CIMAGING_JPEG;
 }
@@ -312,7 +312,7 @@ static cimaging_status perform_alone(
     return status;
 }
 
-/* A picture of that many pixels. */
+/* Runs an operation on a picture of that many pixels, under the lock. */
 static cimaging_status perform(
     Work work, int64_t pixels, const cimaging_source *source, const cimaging_request *request,
     cimaging_result *result) {
@@ -326,7 +326,7 @@ static cimaging_status perform(
         if (status != CIMAGING_OK) memset(result, 0, sizeof *result);
     }
     if (status != CIMAGING_OK) status = perform_alone(vips, work, pixels, source, request, result);
-    /* This thread may be about to end. */
+    /* The thread may end now. */
     vips->vips_thread_shutdown();
     return status;
 }

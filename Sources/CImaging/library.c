@@ -12,15 +12,15 @@ static struct cimaging_library library;
 static int is_ready;
 static int threads;
 static char reason[256];
-/* Guards the four above: they are written in the once-function alone. */
+/* Guards the four variables above, which only the once-function writes. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* What libvips would write to standard error about a strange picture comes back as an error, or does not matter. */
+/* Discards libvips's log on standard error: relevant messages are errors, too. */
 static void ignore_log(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
     (void)domain, (void)level, (void)message, (void)data;
 }
 
-/* libvips may set the process's locale; numbers must go on being read and written with a point. */
+/* libvips may set the process's locale, but numbers must keep a decimal point. */
 static int start(void) {
     const char *current = setlocale(LC_ALL, NULL);
     char *locale = current ? strdup(current) : NULL;
@@ -54,16 +54,16 @@ static void open_library(void) {
         library.g_free(text);
         return;
     }
-    /* Only the loaders that are meant for pictures from anywhere. */
+    /* Only loaders for untrusted input. */
     library.vips_block_untrusted_set(TRUE);
-    /* The image store has a cache of its own, and no picture is computed twice. */
+    /* The image store has its own cache, and no picture is computed twice. */
     library.vips_cache_set_max(0);
     library.vips_cache_set_max_mem(0);
     library.vips_cache_set_max_files(0);
-    /* What Orc compiles for each picture anew takes longer than it saves, and it frees its code without a lock. */
+    /* Orc's compilation for each picture takes longer than it saves, and Orc frees its code without a lock. */
     library.vips_vector_set_enabled(FALSE);
-    /* A picture's memory is given back and asked for again with each picture otherwise, cleared page by page; beyond this
-     * it still is, and a flush of the cache gives all of it back. */
+    /* Without this each picture's memory is unmapped and mapped again, cleared page by page. Larger blocks still are; a
+     * flush of the cache releases all of them. */
     mallopt(M_MMAP_THRESHOLD, 16 << 20);
     mallopt(M_TRIM_THRESHOLD, 32 << 20);
     threads = library.vips_concurrency_get() > 4 ? 4 : library.vips_concurrency_get();

@@ -1,4 +1,4 @@
-/* The functions of libvips, GObject and GLib that are used, under their own names, in a table that dlsym fills. */
+/* The used functions of libvips, GObject and GLib by name, in a table filled by dlsym. */
 #ifndef CIMAGING_LIBRARY_H
 #define CIMAGING_LIBRARY_H
 
@@ -72,12 +72,13 @@ struct cimaging_library {
 #undef CIMAGING_FIELD
 };
 
-/* From so many pixels on several threads work on a picture: a smaller one is done before a second thread has begun. */
+/* Pictures from this number of pixels on use several threads; a smaller one is finished before a second thread has
+ * started. */
 enum { CIMAGING_LARGE = 4000000 };
 
 void cimaging_use_threads(const struct cimaging_library *vips, int64_t pixels);
 
-/* The table, filled on the first call; NULL when libvips cannot be used, and `*why` says why. */
+/* The table, filled on the first call; NULL with the reason in `*why` when libvips is not available. */
 const struct cimaging_library *cimaging_library(const char **why);
 
 #endif

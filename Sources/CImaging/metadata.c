@@ -8,8 +8,8 @@ static const char exif[] = "exif-";
 
 static int begins(const char *text, const char *beginning) { return strncmp(text, beginning, strlen(beginning)) == 0; }
 
-/* The third directory of EXIF is GPS. The thumbnail, the maker's own notes, XMP and IPTC may hold the place as well; the
- * profile stays, for the colours, as far as they are still its. */
+/* The third directory of EXIF is GPS. The thumbnail, the maker's notes, XMP and IPTC may contain the place as well. The
+ * profile is kept while it matches the colours. */
 static int tells_the_place(const char *name) {
     return begins(name, "exif-ifd3-") || strcmp(name, "exif-ifd0-GPSInfo") == 0 ||
            strstr(name, "MakerNote") || strstr(name, "UserComment") || begins(name, "jpeg-thumbnail") ||
@@ -19,7 +19,7 @@ static int tells_the_place(const char *name) {
 int cimaging_keep_metadata(Library vips, const cimaging_request *request, VipsImage **image) {
     VipsImage *copy = NULL;
     if (request->metadata != CIMAGING_EXIF_WITHOUT_PLACE) return 0;
-    /* Another may have the same picture: what is changed is a copy of its header. */
+    /* The header may be shared, so a copy is changed. */
     if (vips->vips_copy(*image, &copy, NULL) != 0) return -1;
     vips->g_object_unref(*image);
     *image = copy;
@@ -30,7 +30,7 @@ int cimaging_keep_metadata(Library vips, const cimaging_request *request, VipsIm
     return 0;
 }
 
-/* Twice over the fields: to measure, and to write. */
+/* Iterates over the fields twice: to measure, and to write. */
 static size_t collect(Library vips, VipsImage *image, gchar **names, char *bytes) {
     size_t length = 0;
     for (int i = 0; names[i]; i++) {

@@ -1,4 +1,4 @@
-/* The arguments as the kernel gave them: Swift reads /proc/self/cmdline, and has none where /proc is not mounted. */
+/* The arguments from the kernel: Swift reads /proc/self/cmdline, which may not be mounted. */
 #include "CPlatform.h"
 
 #include <sys/auxv.h>
@@ -6,7 +6,7 @@
 static int32_t count;
 static char **arguments;
 
-/* glibc calls constructors with what main gets. */
+/* glibc calls constructors with main's arguments. */
 __attribute__((constructor)) static void keep_arguments(int argc, char **argv) {
     count = argc;
     arguments = argv;

@@ -1,4 +1,4 @@
-/* strerror_r in the form that the GNU library gives under _GNU_SOURCE: it may return a static text. */
+/* strerror_r in the GNU form, under _GNU_SOURCE, which may return a static text. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 

@@ -1,4 +1,4 @@
-/* eventfd's header is not among those that Swift's module of the C library has. */
+/* Swift's module of the C library lacks eventfd's header. */
 #include "CPlatform.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* openat2 has no wrapper in the C library, and its argument is a structure that older headers lack; sync_file_range is for
-   GNU sources only. */
+/* openat2 has no wrapper in the C library, older headers lack its structure; sync_file_range needs _GNU_SOURCE. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
@@ -27,7 +26,7 @@ int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uin
     struct cubby_open_how how = {.flags = (uint64_t)(uint32_t)flags, .mode = mode, .resolve = resolve};
     long result;
     int tries = 0;
-    /* EAGAIN: something was renamed meanwhile, and the kernel could not be sure that the path stays beneath. */
+    /* EAGAIN: after a concurrent rename the kernel could not verify that the path stays beneath. */
     do result = syscall(__NR_openat2, directory, path, &how, sizeof how);
     while (result < 0 && (errno == EINTR || (errno == EAGAIN && ++tries < 128)));
     return result < 0 ? -errno : (int)result;

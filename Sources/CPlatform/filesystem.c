@@ -1,4 +1,4 @@
-/* statfs, whose header Swift's module of the C library leaves out, and statvfs has no type. */
+/* statfs: Swift's module of the C library lacks its header, and statvfs has no type. */
 #include "CPlatform.h"
 
 #include <linux/magic.h>

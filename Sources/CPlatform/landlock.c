@@ -1,4 +1,4 @@
-/* Landlock has no wrappers in the C library, and the system's header ends at ABI 2: what came later is defined here. */
+/* Landlock has no wrappers in the C library, and the system's header ends at ABI 2: later definitions are here. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
@@ -77,7 +77,7 @@ int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int u
     uint64_t rights = 0;
     if (uses & CUBBY_LANDLOCK_READ) rights |= read_file | read_directory;
     if (uses & CUBBY_LANDLOCK_EXECUTE) rights |= execute | read_file | read_directory;
-    /* Devices, sockets and pipes are not among what a script makes. */
+    /* Scripts cannot create devices, sockets and pipes. */
     if (uses & CUBBY_LANDLOCK_WRITE)
         rights |= write_file | remove_directory | remove_file | make_directory | make_regular | make_link | refer |
                   truncate_file;

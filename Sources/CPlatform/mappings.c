@@ -11,8 +11,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* A mapping that the handler knows. An entry is never freed: the handler may be going through the list. `start` is 0 in one
-   that is free; it is written last when an entry is taken, and first when it is given up. */
+/* A registered mapping. An entry is never freed, because the handler may be traversing the list. `start` is 0 in a free
+   entry; it is written last when an entry is taken, and first when it is released. */
 struct mapping {
     _Atomic uintptr_t start, end;
     char *name;
@@ -23,7 +23,7 @@ static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sigaction former;
 
-/* The name of the file that has this address. The thread that reads an address holds its mapping: its entry stays. */
+/* The name of the file mapped at an address. The reading thread holds the mapping, so its entry is stable. */
 static const char *name_at(uintptr_t address) {
     for (struct mapping *entry = atomic_load(&mappings); entry; entry = entry->next) {
         uintptr_t start = atomic_load(&entry->start);
@@ -38,7 +38,7 @@ static void say(const char *text) {
     (void)written;
 }
 
-/* What happened before at a SIGBUS that is none of ours. */
+/* Calls the former handler for a SIGBUS of other memory. */
 static void pass_on(int number, siginfo_t *info, void *context) {
     if (former.sa_flags & SA_SIGINFO) return former.sa_sigaction(number, info, context);
     int is_fault = info->si_code > 0;
@@ -47,7 +47,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigemptyset(&standard.sa_mask);
     sigaction(number, &standard, NULL);
-    /* A fault happens again when this returns; a signal that was sent is pending until then. */
+    /* A fault repeats after this returns; a sent signal is pending until then. */
     if (!is_fault) raise(number);
 }
 
@@ -59,7 +59,7 @@ static void faulted(int number, siginfo_t *info, void *context) {
         errno = saved_errno;
         return;
     }
-    /* Threads that read the same file may come here at once: one tells of it. */
+    /* Several threads may fault in the same file; one reports it. */
     static atomic_flag is_told = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&is_told)) for (;;) pause();
     if (cubby_tty_give_back()) say("\n");
@@ -67,7 +67,7 @@ static void faulted(int number, siginfo_t *info, void *context) {
     say(name);
     say(" can no longer be read: another program cut it short while it was in use, or the disk failed. This process ends, "
         "and saves nothing over it; what was committed is in the journal. Start again: it says what to do\n");
-    /* What is buffered may be half written, and whatever goes on would take zeros for data. */
+    /* Buffers may be incomplete, and further work would take zeros for data. */
     _exit(EX_IOERR);
 }
 

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Blocked signals are queued even when they are ignored: one that nohup, or a shell without job control, set to be ignored
+/* Blocked signals are queued even when they are ignored: one that nohup, or a shell without job control, has ignored
    must not be waited for, or it would count again. */
 static void fill(sigset_t *set) {
     static const int watched[] = {SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN, SIGTTOU};
@@ -19,8 +19,8 @@ static void fill(sigset_t *set) {
     }
 }
 
-/* A shell without job control has what it starts with & ignore SIGINT, and what that starts inherits it, a terminal with its
-   shell and all. Who reads the terminal in its foreground is there to be interrupted; nohup's SIGHUP stays ignored. */
+/* A shell without job control ignores SIGINT in background jobs, and their descendants inherit it, such as a terminal
+   with its shell. A process in a terminal's foreground handles SIGINT nevertheless; nohup's SIGHUP stays ignored. */
 static void take_interrupts(void) {
     struct sigaction action;
     if (!isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp()) return;
@@ -37,7 +37,7 @@ int cubby_signals_block(void) {
     if (result != 0) return -result;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
-    /* A file that may not grow is an error of the write (EFBIG), as a full disk is, and not the process's end. */
+    /* A file beyond the size limit is an error of the write (EFBIG), like a full disk, and does not end the process. */
     if (sigaction(SIGXFSZ, &ignore, NULL) != 0) return -errno;
     return sigaction(SIGPIPE, &ignore, NULL) == 0 ? 0 : -errno;
 }
@@ -67,8 +67,8 @@ int cubby_stop_until_continued(void) {
     int result = pthread_sigmask(SIG_BLOCK, &stop, &before);
     if (result != 0) return -result;
     if (sigaction(SIGTSTP, &standard, &former) != 0) return -errno;
-    /* Raised while blocked and let through on this very thread, it stops the process inside the unblocking call: what
-       follows runs after the continuation. kill(getpid()) would return before the stop. */
+    /* The signal is raised while blocked and then unblocked on this thread, which stops the process within the
+       unblocking call: the code after it runs after the continuation. kill(getpid()) would return before the stop. */
     raise(SIGTSTP);
     result = pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
     sigaction(SIGTSTP, &former, NULL);

@@ -1,4 +1,4 @@
-/* The structure of SO_PEERCRED is for GNU sources only. */
+/* The structure of SO_PEERCRED requires _GNU_SOURCE. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 

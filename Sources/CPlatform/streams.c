@@ -1,4 +1,4 @@
-/* stdout and stderr are mutable globals, which Swift 6 refuses to touch. */
+/* stdout and stderr are mutable globals, which Swift 6 rejects. */
 #include "CPlatform.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* ioctl is variadic, its request numbers are macros, and a handler of a crash may call nothing of Swift's. */
+/* ioctl is variadic, its request numbers are macros, and a crash handler may not call Swift. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
@@ -19,7 +19,7 @@ int cubby_tty_size(int fd, uint16_t *columns, uint16_t *rows, uint16_t *width, u
     return 0;
 }
 
-/* With SIGTTOU blocked, tcsetattr succeeds in the background and spoils the terminal of who is in the foreground. */
+/* With SIGTTOU blocked, tcsetattr succeeds in the background and changes the terminal of the foreground process. */
 static int in_background(int fd) {
     pid_t foreground = tcgetpgrp(fd);
     return foreground >= 0 && foreground != getpgrp();
@@ -34,7 +34,7 @@ int cubby_tty_raw(int fd, struct termios *saved) {
     raw.c_cflag |= CS8;
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
-    /* TCSADRAIN keeps what was typed ahead; TCSAFLUSH would drop it. */
+    /* TCSADRAIN keeps type-ahead; TCSAFLUSH would drop it. */
     while (tcsetattr(fd, TCSADRAIN, &raw) != 0)
         if (errno != EINTR) return -errno;
     return 0;
@@ -47,7 +47,7 @@ int cubby_tty_restore(int fd, const struct termios *saved) {
     return 0;
 }
 
-/* What a crash gives back. Written before the handlers are in place, and by nobody afterwards. */
+/* The terminal's state for a crash. Written once, before the handlers are installed. */
 static struct {
     int input, output;
     struct termios found;
@@ -60,15 +60,15 @@ static volatile sig_atomic_t is_armed;
 
 int cubby_tty_give_back(void) {
     if (!is_armed || in_background(rescue.input)) return 0;
-    /* With TCSADRAIN a terminal that reads nothing would hold the crash up. */
+    /* TCSADRAIN would wait for a terminal that reads nothing. */
     tcsetattr(rescue.input, TCSANOW, &rescue.found);
     ssize_t written = write(rescue.output, rescue.sequences, rescue.count);
     (void)written;
     return 1;
 }
 
-/* Whether the instruction that raised a signal raises it again when the handler returns: with its address, which a handler
-   before this one may need. */
+/* Whether the instruction that raised a signal raises it again after the handler returns, with its address, which a
+   former handler may need. */
 static int repeats(int number, const siginfo_t *info) {
     return info->si_code > 0 && (number == SIGBUS || number == SIGSEGV || number == SIGILL || number == SIGFPE);
 }
@@ -77,7 +77,7 @@ static void rescue_and_go_on(int number, siginfo_t *info, void *context) {
     (void)context;
     int saved_errno = errno;
     cubby_tty_give_back();
-    /* What happened before to such a signal happens now; one that was sent is pending until this handler returns. */
+    /* Restores the former action; a sent signal is pending until this handler returns. */
     sigaction(number, &rescue.former[number], NULL);
     if (!repeats(number, info)) raise(number);
     errno = saved_errno;
@@ -96,7 +96,7 @@ int cubby_tty_rescue(int input, int output, const char *sequences) {
     rescue.output = output;
     is_armed = 1;
 
-    /* A stack that is used up is a crash, too, and leaves no room for the handler. */
+    /* A stack overflow is a crash, too, and leaves no room for the handler. */
     stack_t stack = {0};
     if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE)) {
         stack.ss_size = 64 << 10;
@@ -109,7 +109,7 @@ int cubby_tty_rescue(int input, int output, const char *sequences) {
         struct sigaction action = {.sa_sigaction = rescue_and_go_on, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigfillset(&action.sa_mask);
         if (sigaction(number, NULL, &rescue.former[number]) != 0) continue;
-        /* Ignored ones end nothing. */
+        /* Ignored signals end nothing. */
         if (!(rescue.former[number].sa_flags & SA_SIGINFO) && rescue.former[number].sa_handler == SIG_IGN) continue;
         sigaction(number, &action, NULL);
     }

@@ -1,4 +1,4 @@
-/* gettid, sched_getaffinity and pthread_getattr_np are declared under _GNU_SOURCE, which Swift cannot set. */
+/* gettid, sched_getaffinity and pthread_getattr_np require _GNU_SOURCE, which Swift cannot set. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
@@ -26,7 +26,7 @@ static void look_at_stack(void) {
         pthread_attr_destroy(&attributes);
     }
     if (!address || (char *)address >= here) {
-        /* The main thread without /proc. Arguments and environment stand above, of unknown size. */
+        /* The main thread without /proc. Arguments and environment, of unknown size, are above the stack. */
         struct rlimit limit;
         if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > 8 << 20) limit.rlim_cur = 8 << 20;
         address = here - limit.rlim_cur / 4 * 3;

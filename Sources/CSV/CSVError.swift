@@ -1,6 +1,6 @@
-/// What is wrong with a text that is to be comma-separated values, and where.
+/// An error in comma-separated values, with its position.
 public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kinds of what can go wrong.
+    /// The kinds of errors.
     public enum Code: Equatable, Sendable {
         /// The text ends inside a quoted cell.
         case unterminatedQuote
@@ -10,28 +10,28 @@ public struct CSVError: Error, Equatable, Sendable, CustomStringConvertible {
         case cellTooLong
         /// A row has more cells, or more bytes, than the limit.
         case rowTooLong
-        /// A cell that was asked for as text is not UTF-8.
+        /// A cell requested as text is not UTF-8.
         case notText
-        /// The delimiter is no single byte that can delimit.
+        /// The delimiter is invalid.
         case badDelimiter
         /// Reading failed with this `errno`.
         case unreadable(Int32)
-        /// The work that reads had to stop: a script's time is up.
+        /// The work was interrupted, for example by a script's deadline.
         case stopped
     }
 
-    /// What went wrong.
+    /// The kind of error.
     public let code: Code
-    /// The row, counted from 1, the header among them; 0 when no row is to blame.
+    /// The row from 1, including the header; 0 when the error has no row.
     public let row: Int
-    /// The line of the text, counted from 1, at which reading stopped; 0 when no line is to blame.
+    /// The line from 1 at which reading stopped; 0 when the error has no line.
     public let line: Int
-    /// What happened, where, and what to do.
+    /// The problem, its position and its remedy.
     public let message: String
 
     public var description: String { message }
 
-    /// An error; its message is the text behind the place, or the text alone where the row is 0.
+    /// An error whose message has the position in front, unless the row is 0.
     public init(_ code: Code, row: Int, line: Int, _ what: String) {
         self.code = code
         self.row = row

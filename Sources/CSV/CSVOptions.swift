@@ -1,4 +1,4 @@
-/// How a text of comma-separated values is written, and how much of it is believed.
+/// The format of comma-separated values, and limits for untrusted input.
 public struct CSVOptions: Sendable {
     /// The byte between two cells: ASCII, and neither a quote nor part of a line end.
     public var delimiter: UInt8 = UInt8(ascii: ",")
@@ -6,12 +6,12 @@ public struct CSVOptions: Sendable {
     public var hasHeader = true
     /// The longest cell, in bytes.
     public var cellLimit = 16 << 20
-    /// The most bytes that the cells of one row have together.
+    /// The maximal bytes of all cells of a row.
     public var rowLimit = 64 << 20
-    /// The most cells of one row.
+    /// The maximal number of cells of a row.
     public var columnLimit = 65_536
 
-    /// Options with the limits' default values.
+    /// Options with default limits.
     public init(delimiter: UInt8 = UInt8(ascii: ","), hasHeader: Bool = true) {
         self.delimiter = delimiter
         self.hasHeader = hasHeader
@@ -26,7 +26,7 @@ public struct CSVOptions: Sendable {
     }
 }
 
-/// The bytes that mean something besides the delimiter.
+/// The special bytes besides the delimiter.
 enum CSVByte {
     static let quote = UInt8(ascii: "\"")
     static let cr = UInt8(ascii: "\r")

@@ -3,20 +3,19 @@ import PropertyList
 
 /// Reads comma-separated values (RFC 4180) row by row from a stream, keeping every cell's bytes exactly.
 ///
-/// Lines end in LF, CRLF or CR. A cell that begins with a quote goes to the closing quote: line breaks and delimiters
-/// in it are its own, and two quotes stand for one. A quote elsewhere is a character like others, spaces belong to the
-/// cell, an empty line is no row, and a byte order mark at the start is skipped. Memory: one piece of 64 KiB and one
-/// row, however long the stream. Time: linear.
+/// Lines end in LF, CRLF or CR. A quoted cell ends at its closing quote and may contain line breaks and delimiters; two
+/// quotes in it are one. A quote elsewhere is an ordinary character, spaces belong to the cell, an empty line is no
+/// row, and a byte order mark at the start is skipped. Memory: a buffer of 64 KiB and one row. Time: linear.
 public final class CSVReader {
-    /// Fills some of a buffer and tells how many bytes it gave; 0 at the end of the stream.
+    /// Fills part of a buffer and returns the number of bytes; 0 at the end of the stream.
     public typealias Source = (UnsafeMutableRawBufferPointer) throws(CSVError) -> Int
 
-    /// The size of the pieces that are asked from the source, in bytes.
-    public static let chunkSize = 65536
+    /// The size of the buffer, in bytes.
+    package static let chunkSize = 65536
 
-    /// The row, counted from 1, that was read last, the header among them.
+    /// The number of the last row from 1, including the header.
     public private(set) var row = 0
-    /// The line of the text, counted from 1, that was reached.
+    /// The current line from 1.
     public private(set) var line = 1
 
     private let options: CSVOptions
@@ -28,7 +27,7 @@ public final class CSVReader {
     private var started = false
     private var skipsLineFeed = false
     private var headerRow: CSVRow?
-    /// For each byte, whether scanning a bare cell stops there, or scanning a quoted one.
+    /// Whether a byte ends the scan of a bare cell, or of a quoted one.
     private let stopsBare: [Bool]
     private let stopsQuoted: [Bool]
 
@@ -44,7 +43,7 @@ public final class CSVReader {
         stopsQuoted = (0...255).map { [CSVByte.quote, CSVByte.cr, CSVByte.lf].contains($0) }
     }
 
-    /// Reads from a file descriptor, which stays the caller's and must stay open.
+    /// Reads from a file descriptor, which the caller owns and keeps open.
     ///
     /// - Throws: `CSVError` when the options' delimiter cannot be one.
     public convenience init(fileDescriptor: Int32, options: CSVOptions = CSVOptions()) throws(CSVError) {
@@ -61,7 +60,7 @@ public final class CSVReader {
         }
     }
 
-    /// Reads from bytes at hand.
+    /// Reads from bytes in memory.
     ///
     /// - Throws: `CSVError` when the options' delimiter cannot be one.
     public convenience init(bytes: [UInt8], options: CSVOptions = CSVOptions()) throws(CSVError) {
@@ -78,9 +77,9 @@ public final class CSVReader {
         chunk.deallocate()
     }
 
-    /// All rows of a text, the header among them.
+    /// All rows of a text, including the header.
     ///
-    /// - Throws: `CSVError` for what is malformed, and for cells that are not UTF-8.
+    /// - Throws: `CSVError` for malformed text, and for cells that are not UTF-8.
     public static func rows(
         of text: some Sequence<UInt8>, options: CSVOptions = CSVOptions()
     ) throws(CSVError) -> [[String]] {
@@ -98,7 +97,7 @@ public final class CSVReader {
         return rows
     }
 
-    /// The first row, when the options say that it names the columns; nil when they don't, or the text has no row.
+    /// The first row if the options declare a header; nil if they don't, or the text has no row.
     ///
     /// - Throws: `CSVError` for what is malformed or cannot be read.
     public func header() throws(CSVError) -> CSVRow? {
@@ -110,10 +109,10 @@ public final class CSVReader {
         return headerRow
     }
 
-    /// Reads the next row, the header's apart, into a buffer that is to be used again and again.
+    /// Reads the next row after the header into a reusable buffer.
     ///
     /// - Returns: false, and an empty row, at the end.
-    /// - Throws: `CSVError` for what is malformed or cannot be read; what follows a malformed row is undefined.
+    /// - Throws: `CSVError` for malformed or unreadable text; further rows are undefined then.
     public func next(into row: inout CSVRow) throws(CSVError) -> Bool {
         if self.row == 0 { _ = try header() }
         return try readRow(into: &row)
@@ -130,7 +129,7 @@ public final class CSVReader {
         while true {
             let last =
                 if try !hasMore() {
-                    // A delimiter was the last byte of all.
+                    // The text ends with a delimiter.
                     true
                 } else if chunk[position] == CSVByte.quote {
                     try readQuoted(into: &row)
@@ -145,7 +144,7 @@ public final class CSVReader {
         }
     }
 
-    /// Reads a cell without quotes and its end; true when the row ends there, too.
+    /// Reads a cell without quotes and its end. True at the end of the row.
     private func readBare(into row: inout CSVRow) throws(CSVError) -> Bool {
         repeat {
             let start = position
@@ -164,7 +163,7 @@ public final class CSVReader {
         return true
     }
 
-    /// Reads a cell in quotes and its end; true when the row ends there, too.
+    /// Reads a quoted cell and its end. True at the end of the row.
     private func readQuoted(into row: inout CSVRow) throws(CSVError) -> Bool {
         position += 1
         var afterReturn = false
@@ -207,7 +206,7 @@ public final class CSVReader {
         throw failure(.unterminatedQuote, "the text ends in a quoted cell; its closing quote is missing")
     }
 
-    /// After the byte that ended a cell: whether it ended the row.
+    /// Handles the byte after a cell. True at the end of the row.
     private func endsRow(_ byte: UInt8) -> Bool {
         if byte == options.delimiter { return false }
         skipsLineFeed = byte == CSVByte.cr
@@ -215,7 +214,6 @@ public final class CSVReader {
         return true
     }
 
-    @inline(__always)
     private func take(_ range: Range<Int>, into row: inout CSVRow) throws(CSVError) {
         row.append(UnsafeBufferPointer(start: chunk + range.lowerBound, count: range.count))
         if row.length > options.cellLimit { try checkLength(of: row) }
@@ -236,11 +234,11 @@ public final class CSVReader {
 
     // MARK: - The stream
 
-    /// Skips a byte order mark, however small the pieces are in which it comes.
+    /// Skips a byte order mark, which may arrive in pieces.
     private func start() throws(CSVError) {
         started = true
         while filled < 3, !atEnd, CSVByte.byteOrderMark.starts(with: UnsafeBufferPointer(start: chunk, count: filled)) {
-            filled += try ask(into: filled)
+            filled += try readSource(into: filled)
         }
         if filled >= 3, CSVByte.byteOrderMark.elementsEqual(UnsafeBufferPointer(start: chunk, count: 3)) {
             position = 3
@@ -263,7 +261,6 @@ public final class CSVReader {
         }
     }
 
-    @inline(__always)
     private func hasMore() throws(CSVError) -> Bool {
         if position < filled { return true }
         return try refill()
@@ -273,11 +270,11 @@ public final class CSVReader {
         if atEnd { return false }
         position = 0
         filled = 0
-        filled = try ask(into: 0)
+        filled = try readSource(into: 0)
         return filled > 0
     }
 
-    private func ask(into offset: Int) throws(CSVError) -> Int {
+    private func readSource(into offset: Int) throws(CSVError) -> Int {
         if Interruption.isDue { throw failure(.stopped, Interruption.message) }
         let room = Self.chunkSize - offset
         let count = try source(UnsafeMutableRawBufferPointer(start: chunk + offset, count: room))

@@ -1,4 +1,4 @@
-/// One row's cells, byte for byte, in a buffer that the next row uses again.
+/// The cells of one row, in a reusable buffer.
 public struct CSVRow: Sendable {
     @usableFromInline private(set) var bytes: [UInt8] = []
     @usableFromInline private(set) var ends: [Int] = []
@@ -6,17 +6,17 @@ public struct CSVRow: Sendable {
     /// An empty row.
     public init() {}
 
-    /// How many cells the row has.
+    /// The number of cells.
     @inlinable public var count: Int { ends.count }
 
-    /// Where a cell, counted from 0, is in the row's bytes.
+    /// The range of a cell, counted from 0, in the row's bytes.
     ///
     /// - Precondition: the row has that cell.
     @inlinable public func range(of cell: Int) -> Range<Int> {
         (cell == 0 ? 0 : ends[cell - 1])..<ends[cell]
     }
 
-    /// Calls a function with the bytes of all the row's cells, one cell after the other, which `range(of:)` tells apart.
+    /// Calls a function with the bytes of all cells, concatenated; `range(of:)` has their bounds.
     @inlinable public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -58,17 +58,14 @@ public struct CSVRow: Sendable {
         ends.removeAll(keepingCapacity: true)
     }
 
-    @inline(__always)
     mutating func append(_ run: UnsafeBufferPointer<UInt8>) {
         bytes.append(contentsOf: run)
     }
 
-    @inline(__always)
     mutating func append(_ byte: UInt8) {
         bytes.append(byte)
     }
 
-    @inline(__always)
     mutating func endCell() {
         ends.append(bytes.count)
     }

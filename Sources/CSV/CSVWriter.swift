@@ -1,16 +1,17 @@
-/// Writes comma-separated values (RFC 4180) that `CSVReader`, and others, read back byte for byte.
+/// Writes comma-separated values (RFC 4180), which `CSVReader` reads back byte for byte.
 ///
-/// A cell is quoted only where it must be. The rows gather in `bytes`; who writes much takes them from time to time.
+/// A cell is quoted only if necessary. Rows accumulate in `bytes`; for long output the caller takes them from time to
+/// time.
 public struct CSVWriter: Sendable {
-    /// How rows end.
+    /// The line end of rows.
     public enum LineEnd: Sendable {
-        /// As RFC 4180 has it.
+        /// The line end of RFC 4180.
         case crlf
-        /// As Unix has it.
+        /// The line end of Unix.
         case lf
     }
 
-    /// What was written and not yet taken.
+    /// The bytes written and not taken yet.
     public private(set) var bytes: [UInt8] = []
 
     private let delimiter: UInt8
@@ -28,7 +29,7 @@ public struct CSVWriter: Sendable {
         self.lineEnd = lineEnd
     }
 
-    /// Adds a cell to the row that is being written.
+    /// Adds a cell to the current row.
     @inlinable public mutating func append(_ cell: some Collection<UInt8>) {
         if cell.withContiguousStorageIfAvailable({ append(bytes: $0) }) == nil {
             Array(cell).withUnsafeBufferPointer { append(bytes: $0) }
@@ -52,14 +53,14 @@ public struct CSVWriter: Sendable {
         isStart = false
     }
 
-    /// Adds a cell of text to the row that is being written.
+    /// Adds a cell of text to the current row.
     public mutating func append(_ cell: String) {
         append(cell.utf8)
     }
 
-    /// Ends the row that is being written. A row without cells leaves an empty line, which readers skip.
+    /// Ends the current row. A row without cells is an empty line, which readers skip.
     public mutating func endRow() {
-        // Else the row would be an empty line.
+        // Without quotes the row would be an empty line.
         if rowIsOneEmptyCell { bytes += [CSVByte.quote, CSVByte.quote] }
         if lineEnd == .crlf { bytes.append(CSVByte.cr) }
         bytes.append(CSVByte.lf)
@@ -74,7 +75,7 @@ public struct CSVWriter: Sendable {
         endRow()
     }
 
-    /// Hands over what was written, and forgets it.
+    /// Removes and returns the bytes written so far.
     public mutating func take() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes
@@ -85,7 +86,7 @@ public struct CSVWriter: Sendable {
         where byte == delimiter || byte == CSVByte.quote || byte == CSVByte.cr || byte == CSVByte.lf {
             return true
         }
-        // At the start of the text it would be taken for a byte order mark.
+        // At the start of the text it would be read as a byte order mark.
         return isStart && cell.starts(with: CSVByte.byteOrderMark)
     }
 }

@@ -5,15 +5,15 @@ public import Images
 public import Items
 import PropertyList
 
-/// Items as a page to look at: thumbnails, fields, search, sort and totals, in files that need no server and no network.
+/// Items as a web page: thumbnails, fields, search, sort and totals, in files that need no server and no network.
 public struct Gallery {
-    /// What was written.
+    /// A summary of the written files.
     public struct Summary: Sendable, Hashable {
         public var items = 0
         public var pictures = 0
-        /// Pictures that could not be read, by key, and why.
+        /// The reasons for unreadable pictures, by key.
         public var failures: [String: String] = [:]
-        /// The page to open.
+        /// The path of the page.
         public var page = ""
     }
 
@@ -33,33 +33,34 @@ public struct Gallery {
     private let title: String
 
     /// - Parameters:
-    ///   - images: where the items' pictures are.
-    ///   - title: of the page, plain text.
-    ///   - layer: the file system that the page is written to.
+    ///   - images: the store of the items' pictures.
+    ///   - title: the page's title, plain text.
+    ///   - layer: the file system for the output.
     public init(images: ImageStore, title: String, using layer: any FileLayer = PosixFileLayer()) {
         self.images = images
         self.title = title
         self.layer = layer
     }
 
-    /// Writes `index.html` and what it needs into a folder, which is made when it is not there and else is empty or holds
-    /// an earlier gallery.
+    /// Writes `index.html` and its files into a folder, which is created if it is missing, and else must be empty or
+    /// hold an earlier gallery.
     ///
     /// - Parameters:
-    ///   - items: what is shown, in this order.
+    ///   - items: the items, in order.
     ///   - folder: the folder's path.
-    ///   - replaces: whether files that no gallery wrote may be replaced.
-    ///   - progress: told after each item how many are done; what it throws ends the work, and there is no page then.
-    /// - Returns: what was written. A picture that cannot be read is no error: its item is shown without.
-    /// - Throws: `FileError` when a file cannot be written, or the folder holds something else; `StoreError` for an item that was removed.
-    ///   O(n), and a decoding for each picture.
+    ///   - replaces: whether other files may be replaced.
+    ///   - progress: called after each item with the number of finished ones; an error from it ends the work, without a
+    ///     page.
+    /// - Returns: the summary. An unreadable picture is no error: its item has none.
+    /// - Throws: `FileError` when a file cannot be written, or the folder holds other files; `StoreError` for a removed
+    ///   item. O(n), with one decoding per picture.
     public func write(
         _ items: [Item], to folder: String, replaces: Bool = false, progress: (Int) throws -> Void = { _ in }
     ) throws -> Summary {
         var summary = Summary()
         try layer.makeDirectories(folder)
         if !replaces { try checkOwner(of: folder) }
-        // It claims the folder: the next gallery may go over what an interrupted one left.
+        // The style sheet is first: it marks the folder, so that a later gallery may replace an interrupted one.
         try write(Array(GalleryStyle.css.utf8), "gallery.css", in: folder)
         var custom: Set<String> = []
         var entries: [Entry] = []
@@ -81,7 +82,7 @@ public struct Gallery {
         for kind in [GalleryPicture.pictures, GalleryPicture.thumbnails] where work.contains(where: { $0 != nil }) {
             try layer.makeDirectories(PathText.join(folder, kind))
         }
-        // Nearly all of the time goes here.
+        // Nearly all of the time is spent here.
         try ParallelWork.forEach(work.count) { number in
             ImageLibrary.besideOthers { work[number]?.write() }
         } consume: { number, result in
@@ -103,13 +104,13 @@ public struct Gallery {
         let contents = Contents(fields: Self.domain + custom.sorted(), items: entries)
         try write(try javaScript(contents), "items.js", in: folder)
         try write(Array(GalleryScript.javaScript.utf8), "gallery.js", in: folder)
-        // The page comes last: it is there when all that it needs is.
+        // The page is last, after its files.
         try write(Array(GalleryPage.html(title: title).utf8), "index.html", in: folder)
         summary.page = PathText.join(folder, "index.html")
         return summary
     }
 
-    /// Refuses a folder that holds something else than a gallery: pages and pictures of others are not written over.
+    /// Refuses a folder with other files than a gallery's.
     private func checkOwner(of folder: String) throws(FileError) {
         let names = try layer.list(folder)
         guard !names.isEmpty else { return }
@@ -136,7 +137,7 @@ public struct Gallery {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let json = String(decoding: try encoder.encode(contents), as: UTF8.self)
-        // As a text: in an object that JavaScript itself reads, a field __proto__ would be no field.
+        // As text, because a field __proto__ of an object literal would be lost.
         return Array("window.gallery = JSON.parse(".utf8) + Array(try encoder.encode(json)) + Array(");\n".utf8)
     }
 

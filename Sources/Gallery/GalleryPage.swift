@@ -1,6 +1,6 @@
-/// The gallery's page: it needs nothing but the files beside it.
+/// The gallery's page, which needs only the files beside it.
 enum GalleryPage {
-    /// What tells a page of ours from one that somebody else wrote.
+    /// Marks a page of a gallery.
     static let marker = #"<meta name="generator" content="Cubby">"#
 
     /// - Parameter title: plain text.

@@ -1,9 +1,9 @@
 import Files
 import Images
 
-/// A picture of a gallery: the files that are made of the one in the store; on any thread.
+/// The files of one picture in a gallery. Usable on any thread.
 struct GalleryPicture: Sendable {
-    /// The folders in the gallery's.
+    /// The subfolders of the gallery.
     static let pictures = "pictures"
     static let thumbnails = "thumbnails"
     /// The longest side of a picture in the gallery, in pixels.
@@ -19,9 +19,9 @@ struct GalleryPicture: Sendable {
 
     /// - Parameters:
     ///   - file: the picture in the store.
-    ///   - number: its item's, from 1.
-    ///   - folder: the gallery's, with its two folders.
-    ///   - layer: the file system that the gallery is written to.
+    ///   - number: its item's number, from 1.
+    ///   - folder: the gallery's folder, with its two subfolders.
+    ///   - layer: the file system for the output.
     init(_ file: PictureFile, number: Int, folder: String, layer: any FileLayer) {
         self.file = file
         self.folder = folder
@@ -35,7 +35,7 @@ struct GalleryPicture: Sendable {
             let image = try file.open()
             let side = Self.pictureSize
             let isLarge = image.width > side || image.height > side
-            // What the store keeps holds no metadata as a rule, and would only lose by another coding.
+            // Files of the store usually have no metadata, and another encoding would only lose quality.
             let bare = isLarge ? nil : image.bareJPEG
             let picture: [UInt8]
             if let bare {
@@ -64,7 +64,7 @@ struct GalleryPicture: Sendable {
         }
     }
 
-    /// A name that is one in a URL as well: keys that are not plain get a number.
+    /// A name that is valid in a URL; other keys are replaced by a number.
     private static func fileName(_ key: String, _ number: Int) -> String {
         let isPlain = key.utf8.allSatisfy {
             switch $0 {

@@ -4,7 +4,7 @@ enum GalleryScript {
         "use strict";
         (() => {
           const { fields, items } = window.gallery;
-          // A field may have the name of something that every object has: toString, __proto__.
+          // A field may have the name of a member of every object: toString, __proto__.
           for (const item of items) item.values = new Map(Object.entries(item.values));
           const byId = (id) => document.getElementById(id);
           const cards = byId("cards"), detail = byId("detail"), more = byId("more"), search = byId("search");
@@ -12,7 +12,7 @@ enum GalleryScript {
           const step = 120, money = "valueInDollars";
           let shown = [], drawn = 0, current = 0, descending = false;
 
-          // Text only: what an item says is never read as HTML.
+          // Only text is inserted: items are never parsed as HTML.
           const element = (name, attributes = {}, ...children) => {
             const node = document.createElement(name);
             for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
@@ -32,7 +32,8 @@ enum GalleryScript {
           const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
           const compare = (a, b) =>
             typeof a === "number" && typeof b === "number" ? a - b : collator.compare(said(a), said(b));
-          // Each field's order is made once: typing filters it. What lacks the field comes last, whichever way round.
+          // The order of each field is computed once, and typing filters it. Items without the field come last in both
+          // directions.
           const orders = new Map();
           const ordered = (field) => {
             if (!field) return descending ? items.slice().reverse() : items;
@@ -188,7 +189,7 @@ enum GalleryScript {
             return values.size > 1 && values.size <= Math.max(12, items.length / 2);
           };
           const groups = fields.filter((field) => field !== money && field !== "itemKey" && field !== "name" && few(field));
-          // Where no field groups, the dearest items are a chart of their own.
+          // Without a grouping field the chart shows the most valuable items.
           if (!groups.length && items.length > 1 && items.some((item) => item.values.get(money))) groups.push("name");
           group.append(...groups.map((field) => element("option", { value: field }, field)));
           if (!groups.length) group.parentElement.hidden = true;

@@ -1,6 +1,6 @@
 /// The gallery's style sheet: a grid that fits a phone and a wall, light and dark.
 enum GalleryStyle {
-    /// What the style sheet begins with: it is the first file of a gallery, and claims the folder for it.
+    /// The first line of the style sheet, the first file of a gallery, which marks the folder.
     static let marker = "/* A gallery of Cubby's. */"
 
     static let css = """

@@ -1,6 +1,6 @@
 import PropertyList
 
-/// A field's value as `items.js` has it: JSON, with dates as ISO 8601 and of data its length alone.
+/// A field's value in `items.js`: JSON, with dates as ISO 8601 and data as its length.
 indirect enum GalleryValue: Encodable {
     case text(String)
     case integer(Int64)
@@ -9,7 +9,7 @@ indirect enum GalleryValue: Encodable {
     case list([GalleryValue])
     case object([String: GalleryValue])
 
-    /// - Returns: nil for what JSON and a page have no form for.
+    /// - Returns: nil for values without a representation.
     init?(_ value: PropertyListValue) {
         switch value {
         case .string(let text): self = .text(text)

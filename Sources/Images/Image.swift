@@ -2,18 +2,18 @@ public import Files
 import PropertyList
 import Wording
 
-/// A picture: the bytes of a file, decoded when its pixels are first needed, or pixels that were made.
+/// A picture: the bytes of a file, decoded on first access to the pixels, or pixels in memory.
 ///
-/// Its size and format are known from the header alone. Whatever comes out is upright and in sRGB. JPEG and PNG files can
-/// be held, measured and handed on without libvips; everything else opens it, on first use.
+/// Its size and format come from the header. All output is upright and in sRGB. JPEG and PNG files can be held,
+/// measured and passed on without libvips, which is loaded on first use otherwise.
 public final class Image: Sendable {
     /// Upright, in pixels.
     public let width: Int
     /// Upright, in pixels.
     public let height: Int
-    /// The format of the file that the picture came in; nil when it was made, by resizing for example.
+    /// The format of the picture's file; nil for a picture made in memory, for example by resizing.
     public let format: ImageFormat?
-    /// The memory that it takes.
+    /// The memory of the picture in bytes.
     public let byteCount: Int
 
     private let source: ImageLibrary.Source
@@ -22,8 +22,8 @@ public final class Image: Sendable {
     /// Reads a picture from a file.
     ///
     /// - Parameters:
-    ///   - path: the file; its name says nothing about its format.
-    ///   - limits: what is refused.
+    ///   - path: the file; its name does not determine the format.
+    ///   - limits: the limits.
     ///   - layer: the file system.
     /// - Returns: the picture.
     /// - Throws: `ImageError` when the file cannot be read or `init(bytes:limits:)` refuses its bytes.
@@ -43,12 +43,12 @@ public final class Image: Sendable {
         }
     }
 
-    /// A picture from a file's bytes.
+    /// Makes a picture of a file's bytes.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
-    ///   - limits: what is refused.
-    /// - Throws: `ImageError` when they are of no known format, cut short, or more than the limits allow.
+    ///   - limits: the limits.
+    /// - Throws: `ImageError` for an unknown format, truncated bytes, or a picture beyond the limits.
     public init(bytes: [UInt8], limits: ImageLimits = ImageLimits()) throws(ImageError) {
         guard bytes.count <= limits.bytes else {
             throw ImageError(
@@ -71,11 +71,11 @@ public final class Image: Sendable {
         byteCount = bytes.count
     }
 
-    /// A picture of pixels at hand.
+    /// Makes a picture of pixels.
     ///
     /// - Parameters:
-    ///   - pixels: what it shows.
-    ///   - limits: what is refused of what is made from it.
+    ///   - pixels: the pixels.
+    ///   - limits: the limits of pictures made from it.
     public init(pixels: ImagePixels, limits: ImageLimits = ImageLimits()) {
         width = pixels.width
         height = pixels.height
@@ -101,23 +101,23 @@ public final class Image: Sendable {
         return (header.width, header.height)
     }
 
-    // MARK: - What comes out
+    // MARK: - Output
 
-    /// The file's own bytes when it is a JPEG file, as it came; nil otherwise.
-    public var encodedJPEG: [UInt8]? {
+    /// The unchanged bytes of a JPEG file; nil otherwise.
+    var encodedJPEG: [UInt8]? {
         guard format == .jpeg, case .encoded(let bytes, _, _) = source else { return nil }
         return bytes
     }
 
-    /// The file's own bytes when it is a JPEG file that holds a picture and nothing else, upright as it is; nil otherwise.
-    public var bareJPEG: [UInt8]? {
+    /// The unchanged bytes of an upright JPEG file without metadata; nil otherwise.
+    package var bareJPEG: [UInt8]? {
         guard let bytes = encodedJPEG, let header = JPEGHeader.read(bytes), !header.hasMetadata else { return nil }
         return bytes
     }
 
-    /// What the picture's file says of the camera, the time and the place; empty for pixels and where it says nothing.
+    /// The metadata of the picture's file: camera, time, place. Empty for pixels and for a file without metadata.
     ///
-    /// - Throws: `ImageError` when libvips, which reads it, cannot be used, or the file cannot be opened.
+    /// - Throws: `ImageError` when libvips is missing, or the file cannot be opened.
     public func metadata() throws(ImageError) -> ImageMetadata {
         guard case .encoded(let bytes, _, _) = source else { return ImageMetadata(fields: []) }
         return ImageMetadata(fields: try ImageLibrary.exif(bytes, limits: limits))
@@ -126,12 +126,11 @@ public final class Image: Sendable {
     /// The picture as a JPEG file; transparency becomes white.
     ///
     /// - Parameters:
-    ///   - quality: 0 (smallest) to 1 (best); what is beyond counts as these.
-    ///   - sizing: the size to give it on the way, which costs less than resizing first.
-    ///   - metadata: what is kept of what the file says beside the picture; without being asked nothing, the place of a
-    ///     home least of all.
+    ///   - quality: 0 (smallest) to 1 (best); other values are clamped.
+    ///   - sizing: the size of the output; cheaper than resizing first.
+    ///   - metadata: the metadata to keep; none by default, since it may have the place of a home.
     /// - Returns: the file's bytes.
-    /// - Throws: `ImageError` when it cannot be decoded or made.
+    /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
     public func jpegData(
         quality: Double = 0.5, sizing: ImageSizing? = nil, metadata: ImageMetadata.Kept = .nothing
     ) throws(ImageError) -> [UInt8] {
@@ -141,43 +140,43 @@ public final class Image: Sendable {
 
     /// The picture as a PNG file, without metadata.
     ///
-    /// - Parameter sizing: the size to give it on the way.
+    /// - Parameter sizing: the size of the output.
     /// - Returns: the file's bytes.
-    /// - Throws: `ImageError` when it cannot be decoded or made.
+    /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
     public func pngData(sizing: ImageSizing? = nil) throws(ImageError) -> [UInt8] {
         try render(sizing, as: .png).bytes
     }
 
-    /// The picture in another size. A file is decoded no larger than that needs.
+    /// Resizes the picture. A file is decoded no larger than necessary.
     ///
     /// - Parameters:
     ///   - width: in pixels.
     ///   - height: in pixels.
-    ///   - mode: how proportions that differ are dealt with.
+    ///   - mode: the treatment of different proportions.
     /// - Returns: a picture of pixels, without a format.
-    /// - Throws: `ImageError` when it cannot be decoded or made.
+    /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
     public func resized(width: Int, height: Int, mode: ImageSizing.Mode = .fit) throws(ImageError) -> Image {
         Image(pixels: try pixels(sizing: ImageSizing(width: width, height: height, mode: mode)), limits: limits)
     }
 
-    /// The picture's pixels in a size, with opacity where it has any.
+    /// The picture's pixels in a size, with an alpha channel if it has transparency.
     ///
     /// - Parameter sizing: the size.
     /// - Returns: pixels of three or four channels.
-    /// - Throws: `ImageError` when it cannot be decoded or made.
+    /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
     public func pixels(sizing: ImageSizing) throws(ImageError) -> ImagePixels {
         try pixels(of: try render(sizing, as: .pixels))
     }
 
-    /// The picture's pixels, red, green and blue, in a size; for drawing in a terminal.
+    /// The picture's RGB pixels in a size, for display in a terminal.
     ///
     /// - Parameters:
-    ///   - sizing: the size; nil is the picture's own.
-    ///   - background: the grey behind what is transparent, 0 to 255.
-    ///   - isReduced: whether there are to be at most 256 colours, dithered.
+    ///   - sizing: the size; nil for the picture's own.
+    ///   - background: the grey behind transparent pixels, 0 to 255.
+    ///   - isReduced: whether to reduce the picture to 256 colours, dithered.
     /// - Returns: pixels of three channels.
-    /// - Throws: `ImageError` when it cannot be decoded or made.
-    public func rgb(
+    /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
+    package func rgb(
         sizing: ImageSizing? = nil, background: UInt8 = 255, isReduced: Bool = false
     ) throws(ImageError) -> ImagePixels {
         try pixels(of: try render(sizing, as: .rgb(background: background, isReduced: isReduced)))
@@ -186,7 +185,7 @@ public final class Image: Sendable {
     private func render(
         _ sizing: ImageSizing?, as kind: ImageLibrary.Kind, _ metadata: ImageMetadata.Kept = .nothing
     ) throws(ImageError) -> ImageLibrary.Output {
-        // In its own size it is not resampled.
+        // The picture's own size needs no resampling.
         let isOwnSize = sizing.map { $0.width == width && $0.height == height } ?? true
         return try ImageLibrary.render(source, isOwnSize ? nil : sizing, as: kind, metadata: metadata, limits: limits)
     }

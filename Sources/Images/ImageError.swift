@@ -1,36 +1,36 @@
 public import Files
 import Items
 
-/// Why a picture could not be read, made, found or kept.
+/// An error in reading, making, finding or storing a picture.
 public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of what can go wrong. New ones may be added.
+    /// The kinds of errors. New ones may be added.
     public enum Code: String, Sendable, Hashable {
         /// The file could not be read; `fileError` has the system's reason.
         case unreadable
-        /// The bytes are of no format that is read.
+        /// The format is unknown.
         case notAPicture
-        /// The picture is cut short, or its contents contradict themselves.
+        /// The picture is truncated or inconsistent.
         case damaged
         /// More pixels than `ImageLimits.pixels`.
         case tooManyPixels
         /// More bytes than `ImageLimits.bytes`.
         case tooManyBytes
-        /// libvips is needed and cannot be used.
+        /// libvips is required and not available.
         case libraryMissing
-        /// The picture cannot be made in that size or format.
+        /// The picture cannot be encoded in that size or format.
         case cannotMake
-        /// The key cannot be a file's name, or is one of the store's own files.
+        /// The key is no valid file name, or a name of the store's own files.
         case badKey
         /// The file could not be written; `fileError` has the system's reason.
         case unwritable
     }
 
     public let code: Code
-    /// What happened, to which picture, and what to do.
+    /// The problem, the picture, and the remedy.
     public let message: String
-    /// The file, when one is to blame.
+    /// The file, if the error has one.
     public let path: String?
-    /// What the file system said, when it is to blame.
+    /// The file system's error, if there is one.
     public let fileError: FileError?
 
     public var description: String { message }
@@ -42,7 +42,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         self.fileError = fileError
     }
 
-    /// The attachments' error as this one.
+    /// Converts an error of the attachments.
     init(_ code: Code, _ error: StoreError) {
         self.code = code
         message = error.message
@@ -50,7 +50,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         fileError = error.cause as? FileError
     }
 
-    /// The file system's error as this one.
+    /// Converts an error of the file system.
     package init(_ code: Code, _ error: FileError) {
         self.code = code
         message = error.message

@@ -1,16 +1,16 @@
 import CImaging
 import CPlatform
 
-/// libvips as Swift sees it: bytes in, bytes out, errors in words.
+/// The Swift interface of libvips: bytes in, bytes out, errors as text.
 package enum ImageLibrary {
-    /// What is decoded: a file's bytes, or pixels.
+    /// The input: a file's bytes, or pixels.
     enum Source {
-        /// With its size, upright, once it is known.
+        /// A file, with its upright size if it is known.
         case encoded([UInt8], width: Int = 0, height: Int = 0)
         case pixels(ImagePixels)
     }
 
-    /// What comes out.
+    /// The output.
     struct Output {
         var width: Int
         var height: Int
@@ -22,20 +22,20 @@ package enum ImageLibrary {
         /// Quality 1 to 100.
         case jpeg(quality: Int)
         case png
-        /// Transparency becomes a grey, 0 to 255; of at most 256 colours, if they are to be reduced.
+        /// RGB over a grey background, 0 to 255, reduced to 256 colours if requested.
         case rgb(background: UInt8, isReduced: Bool)
         case pixels
     }
 
-    /// Opens the library when that has not been tried yet.
+    /// Opens the library on the first call.
     ///
-    /// - Throws: `ImageError` with code `libraryMissing`, which says what to install.
+    /// - Throws: `ImageError` with code `libraryMissing` and the package to install.
     static func load() throws(ImageError) {
         var result = cimaging_result()
         try check(cimaging_load(&result), result, limits: ImageLimits())
     }
 
-    /// Works on pictures on this thread beside other threads that do so, too.
+    /// Runs a function on this thread in parallel with others that process pictures.
     package static func besideOthers<Value>(_ body: () -> Value) -> Value {
         cimaging_set_beside_others(1)
         defer { cimaging_set_beside_others(0) }
@@ -50,7 +50,7 @@ package enum ImageLibrary {
         return (Int(result.width), Int(result.height))
     }
 
-    /// The fields of the EXIF segment by libvips's names (`ifd0-Make`) and in its words, without decoding.
+    /// The fields of the EXIF segment with libvips's names (`ifd0-Make`) and texts, without decoding.
     static func exif(_ bytes: [UInt8], limits: ImageLimits) throws(ImageError) -> [(name: String, text: String)] {
         var result = cimaging_result()
         let status = withSource(.encoded(bytes), limits) { cimaging_exif(&$0, &result) }
@@ -119,7 +119,7 @@ package enum ImageLibrary {
         _ source: Source, _ limits: ImageLimits, _ body: (inout cimaging_source) -> cimaging_status
     ) -> cimaging_status {
         var raw = cimaging_source()
-        // Four bytes a pixel of what a script may still take.
+        // Four bytes per pixel of the memory that a script may still use.
         raw.pixel_limit = min(Int64(limits.pixels), max(cubby_work_room() / 4, 0))
         let bytes: [UInt8]
         switch source {
@@ -157,7 +157,7 @@ package enum ImageLibrary {
         }
     }
 
-    /// The library's first line; the ones after it are what followed from it.
+    /// The first line of the library's message; later lines are consequences.
     private static func words(of result: cimaging_result) -> String {
         withUnsafeBytes(of: result.message) { buffer in
             let line = buffer.prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }

@@ -1,11 +1,11 @@
-/// How large a picture may be before it is refused, unread.
+/// The limits of pictures, checked before decoding.
 public struct ImageLimits: Sendable, Hashable {
-    /// The largest limit that makes sense: so many take 16 GB.
-    public static let mostPixels = 1 << 32
+    /// The largest useful limit, 16 GB of pixels.
+    package static let mostPixels = 1 << 32
 
-    /// The most pixels, width times height; checked against the header, before anything is decoded.
+    /// The maximal number of pixels; checked against the header before decoding.
     public var pixels: Int
-    /// The most bytes of a file.
+    /// The maximal size of a file in bytes.
     public var bytes: Int
 
     public init(pixels: Int = 268_000_000, bytes: Int = 512 << 20) {

@@ -1,4 +1,4 @@
-/// What a camera wrote beside the pixels: the fields of EXIF 2.3 by their standard names, `DateTimeOriginal` for example.
+/// The metadata of a picture: the fields of EXIF 2.3 by their standard names, such as `DateTimeOriginal`.
 public struct ImageMetadata: Sendable, Hashable {
     /// A field's value, by its EXIF type.
     public enum Value: Sendable, Hashable {
@@ -8,18 +8,18 @@ public struct ImageMetadata: Sendable, Hashable {
         case numbers([Double])
     }
 
-    /// What is kept of it in a file that is made.
+    /// The metadata to keep in an output file.
     public enum Kept: Sendable, Hashable {
         case nothing
-        /// EXIF, but neither the place nor what could tell it: maker's notes, comments, a thumbnail.
+        /// EXIF without the place and without fields that may contain it: maker's notes, comments, a thumbnail.
         case withoutLocation
         case everything
     }
 
-    /// The fields by name. Two directories that name the same field (the picture and its thumbnail) keep the picture's.
+    /// The fields by name. A field of both the picture and its thumbnail is the picture's.
     public let fields: [String: Value]
 
-    /// Degrees north and east, when the file tells a place.
+    /// Degrees north and east, if the file has a place.
     public var location: (latitude: Double, longitude: Double)? {
         guard let latitude, let longitude else { return nil }
         return (latitude, longitude)
@@ -27,13 +27,13 @@ public struct ImageMetadata: Sendable, Hashable {
     private let latitude: Double?
     private let longitude: Double?
 
-    /// - Parameter fields: libvips's names and words: `ifd2-FNumber`, `28/10 (f/2.8, Rational, 1 components, 8 bytes)`.
+    /// - Parameter fields: libvips's names and texts: `ifd2-FNumber`, `28/10 (f/2.8, Rational, 1 components, 8 bytes)`.
     init(fields: [(name: String, text: String)]) {
         var values: [String: Value] = [:]
         for (name, text) in fields {
             guard let dash = name.firstIndex(of: "-"), let value = Self.value(text) else { continue }
             let key = String(name[name.index(after: dash)...])
-            // Directory 1 is the thumbnail's.
+            // Directory 1 belongs to the thumbnail.
             if name.hasPrefix("ifd1"), values[key] != nil { continue }
             values[key] = value
         }
@@ -42,7 +42,7 @@ public struct ImageMetadata: Sendable, Hashable {
         longitude = Self.degrees(values["GPSLongitude"], values["GPSLongitudeRef"], negative: "W", limit: 180)
     }
 
-    /// `value (as people read it, Type, n components, m bytes)`; both of the first are free text where the type is ASCII.
+    /// `value (display form, Type, n components, m bytes)`; the first two are free text for the type ASCII.
     private static func value(_ text: String) -> Value? {
         guard let components = text.range(backwards: ", "), let typed = text[..<components].range(backwards: ", "),
             let kind = text[..<typed].range(backwards: ", ")
@@ -50,7 +50,7 @@ public struct ImageMetadata: Sendable, Hashable {
         let type = text[text.index(kind, offsetBy: 2)..<typed]
         let both = text[..<kind]
         if type == "ASCII" || type == "Undefined" {
-            // The value and its reading are the same here, with " (" between them.
+            // The value and its display form are equal here, separated by " (".
             let length = (both.count - 2) / 2
             let first = both.prefix(length)
             let value =
@@ -65,7 +65,7 @@ public struct ImageMetadata: Sendable, Hashable {
             ? .number(single) : Int64(exactly: single).map(Value.integer) ?? .number(single)
     }
 
-    /// `28/10` or `100`; a denominator of zero is no number.
+    /// `28/10` or `100`; nil for a denominator of zero.
     private static func number(_ text: Substring) -> Double? {
         let parts = text.split(separator: "/", maxSplits: 1)
         guard let first = parts.first, let numerator = Double(first) else { return nil }
@@ -84,10 +84,10 @@ public struct ImageMetadata: Sendable, Hashable {
 }
 
 extension StringProtocol {
-    /// Where a text is found first.
+    /// The index of a text's first occurrence.
     fileprivate func range(forwards text: String) -> Index? { firstRange(of: text)?.lowerBound }
 
-    /// Where a text is found last.
+    /// The index of a text's last occurrence.
     fileprivate func range(backwards text: String) -> Index? {
         var found: Index?
         var rest = self[...]

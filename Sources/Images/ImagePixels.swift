@@ -1,17 +1,17 @@
-/// A picture's decoded pixels: rows from the top, 8 bits a channel, sRGB.
+/// Decoded pixels: rows from the top, 8 bits per channel, sRGB.
 public struct ImagePixels: Sendable, Hashable {
     /// In pixels.
     public let width: Int
     /// In pixels.
     public let height: Int
-    /// Bytes a pixel: 3 for red, green, blue; 4 with opacity.
+    /// Bytes per pixel: 3 for RGB, 4 for RGBA.
     public let channels: Int
     /// `width * height * channels` of them.
     public let bytes: [UInt8]
 
-    /// Pixels at hand.
+    /// Makes pixels of bytes.
     ///
-    /// - Precondition: there are as many bytes as the size asks for, and 3 or 4 channels.
+    /// - Precondition: the number of bytes matches the size, and there are 3 or 4 channels.
     public init(width: Int, height: Int, channels: Int = 3, bytes: [UInt8]) {
         precondition(channels == 3 || channels == 4, "pixels have 3 or 4 channels")
         precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "pixels have a size")
@@ -22,7 +22,7 @@ public struct ImagePixels: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The pixels with opacity, clear beyond corners of a radius; what the arc crosses is as opaque as it is within.
+    /// The pixels with transparent rounded corners; pixels on the arc are partly transparent by coverage.
     ///
     /// - Parameter radius: in pixels, at most half of the shorter side.
     /// - Returns: pixels of four channels.

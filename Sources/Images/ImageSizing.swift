@@ -1,11 +1,11 @@
-/// The size that a picture is to have, and how it comes to it.
+/// A target size and the way to reach it.
 public struct ImageSizing: Sendable, Hashable {
     public enum Mode: Sendable, Hashable {
-        /// As large as fits into the size, in the picture's own proportions (aspect fit).
+        /// The largest size within the target, with the picture's proportions (aspect fit).
         case fit
-        /// The size exactly, filled from the middle; what is over is cut off (aspect fill).
+        /// Exactly the target size, filled from the middle and cropped (aspect fill).
         case fill
-        /// The size exactly, in its proportions.
+        /// Exactly the target size and its proportions.
         case stretch
     }
 

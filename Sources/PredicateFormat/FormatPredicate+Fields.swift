@@ -1,4 +1,4 @@
-/// Collecting the fields of a tree.
+/// Collects the fields of a tree.
 extension FormatPredicate {
     @usableFromInline
     static func fields(of node: PredicateNode) -> Set<String> {

@@ -7,7 +7,7 @@ import Wording
 ///                                   variables: ["word": .string("fluffy")])
 ///     predicate.evaluate { fields[$0] }
 ///
-/// Judging never fails: values of kinds that do not fit are unequal and without order, an absent value equals nil alone.
+/// Evaluation never fails: values of incomparable kinds are unequal and unordered, and an absent value equals only nil.
 public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// The text it was made from.
     public let source: String
@@ -15,7 +15,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// The condition as a tree, its variables replaced by their values.
     public let node: PredicateNode
 
-    /// The first keys of its key paths: the fields it asks an object for, `SELF` not among them.
+    /// The first keys of its key paths, which are the fields that it reads. `SELF` is not among them.
     public let fields: Set<String>
 
     @usableFromInline package let plan: PredicatePlan
@@ -32,8 +32,8 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         self.init(try parser.parse(), source: format, fieldOffsets: parser.fieldOffsets)
     }
 
-    /// A predicate from a tree, for which the source is its canonical text. A `MATCHES` whose text is no regular
-    /// expression never holds.
+    /// Makes a predicate from a tree; its source is the canonical text. A `MATCHES` with an invalid regular expression
+    /// never holds.
     public init(_ node: PredicateNode) {
         var offsets: [String: Int] = [:]
         for field in Self.fields(of: node) { offsets[field] = 0 }
@@ -50,8 +50,8 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
 
     /// The canonical text: keywords in capitals, text in double quotes, variables replaced by their values.
     ///
-    /// Compiled again it gives an equal predicate, unless a variable had a value that the language has no literal for
-    /// (a dictionary, a set).
+    /// Compiling this text gives an equal predicate, unless a variable's value has no literal in the language (a
+    /// dictionary, a set).
     public var format: String { node.description }
 
     public var description: String { format }
@@ -60,24 +60,25 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(node) }
 
-    // MARK: Judging
+    // MARK: Evaluation
 
-    /// Judges a record.
+    /// Evaluates the predicate for a record.
     ///
     /// - Returns: Whether the record satisfies the predicate. O(size of the predicate and of the values it reads).
     public func evaluate(_ record: some PredicateRecord) -> Bool {
         evaluate { record.value(forKey: $0) }
     }
 
-    /// Judges an object.
+    /// Evaluates the predicate for an object.
     ///
-    /// - Parameter lookup: Gives the value of a field, nil when the object has none. `SELF` asks for the object itself.
+    /// - Parameter lookup: Returns the value of a field, or nil when the object has none. The key `SELF` stands for the
+    ///   object itself.
     /// - Returns: Whether the object satisfies the predicate.
     public func evaluate(_ lookup: (String) -> PropertyListValue?) -> Bool {
         withoutActuallyEscaping(lookup) { PredicateEvaluator(lookup: $0).holds(plan) }
     }
 
-    /// Judges a value: the fields of a dictionary, or anything else as `SELF`.
+    /// Evaluates the predicate for a value: its fields are those of a dictionary, and `SELF` is the value.
     public func evaluate(value: PropertyListValue) -> Bool {
         evaluate { key in
             if key == PredicateKeyPath.selfKey { return value }
@@ -85,10 +86,10 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Compiles the predicate for objects of a type, for judging many of them.
+    /// Compiles the predicate for objects of one type, for evaluation over many of them.
     ///
-    /// - Parameter accessors: How to read a field, asked while compiling for each of `fields` and, where the predicate
-    ///   names it, for `SELF`.
+    /// - Parameter accessors: Returns the accessor of a field. It is called during compilation for each of `fields`,
+    ///   and for `SELF` if the predicate names it.
     /// - Returns: A closure that allocates nothing for comparisons of typed fields with numbers, dates and ASCII text.
     @inlinable
     public func compiled<Root>(accessors: (String) -> PredicateAccessor<Root>) -> (Root) -> Bool {
@@ -102,7 +103,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - knownFields: Their names.
     ///   - noun: What the error calls an object that has fields.
-    /// - Throws: An `unknownField` error at the first place of the first unknown one, with the nearest known names.
+    /// - Throws: An `unknownField` error at the first unknown field, with the nearest known names.
     public func check(knownFields: Set<String>, of noun: String = "record") throws(FormatPredicateError) {
         let unknown = fieldOffsets.filter { !knownFields.contains($0.key) }
         guard let (field, offset) = unknown.min(by: { $0.value < $1.value }) else { return }
@@ -113,9 +114,9 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
             suggestions: names)
     }
 
-    /// Checks that no comparison is between kinds that can never fit, the kinds of fields being known.
+    /// Checks that no comparison is between incompatible kinds, given the kinds of the fields.
     ///
-    /// - Parameter kinds: What the named fields hold, whenever they hold anything; others may hold whatever.
+    /// - Parameter kinds: The kinds of fields, by name. A field that is not listed may hold any kind.
     /// - Throws: A `typeMismatch` error.
     public func check(kinds: [String: PredicateKind]) throws(FormatPredicateError) {
         let checker = PredicateChecker(kindOfField: { kinds[$0] ?? .unknown })
@@ -128,14 +129,14 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
 
     // MARK: Indexes
 
-    /// What every matching object satisfies, of the form field, operator, constant: the parts of the outermost `AND`
-    /// that an index could serve. Empty when there are none.
-    public var indexableConstraints: [PredicateConstraint] {
+    /// The conditions of the form field, operator, constant that every matching object satisfies: the indexable parts
+    /// of the outermost `AND`.
+    package var indexableConstraints: [PredicateConstraint] {
         PredicateConstraint.constraints(of: node)
     }
 
-    /// Whether the constraints, together, say all that the predicate does.
-    public var isConstraintsOnly: Bool {
+    /// Whether the constraints together are equivalent to the predicate.
+    package var isConstraintsOnly: Bool {
         let parts: [PredicateNode] = if case .and(let parts) = node { parts } else { [node] }
         let constraints = indexableConstraints
         return constraints.count == parts.count && constraints.allSatisfy(\.isExact)

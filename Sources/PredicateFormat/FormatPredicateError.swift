@@ -1,20 +1,20 @@
-/// What is wrong with a predicate's format text, and where.
+/// An error in a predicate's format text, with its position.
 ///
-/// A predicate is a programmer's text: these errors come when it is compiled or checked, never while objects are judged.
+/// These errors occur when a predicate is compiled or checked, never during evaluation.
 public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of what can be wrong.
+    /// The kinds of errors.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The text does not follow the grammar.
         case syntax
-        /// A word or sign where an operator must stand is none.
+        /// A word or sign in an operator's place is no operator.
         case unknownOperator
-        /// A function or a collection operator such as `@count` has a name that does not exist.
+        /// A function or a collection operator such as `@count` does not exist.
         case unknownFunction
-        /// A field that nothing has.
+        /// No object has the field.
         case unknownField
-        /// A `$variable` that no value was given for.
+        /// A `$variable` has no value.
         case unknownVariable
-        /// Operands that can never satisfy their operator.
+        /// The kinds of the operands can never satisfy the operator.
         case typeMismatch
         /// The text behind `MATCHES` is no regular expression.
         case invalidPattern
@@ -22,22 +22,22 @@ public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConve
         case limitExceeded
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public let code: Code
 
-    /// What happened and what to do, in one sentence without the place.
+    /// The problem and its remedy in one sentence, without the position.
     public let message: String
 
-    /// The place in the format text, in UTF-8 bytes from 1; one past the end when something is missing there.
+    /// The position in the format text, in UTF-8 bytes from 1; one past the end when something is missing at the end.
     public let column: Int
 
     /// The whole format text.
     public let source: String
 
-    /// Names that were probably meant, nearest first.
+    /// Known names similar to the misspelt one, nearest first.
     public let suggestions: [String]
 
-    /// An error at a place in a format text.
+    /// An error at a position in a format text.
     public init(_ code: Code, _ message: String, column: Int, source: String, suggestions: [String] = []) {
         self.code = code
         self.message = message
@@ -46,12 +46,12 @@ public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConve
         self.suggestions = suggestions
     }
 
-    /// The message, the column, and the excerpt below.
+    /// The message, the column, and the excerpt.
     public var description: String {
         "predicate: \(message) (column \(column))\n\(excerpt)"
     }
 
-    /// The line of the format text that the error is in, shortened around the place, and a caret below it.
+    /// The line with the error, shortened around the error's column, and a caret under that column.
     public var excerpt: String {
         let reach = 48
         let bytes = Array(source.utf8)
@@ -66,7 +66,7 @@ public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConve
         return "    \(line)\n    \(String(repeating: " ", count: before.count))^"
     }
 
-    /// A tab or another control character would move the caret away from its place.
+    /// Control characters are replaced by a space, because a tab would move the caret off its column.
     private static func printable(_ character: Character) -> Character {
         character.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? character : " "
     }

@@ -1,6 +1,6 @@
 public import PropertyList
 
-/// A value of a program's own that predicates judge by its fields.
+/// A type of the program whose values predicates are evaluated for.
 ///
 ///     struct Lamp: PredicateRecord {
 ///         var room: String
@@ -10,9 +10,10 @@ public import PropertyList
 ///         }
 ///     }
 public protocol PredicateRecord {
-    /// The value of a field, by the name that predicates call it.
+    /// Returns the value of a field.
     ///
-    /// - Parameter key: The name; ``PredicateKeyPath/selfKey`` for the record itself, as far as it is a value.
-    /// - Returns: The value, nil where the record has none.
+    /// - Parameter key: The field's name; ``PredicateKeyPath/selfKey`` for the record itself, if it is representable as
+    ///   a value.
+    /// - Returns: The value, or nil when the record has none.
     func value(forKey key: String) -> PropertyListValue?
 }

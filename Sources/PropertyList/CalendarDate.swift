@@ -1,17 +1,17 @@
-/// A moment as the calendar and the clock of UTC show it (proleptic Gregorian).
-public struct CalendarDate: Sendable, Hashable {
-    public var year: Int
+/// A date in the proleptic Gregorian calendar with a time of day, in UTC.
+package struct CalendarDate: Sendable, Hashable {
+    package var year: Int
     /// 1 to 12.
-    public var month: Int
+    package var month: Int
     /// 1 to 31.
-    public var day: Int
-    public var hour: Int
-    public var minute: Int
+    package var day: Int
+    package var hour: Int
+    package var minute: Int
     /// Whole seconds, 0 to 59.
-    public var second: Int
+    package var second: Int
 
-    /// The calendar's view of a moment, cut to whole seconds; nil for one that is not finite or a million years away.
-    public init?(_ date: PropertyListDate) {
+    /// Truncates a date to whole seconds; nil for one that is not finite or a million years away.
+    package init?(_ date: PropertyListDate) {
         let seconds = date.secondsSince1970.rounded(.down)
         guard abs(seconds) < 3e13 else { return nil }
         let whole = Int(seconds)
@@ -21,8 +21,8 @@ public struct CalendarDate: Sendable, Hashable {
         (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60)
     }
 
-    /// The day of a count of days since 1970-01-01. Years are counted from March, so that the leap day comes last.
-    public static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    /// Converts days since 1970-01-01. Years are counted from March, so that the leap day comes last.
+    package static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -33,8 +33,8 @@ public struct CalendarDate: Sendable, Hashable {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
-    /// Days since 1970-01-01 of a day of the calendar; `month` is 1 to 12, `day` may run past its month's end.
-    public static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+    /// The days since 1970-01-01 of a calendar day; `month` is 1 to 12, `day` may exceed the month's length.
+    package static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
         let yearOfEra = shiftedYear - era * 400
@@ -42,8 +42,8 @@ public struct CalendarDate: Sendable, Hashable {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Days of a month.
-    public static func days(inMonth month: Int, of year: Int) -> Int {
+    /// The number of days of a month.
+    package static func days(inMonth month: Int, of year: Int) -> Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30
@@ -53,7 +53,7 @@ public struct CalendarDate: Sendable, Hashable {
 }
 
 extension CalendarDate {
-    /// `2026-11-21`, and `04:13:00`: the parts that every text of a date is made of.
+    /// `2026-11-21` and `04:13:00`, the common parts of all texts.
     fileprivate var texts: (day: String, time: String) {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let digits = String(abs(year))
@@ -63,14 +63,14 @@ extension CalendarDate {
 }
 
 extension PropertyListDate {
-    /// `2026-11-21 04:13:00 +0000`, as NSDate describes itself; a fraction of a second is cut off.
-    public var text: String {
+    /// `2026-11-21 04:13:00 +0000`, the description of NSDate, without the fraction of a second.
+    package var text: String {
         guard let texts = CalendarDate(self)?.texts else { return "\(secondsSinceReferenceDate) seconds since 2001" }
         return "\(texts.day) \(texts.time) +0000"
     }
 
-    /// `2026-11-21T04:13:00Z`, cut to whole seconds; nil outside the years 0 to 9999.
-    public var iso8601Text: String? {
+    /// `2026-11-21T04:13:00Z`, truncated to whole seconds; nil outside the years 0 to 9999.
+    package var iso8601Text: String? {
         guard let date = CalendarDate(self), (0...9999).contains(date.year) else { return nil }
         return "\(date.texts.day)T\(date.texts.time)Z"
     }

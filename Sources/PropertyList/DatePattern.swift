@@ -1,16 +1,16 @@
-/// A pattern of fields as Unicode has it and Cocoa's date formatters take it (`yyyy-MM-dd HH:mm`), in UTC and English.
+/// A date format pattern of Unicode (`yyyy-MM-dd HH:mm`), as in Cocoa's date formatters, in UTC and English.
 ///
-/// A run of one letter is a field, its length the form; text between apostrophes, and all that is no letter, stands for
-/// itself; two apostrophes are one.
-public struct DatePattern: Sendable, Hashable {
+/// A run of one letter is a field, and its length selects the form. Text between apostrophes and all other characters
+/// are literal; two apostrophes are one.
+package struct DatePattern: Sendable, Hashable {
     private enum Piece: Sendable, Hashable {
         case text(String)
         case field(Character, Int)
     }
 
-    /// The letters that are fields: era, year, quarter, month, day, day of the year, weekday, half of the day, hours,
-    /// minute, second, its fraction, and the zone.
-    public static let letters = "GyuQqMLdDEcaHhKkmsSzZXxv"
+    /// The field letters: era, year, quarter, month, day, day of the year, weekday, half of the day, hours, minute,
+    /// second, its fraction, and the zone.
+    package static let letters = "GyuQqMLdDEcaHhKkmsSzZXxv"
 
     private static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -21,8 +21,8 @@ public struct DatePattern: Sendable, Hashable {
     private var pieces: [Piece] = []
 
     /// - Parameter text: the pattern.
-    /// - Throws: ``DatePatternError`` for a letter that is no field, and an apostrophe that is not closed.
-    public init(_ text: String) throws(DatePatternError) {
+    /// - Throws: ``DatePatternError`` for an unknown letter and an unclosed apostrophe.
+    package init(_ text: String) throws(DatePatternError) {
         var rest = Substring(text)
         var plain = ""
         func isLetter(_ character: Character) -> Bool { character.isASCII && character.isLetter }
@@ -61,8 +61,8 @@ public struct DatePattern: Sendable, Hashable {
         throw DatePatternError(.openQuote)
     }
 
-    /// The date in this form; nil for one that the calendar does not reach.
-    public func text(of date: PropertyListDate) -> String? {
+    /// The formatted date; nil for one outside the calendar's range.
+    package func text(of date: PropertyListDate) -> String? {
         guard let calendar = CalendarDate(date) else { return nil }
         let fraction = date.secondsSince1970 - date.secondsSince1970.rounded(.down)
         return pieces.map { piece in
@@ -78,7 +78,7 @@ public struct DatePattern: Sendable, Hashable {
         case "G":
             return date.year > 0 ? (count == 4 ? "Anno Domini" : "AD") : (count == 4 ? "Before Christ" : "BC")
         case "y":
-            // The year of its era: before the year 1 comes 1 BC.
+            // The year of the era: 1 BC precedes the year 1.
             let year = date.year > 0 ? date.year : 1 - date.year
             return padded(count == 2 ? year % 100 : year, count)
         case "u": return padded(date.year, count)
@@ -101,7 +101,7 @@ public struct DatePattern: Sendable, Hashable {
         case "m": return padded(date.minute, count)
         case "s": return padded(date.second, count)
         case "S":
-            // Cut, not rounded, as the seconds are; a little is given back for what binary fractions lack.
+            // Truncated, as the seconds are; the addend compensates for the rounding of binary fractions.
             let digits = String(Int(fraction * 1e6 + 0.01))
             let six = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
             return String(six.prefix(count)) + String(repeating: "0", count: max(0, count - 6))

@@ -1,16 +1,16 @@
-/// Why a text is no pattern of date fields.
-public struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with it.
-    public enum Code: Sendable, Hashable {
+/// An error in a date format pattern.
+package struct DatePatternError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of error.
+    package enum Code: Sendable, Hashable {
         case unknownField(Character)
         case openQuote
     }
 
-    public let code: Code
+    package let code: Code
 
-    public init(_ code: Code) { self.code = code }
+    package init(_ code: Code) { self.code = code }
 
-    public var description: String {
+    package var description: String {
         switch code {
         case .unknownField(let letter):
             "'\(letter)' is no field of a date (yyyy, MM, dd, HH, mm, ss, EEE, … ; text goes between apostrophes, and strftime's fields begin with %)"

@@ -1,9 +1,9 @@
-/// Moments written as ISO 8601 has it: calendar, ordinal and week dates, with or without a time and a zone, in the basic
-/// and the extended form; a space may stand for the `T`, and before the zone. No zone is UTC.
+/// Parses ISO 8601 dates: calendar, ordinal and week dates, with or without a time and a zone, in the basic and the
+/// extended form. A space may replace the `T` and precede the zone. Without a zone the time is UTC.
 public struct ISO8601 {
     private var rest: Substring.UTF8View
 
-    /// The moment that a text names, or nil when it is none: every field is checked against the calendar.
+    /// The date of a text; nil when the text is invalid. Every field is checked against the calendar.
     public static func parse(_ text: String) -> PropertyListDate? {
         var parser = ISO8601(rest: text[...].utf8)
         guard let days = parser.day() else { return nil }
@@ -15,7 +15,7 @@ public struct ISO8601 {
             seconds = time - Double(zone)
         }
         guard parser.rest.isEmpty else { return nil }
-        // In the reference date's own scale, so that whole and binary fractions of a second stay exact.
+        // Computed relative to the reference date, so that whole and binary fractions of a second are exact.
         return PropertyListDate(
             secondsSinceReferenceDate: Double(days * 86400) - PropertyListDate.unixEpochOffset + seconds)
     }
@@ -26,7 +26,7 @@ public struct ISO8601 {
         return true
     }
 
-    /// Exactly so many digits.
+    /// Parses exactly `count` digits.
     private mutating func digits(_ count: Int) -> Int? {
         guard rest.prefix(count).count == count, rest.prefix(count).allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
@@ -37,7 +37,7 @@ public struct ISO8601 {
 
     private func digitsAhead() -> Int { rest.prefix { (0x30...0x39).contains($0) }.count }
 
-    /// Days since 1970.
+    /// Parses a date, in days since 1970.
     private mutating func day() -> Int? {
         guard let year = digits(4) else { return nil }
         let extended = take("-")
@@ -59,7 +59,7 @@ public struct ISO8601 {
         }
     }
 
-    /// Week 1 is the one with the year's first Thursday.
+    /// Week 1 contains the year's first Thursday.
     private mutating func week(of year: Int, extended: Bool) -> Int? {
         guard let week = digits(2), (1...53).contains(week) else { return nil }
         var weekday = 1
@@ -72,7 +72,7 @@ public struct ISO8601 {
         return monday + (week - 1) * 7 + weekday - 1
     }
 
-    /// Seconds since midnight.
+    /// Parses a time, in seconds since midnight.
     private mutating func time() -> Double? {
         guard let hour = digits(2), hour <= 24 else { return nil }
         var minute = 0
@@ -98,7 +98,7 @@ public struct ISO8601 {
         return Double(hour * 3600 + minute * 60 + second) + fraction
     }
 
-    /// Seconds east of UTC.
+    /// Parses a zone, in seconds east of UTC.
     private mutating func zone() -> Int? {
         if rest.isEmpty || take("Z") || take("z") { return 0 }
         let isWest = take("-")

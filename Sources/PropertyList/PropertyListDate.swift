@@ -1,11 +1,11 @@
 import Glibc
 
-/// A moment in time, as property lists store it: seconds since 2001-01-01T00:00:00Z.
+/// A point in time: seconds since 2001-01-01T00:00:00Z, as property lists store it.
 public struct PropertyListDate: Sendable, Hashable, Comparable {
     /// Seconds between 1970-01-01 and 2001-01-01, both at midnight UTC.
-    public static let unixEpochOffset: Double = 978_307_200
+    package static let unixEpochOffset: Double = 978_307_200
 
-    /// Seconds since 2001-01-01T00:00:00Z; finite in every value that a reader gives out.
+    /// Seconds since 2001-01-01T00:00:00Z; finite in every value from a reader.
     public var secondsSinceReferenceDate: Double
 
     public init(secondsSinceReferenceDate: Double) {
@@ -16,9 +16,9 @@ public struct PropertyListDate: Sendable, Hashable, Comparable {
         secondsSinceReferenceDate = secondsSince1970 - Self.unixEpochOffset
     }
 
-    public var secondsSince1970: Double { secondsSinceReferenceDate + Self.unixEpochOffset }
+    package var secondsSince1970: Double { secondsSinceReferenceDate + Self.unixEpochOffset }
 
-    /// The moment of the call, by the wall clock.
+    /// The current time of the wall clock.
     package static func now() -> PropertyListDate {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

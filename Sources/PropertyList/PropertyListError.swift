@@ -1,6 +1,6 @@
-/// Why a property list could not be read or written.
+/// An error in reading or writing a property list.
 public struct PropertyListError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The number Cocoa gives the failure, in the domain `NSCocoaErrorDomain`.
+    /// Cocoa's error number in the domain `NSCocoaErrorDomain`.
     public struct Code: RawRepresentable, Sendable, Hashable {
         public var rawValue: Int
 
@@ -8,22 +8,22 @@ public struct PropertyListError: Error, Sendable, Hashable, CustomStringConverti
             self.rawValue = rawValue
         }
 
-        /// The bytes are not a property list, or a damaged one.
+        /// The bytes are no property list, or a damaged one.
         public static let readCorrupt = Code(rawValue: 3840)
-        /// A format that is recognised and not supported.
+        /// The format is recognised and not supported.
         public static let readUnknownVersion = Code(rawValue: 3841)
-        /// The bytes could not be had.
+        /// The bytes could not be read.
         public static let readStream = Code(rawValue: 3842)
         /// The bytes could not be written.
         public static let writeStream = Code(rawValue: 3851)
-        /// A value that the format cannot hold.
+        /// The format cannot represent the value.
         public static let writeInvalid = Code(rawValue: 3852)
     }
 
     public var code: Code
-    /// What happened, and what to do about it where something can be done.
+    /// The problem and, if there is one, its remedy.
     public var message: String
-    /// Where in the input, in bytes from its start.
+    /// The offset in the input, in bytes.
     public var byteOffset: Int?
     /// The line of an XML property list, from 1.
     public var line: Int?

@@ -1,11 +1,11 @@
-/// The two forms of a property list in use.
+/// The formats of property lists.
 public enum PropertyListFormat: Sendable, Hashable {
     /// Apple's binary form, `bplist00`.
     case binary
     /// The XML form of version 1.0.
     case xml
 
-    /// The form that these bytes claim to be by their beginning, or nil when they are neither.
+    /// Detects the format by the first bytes; nil when they are neither.
     public init?(detecting bytes: UnsafeRawBufferPointer) {
         if bytes.count >= 7, bytes.prefix(7).elementsEqual("bplist0".utf8) {
             self = .binary
@@ -18,7 +18,7 @@ public enum PropertyListFormat: Sendable, Hashable {
             self = .xml
             return
         }
-        // A form of sixteen bits without a mark shows by the zero beside its first `<`.
+        // UTF-16 without a byte order mark has a zero beside the first `<`.
         if rest.starts(with: [0, 0x3C]) || rest.starts(with: [0x3C, 0]) {
             self = .xml
             return

@@ -15,7 +15,8 @@ extension PropertyListValue {
 
     /// Writes the value as a property list.
     ///
-    /// - Throws: `writeInvalid` for what the format cannot hold: a date that is not finite, in XML also null and sets.
+    /// - Throws: `writeInvalid` for a value that the format cannot represent: a date that is not finite; in XML also
+    ///   null and sets.
     public func encoded(as format: PropertyListFormat) throws(PropertyListError) -> [UInt8] {
         let writer = BinaryPropertyListWriter()
         let top = try writer.add(self)

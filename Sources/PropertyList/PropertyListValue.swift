@@ -1,12 +1,12 @@
-/// A value that a property list can hold.
+/// A property-list value.
 ///
 /// The kinds are those of Apple's binary form (`bplist00`); the XML form has no null and no set. Values are compared by
 /// kind and exact content: an integer 5, a real 5.0 and `true` are three values.
 public enum PropertyListValue: Sendable, Hashable {
-    /// Null; only the binary form has it.
+    /// Null, which only the binary form has.
     case null
     case boolean(Bool)
-    /// An integer that fits 64 bits with a sign: nearly every integer.
+    /// A signed 64-bit integer: nearly every integer.
     case integer(Int64)
     /// An integer outside the range of `Int64`, up to 128 bits; never used for one inside it.
     case wideInteger(Int128)
@@ -20,7 +20,7 @@ public enum PropertyListValue: Sendable, Hashable {
     /// A reference into `$objects` of a keyed archive.
     case uid(UInt32)
     case array([PropertyListValue])
-    /// A set; only the binary form has it. Elements keep their order in the file.
+    /// A set, which only the binary form has. Elements keep their order in the file.
     case set([PropertyListValue])
     case dictionary([String: PropertyListValue])
 }

@@ -26,11 +26,11 @@ import Testing
 
     // Files
     static let files: [Any.Type] = [
-        BeneathFileLayer.self, DisplayPath.self, FileAccess.self,
+        FileAccess.self,
         FileError.self,
-        (any FileLayer).self, FileLayerCode.self, FileStatus.self, FolderLock.self,
-        FolderLockError.self, HomeFolder.self, LockHolder.self, MappedFile.self, OpenFile.self,
-        (any PathLayer).self, PathText.self, PosixFileLayer.self, ProcessName.self,
+        (any FileLayer).self, FileStatus.self, FolderLock.self,
+        FolderLockError.self, LockHolder.self, MappedFile.self, OpenFile.self,
+        (any PathLayer).self, PosixFileLayer.self, ProcessName.self,
     ]
 
     // Gallery
@@ -39,20 +39,18 @@ import Testing
     // Images
     static let images: [Any.Type] = [
         Image.self, ImageError.self, ImageFormat.self, ImageLimits.self, ImageMetadata.self, ImagePixels.self,
-        ImageSizing.self, ImageStore.self, TerminalArea.self, TerminalColors.self, TerminalGraphics.self,
-        TerminalImage.self,
+        ImageSizing.self, ImageStore.self,
     ]
 
     // KeyedArchive
     static let keyedArchive: [Any.Type] = [
-        AllowedClasses.self, ArchiveCheck.self, ArchiveClassBinding.self, ArchiveError.self, ArchiveGraph.self,
+        AllowedClasses.self, ArchiveCheck.self, ArchiveError.self, ArchiveGraph.self,
         ArchiveKey.self, ArchiveLimits.self, ArchiveRecord.self, ArchiveReferences.self, ArchiveRescue.self,
         ArchiveScalar.self, ArchiveShape.self, ArchiveTree.self, ArchiveValue.self, ArchivedClass.self,
         ArchivedCollection.self, ArchivedDecimal.self, ArchivedDictionary.self, ArchivedMutableData.self,
         ArchivedMutableString.self, ArchivedObject.self, FoundationValue.self, KeyedArchiveReader.self,
         KeyedArchiver.self, (any KeyedCoding).self, KeyedCopier.self, (any KeyedCopying).self,
-        (any KeyedEncodable).self, KeyedUnarchiver.self, LeafText.self, TreeDifference.self, TreeDrawing.self,
-        TreeJSON.self, TreePath.self, TreeValue.self,
+        (any KeyedEncodable).self, KeyedUnarchiver.self, TreeDifference.self, TreePath.self, TreeValue.self,
     ]
 
     // Lua
@@ -69,18 +67,17 @@ import Testing
     // PredicateFormat
     static let predicateFormat: [Any.Type] = [
         FormatExpression.self, FormatPredicate.self, FormatPredicateError.self, PredicateAccessor<Int>.self,
-        PredicateArithmetic.self, PredicateComparison.self, PredicateConstraint.self, PredicateFunction.self,
+        PredicateArithmetic.self, PredicateComparison.self, PredicateFunction.self,
         PredicateKeyPath.self, PredicateKind.self, PredicateNode.self, PredicateOperator.self, PredicateOptions.self,
         (any PredicateRecord).self, PredicateSubscript.self,
     ]
 
     // PropertyList
     static let propertyList: [Any.Type] = [
-        BinaryPropertyListContainer.self, BinaryPropertyListField.self, BinaryPropertyListReader.self,
-        BinaryPropertyListWriter.self, CalendarDate.self, DatePattern.self, DatePatternError.self, ISO8601.self,
+        BinaryPropertyListReader.self, ISO8601.self,
         JSONError.self, PropertyListDate.self, PropertyListError.self, PropertyListFile.self,
         PropertyListFinding.self, PropertyListFormat.self, PropertyListLimits.self, (any PropertyListOutput).self,
-        PropertyListSalvage.self, (any PropertyListScratch).self, PropertyListStorage.self, PropertyListValue.self,
+        (any PropertyListScratch).self, PropertyListStorage.self, PropertyListValue.self,
     ]
 
     // REPL

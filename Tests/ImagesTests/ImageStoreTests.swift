@@ -144,8 +144,8 @@ struct ImageStoreTests {
         for key in ["a", "b", "c"] { try store.setImage(image(), forKey: key) }
         try Data().write(to: URL(fileURLWithPath: directory.file("Documents/items.journal")))
         let keys = Set(["a", "c", "d", "items.journal", "x/y", ""] + (0..<others).map { "other \($0)" })
-        #expect(store.keysOfImages(among: keys) == ["a", "c"])
-        #expect(store.keysOfImages(among: []).isEmpty)
+        #expect(store.attachments.keys(among: keys) == ["a", "c"])
+        #expect(store.attachments.keys(among: []).isEmpty)
     }
 
     @Test("beyond its limit the cache lets the least recently used go")

@@ -151,6 +151,7 @@ struct CoderTests {
             KeyedUnarchiver.setClass(nil, forClassName: "Module.Renamed")
         }
         #expect(KeyedArchiver.className(forClass: "SecureFolder") == "Module.Renamed")
+        #expect(KeyedUnarchiver.classForClassName("Module.Renamed") == SecureFolder.self)
         let bytes = try KeyedArchiver.archivedData(withRootObject: SecureFolder([]))
         #expect(try ArchiveGraph(bytes).root?.className == "Module.Renamed")
         guard case .object(let object)? = try KeyedUnarchiver(bytes).decodeRootObject() else {

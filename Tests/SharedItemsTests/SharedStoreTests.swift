@@ -25,7 +25,7 @@ struct SharedStoreTests {
 
     private func update(_ stores: ItemStore...) throws {
         for store in stores {
-            (store.remote as? SharedPersistence).map { persistence in try? persistence.receive() }
+            try (store.remote as? SharedPersistence)?.poll()
             try store.applyRemoteCommits()
         }
     }

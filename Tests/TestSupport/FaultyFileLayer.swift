@@ -25,7 +25,7 @@ public final class FaultyFileLayer: FileLayer {
     /// - Parameters:
     ///   - failAt: which call fails, from 1.
     ///   - code: the system's error number.
-    public init(failAt: Int = .max, code: Int32 = FileLayerCode.noSpace) {
+    package init(failAt: Int = .max, code: Int32 = FileLayerCode.noSpace) {
         self.code = code
         arm(failAt: failAt)
     }

@@ -82,7 +82,7 @@ public struct Container: Sendable, Hashable {
     ///
     /// - Returns: the file system beneath the root, which follows no link.
     /// - Throws: `FileError`, `isMisplaced` when something else is where a folder or a file of the container's has to be.
-    public func open() throws(FileError) -> BeneathFileLayer {
+    package func open() throws(FileError) -> BeneathFileLayer {
         try PosixFileLayer().makeDirectories(path, permissions: 0o700)
         let layer = try BeneathFileLayer(path)
         for folder in folders.dropFirst() where try !layer.contains(folder, .directory) {
@@ -96,7 +96,7 @@ public struct Container: Sendable, Hashable {
     ///
     /// - Returns: the file system beneath the root, which follows no link.
     /// - Throws: `FileError`, as of `open()`.
-    public func openExisting() throws(FileError) -> BeneathFileLayer {
+    package func openExisting() throws(FileError) -> BeneathFileLayer {
         let layer = try BeneathFileLayer(path)
         for folder in folders.dropFirst() { _ = try layer.contains(folder, .directory) }
         try checkLayout(in: layer)

@@ -1,15 +1,15 @@
-public import Files
+package import Files
 
 /// A container that a host has opened: its folders are made, and nobody else writes to it.
 public struct OpenedContainer {
     /// Which one.
     public let container: Container
     /// The file system beneath its root, which follows no link.
-    public let files: BeneathFileLayer
+    package let files: BeneathFileLayer
     /// Whether nothing may be written.
     public let isReadOnly: Bool
     /// What keeps others away; nil read-only. Whoever writes to the container holds it for as long.
-    public let lock: FolderLock?
+    package let lock: FolderLock?
 
     /// Opens a container, and takes its lock unless it is only read.
     ///

@@ -1,39 +1,39 @@
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
 
-/* What Linux offers and Swift cannot say: variadic calls, macros, flags newer than the system's headers, and calls that
-   must do several steps on one thread without Swift in between. Unless a function says otherwise it returns a result of 0
-   or more, or a negative error number (-ENOENT), so that errno need not survive the way back. */
+/* Linux functions that Swift cannot call: variadic calls, macros, flags newer than the system's headers, and calls with
+   several steps on one thread without Swift in between. Unless stated otherwise a function returns a result of 0 or
+   more, or a negative error number (-ENOENT), so that errno need not survive the return. */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <termios.h>
 
-/* errors.c: strerror_r has two signatures, and which one is chosen by feature macros that Swift cannot set. */
+/* errors.c: strerror_r has two signatures, selected by feature macros that Swift cannot set. */
 
 /* Writes the text of an error number, always terminated, into `buffer`. */
 void cubby_error_text(int error, char *buffer, size_t capacity);
 
 /* threads.c */
 
-/* The lowest address of the calling thread's stack: once looked up, it is kept for the thread. */
+/* The lowest address of the calling thread's stack, cached for the thread. */
 char *cubby_stack_end(void);
 
-/* 1 when less of the stack is left than a step of a recursion over nested data may need: 96 KB, or a quarter of what there was
-   when the thread first asked. */
+/* 1 when less of the stack is left than one step of a recursion over nested data may need: 96 KB, or a quarter of the
+   stack left at the thread's first call. */
 int cubby_stack_is_short(void);
 
-/* The kernel's id of the calling thread; the C library declares it for GNU sources only. */
+/* The kernel's id of the calling thread; the C library's declaration requires _GNU_SOURCE. */
 int32_t cubby_thread_id(void);
 
-/* How many processors this process may use, at least 1; the call and its macros are for GNU sources only, too. */
+/* The number of processors available to this process, at least 1; the call and its macros require _GNU_SOURCE, too. */
 int32_t cubby_processor_count(void);
 
 /* signals.c: signal sets and dispositions are macros, and the stop must happen on one thread step by step. */
 
-/* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, as far as they are not ignored, in the calling thread and in the threads
-   that it makes from now on, and ignores SIGPIPE, so that a write to a closed pipe is an error and not the end. Call it
-   at the top of main. A SIGINT that was set to be ignored is taken all the same by who reads the terminal in its foreground. */
+/* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, unless they are ignored, in the
+   calling thread and its later threads, and ignores SIGPIPE, so that a write to a closed pipe is an error. It is called
+   at the top of main. An ignored SIGINT is handled nevertheless in a terminal's foreground. */
 int cubby_signals_block(void);
 
 /* Waits for the next of the blocked signals and returns its number. */
@@ -42,51 +42,51 @@ int cubby_signals_wait(void);
 /* Unblocks the signals that cubby_signals_block blocked, in the calling thread: before an exec, which keeps the mask. */
 int cubby_signals_unblock_all(void);
 
-/* Stops the process as SIGTSTP does by default, and returns when it was continued; at once when the process group is
-   orphaned, where nobody could continue it. SIGTSTP must be blocked, and is again afterwards. */
+/* Stops the process as SIGTSTP does by default, and returns after the continuation; at once in an orphaned process
+   group, which nobody could continue. SIGTSTP must be blocked, and is again afterwards. */
 int cubby_stop_until_continued(void);
 
-/* terminal.c: ioctl is variadic, its request numbers are macros, and a handler of a crash may call nothing of Swift's. */
+/* terminal.c: ioctl is variadic, its request numbers are macros, and a crash handler may not call Swift. */
 
-/* The size of a terminal in characters, and in pixels where it tells them, else 0. */
+/* The size of a terminal in characters, and in pixels if it reports them, else 0. */
 int cubby_tty_size(int fd, uint16_t *columns, uint16_t *rows, uint16_t *width, uint16_t *height);
 
-/* Turns raw mode on: keys come one by one, without echo, signals off (Ctrl-C and Ctrl-Z come as bytes), output processing
-   kept. The former settings go into `saved`. Refused with -EIO in a background process, where it would spoil the shell's terminal. */
+/* Turns raw mode on: single keys, no echo, no signals (Ctrl-C and Ctrl-Z are bytes), output processing kept. The former
+   settings go to `saved`. Refused with -EIO in a background process, which would change the shell's terminal. */
 int cubby_tty_raw(int fd, struct termios *saved);
 
-/* Puts settings back that cubby_tty_raw saved. */
+/* Restores the settings that cubby_tty_raw saved. */
 int cubby_tty_restore(int fd, const struct termios *saved);
 
-/* Remembers how the terminal is now. A signal that ends the process, by a crash, Ctrl-\ or kill, finds it put back so,
-   with the control sequences written first to `output`; what happened before at that signal happens afterwards. Once a process. */
+/* Saves the terminal's settings. A signal that ends the process, by a crash, Ctrl-\ or kill, restores them and first
+   writes the control sequences to `output`; then the signal's former action follows. Once per process. */
 int cubby_tty_rescue(int input, int output, const char *sequences);
 
-/* Puts the terminal back as cubby_tty_rescue remembers it, and returns whether it did. Safe in a signal's handler. */
+/* Restores the settings that cubby_tty_rescue saved; returns whether it did. Safe in a signal handler. */
 int cubby_tty_give_back(void);
 
-/* mappings.c: a mapped file that shrinks raises SIGBUS, whose handler may call nothing of Swift's. */
+/* mappings.c: a mapped file that shrinks raises SIGBUS, whose handler may not call Swift. */
 
-/* Notes that a file is mapped: reading there what the file no longer has then ends the process with status 74 and a line
-   on standard error that has `name`. A SIGBUS of any other address goes to the handler that was there before. */
+/* Registers a mapping of a file: access beyond the file's end then ends the process with status 74 and a line on
+   standard error with `name`. A SIGBUS of any other address goes to the former handler. */
 int cubby_mapping_note(const void *address, size_t count, const char *name);
 
-/* Forgets the mapping that begins at an address, before it is unmapped. */
+/* Removes the mapping that begins at an address, before it is unmapped. */
 void cubby_mapping_forget(const void *address);
 
-/* streams.c: stdout and stderr are macros in some C libraries and mutable globals in all, which Swift 6 refuses. */
+/* streams.c: stdout and stderr are macros in some C libraries and mutable globals in all, which Swift 6 rejects. */
 
-/* Whether reading standard input would wait: nothing was read ahead, nothing is there, and it has not ended. */
+/* Whether reading standard input would block: nothing is buffered, nothing is available, and it has not ended. */
 int cubby_input_is_empty(void);
 
-/* Writes out what C streams still hold. */
+/* Flushes C streams. */
 int cubby_flush_output(void);
 
-/* Puts bytes into standard output's stream, where Lua's io.write puts its own; and past any buffer to standard error. */
+/* Writes bytes to standard output's stream, which Lua's io.write uses; and without a buffer to standard error. */
 void cubby_write_output(const void *bytes, size_t count);
 void cubby_write_error(const void *bytes, size_t count);
 
-/* files.c: openat2 has no wrapper in the C library, and some flags are for GNU sources only. */
+/* files.c: openat2 has no wrapper in the C library, and some flags require _GNU_SOURCE. */
 
 /* O_PATH and AT_EMPTY_PATH. */
 extern const int32_t cubby_open_path;
@@ -100,65 +100,65 @@ extern const int32_t cubby_at_empty_path;
 /* openat2(2). -ENOSYS where the kernel lacks it. */
 int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
 
-/* Sets the disk to what was written to a file, without waiting. */
+/* Starts writing a file's data to the disk, without waiting. */
 int cubby_begin_sync(int file);
 
-/* events.c: eventfd's header is not among those that Swift's module of the C library has. */
+/* events.c: Swift's module of the C library lacks eventfd's header. */
 
 /* A new event descriptor, non-blocking, closed on exec. */
 int cubby_eventfd(void);
 
-/* arguments.c: Swift reads /proc/self/cmdline, and has no arguments where /proc is not mounted. */
+/* arguments.c: Swift reads /proc/self/cmdline, which may not be mounted. */
 
-/* How many arguments the program was started with, its name among them, and each of them; NULL beyond the last. */
+/* The number of arguments, including the program's name, and each of them; NULL beyond the last. */
 int32_t cubby_argument_count(void);
 const char *cubby_argument(int32_t index);
 
-/* The program's path as it was given to the kernel, or NULL. */
+/* The program's path as passed to the kernel, or NULL. */
 const char *cubby_program_path(void);
 
-/* processes.c: pidfd_open has no wrapper in older C libraries, and waiting's results are macros. */
+/* processes.c: pidfd_open has no wrapper in older C libraries, and Swift cannot use the status macros of wait. */
 
-/* A descriptor that is readable when a process has ended. */
+/* A descriptor that becomes readable when a process ends. */
 int cubby_pidfd_open(int32_t process);
 
-/* Takes a child's end: 1 when it has ended, 0 while it runs (never when `waits`). */
+/* Reaps a child: 1 when it has ended, 0 while it runs (never when `waits`). */
 int cubby_reap(int32_t process, int waits, int *code, int *is_signal);
 
-/* sockets.c: the structure of SO_PEERCRED is for GNU sources only. */
+/* sockets.c: the structure of SO_PEERCRED requires _GNU_SOURCE. */
 
 /* The user of the process at the other end of a Unix socket. */
 int64_t cubby_peer_user(int fd);
 
-/* memory.c: malloc.h is not among the headers that Swift's Glibc shows. */
+/* memory.c: Swift's Glibc module lacks malloc.h. */
 
-/* Gives freed memory back to the system. Returns 1 when there was some. */
+/* Returns freed memory to the system. Returns 1 when there was some. */
 int cubby_trim_memory(void);
 
-/* work.c: Swift has no variables of a thread. */
+/* work.c: Swift has no thread-local variables. */
 
-/* Who is asked, on one thread, by work that takes long: whether it has to stop, and how many bytes it may still take. */
+/* The checks of long work on one thread: whether it is interrupted, and how many bytes it may still use. */
 typedef struct {
     int (*is_stopped)(void *context);
     int64_t (*room)(void *context);
     void *context;
 } cubby_watch;
 
-/* Has the work of the calling thread ask somebody, or nobody, and returns who was asked before. */
+/* Sets the checks of the calling thread, or none, and returns the former ones. */
 cubby_watch cubby_watch_work(cubby_watch watch);
 
-/* Whether the calling thread's work has to stop. */
+/* Whether the calling thread's work is interrupted. */
 int cubby_work_is_stopped(void);
 
-/* How many bytes the calling thread's work may still take; INT64_MAX where nothing limits it. */
+/* The number of bytes that the calling thread's work may still use; INT64_MAX without a limit. */
 int64_t cubby_work_room(void);
 
 /* Whether a folder is on a file system in memory (tmpfs). */
 int cubby_is_in_memory(const char *path);
 
-/* landlock.c: the system's header ends at ABI 2; the later rights are defined there. */
+/* landlock.c: the system's header ends at ABI 2; later rights are defined there. */
 
-/* What a path may be used for; a combination of these. */
+/* The permitted uses of a path, combinable. */
 enum {
     CUBBY_LANDLOCK_READ = 1,
     CUBBY_LANDLOCK_WRITE = 2,
@@ -171,17 +171,17 @@ enum {
 /* The kernel's Landlock ABI, 1 or more; -ENOSYS or -EOPNOTSUPP where there is none. */
 int cubby_landlock_abi(void);
 
-/* Makes a ruleset that handles everything that the ABI knows of the file system; with `deny_network` TCP bind and connect
-   (ABI 4) as well, and with `deny_scopes` signals to and abstract sockets of processes outside (ABI 6). A descriptor. */
+/* Makes a ruleset for all file system rights of the ABI; with `deny_network` also TCP bind and connect (ABI 4), and
+   with `deny_scopes` signals to and abstract sockets of outside processes (ABI 6). A descriptor. */
 int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes);
 
-/* Allows the uses given beneath a path, which is open with O_PATH. */
+/* Allows uses beneath a path, which is open with O_PATH. */
 int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int uses);
 
-/* Puts the ruleset in force for the calling thread and those that it makes. It cannot be taken back. */
+/* Enforces the ruleset for the calling thread and its later threads, irrevocably. */
 int cubby_landlock_restrict(int ruleset);
 
-/* Has the processor fetch a line of memory into its caches. No address is a wrong one: nothing is read. */
+/* Prefetches a cache line. Any address is valid, since nothing is read. */
 static inline void cubby_prefetch(const void *address) { __builtin_prefetch(address); }
 
 #endif

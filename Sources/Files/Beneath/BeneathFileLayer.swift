@@ -1,20 +1,19 @@
 import CPlatform
 import Glibc
 
-/// The file system beneath one folder, and nothing else of it: no symbolic link is followed there, and only regular files
-/// are opened.
+/// The file system beneath one folder: symbolic links are not followed, and only regular files are opened.
 ///
-/// It is for a program's own work in a folder that scripts and other programs write to as well. The folder is opened once,
-/// by a path that may lead through links; every path that the layer is given begins with that path.
-public struct BeneathFileLayer: PathLayer {
+/// It is for a program's own work in a folder that scripts and other programs may write to. The folder is opened once,
+/// by a path that may contain links; every path of a call begins with that path.
+package struct BeneathFileLayer: PathLayer {
     /// Whether every change is refused.
-    public var isReadOnly = false
+    package var isReadOnly = false
     private let root: OpenFolder
     private let opener: BeneathOpener
 
     /// - Parameter path: an absolute path of a folder, without "." and "..".
     /// - Throws: `FileError` when the folder cannot be opened.
-    public init(_ path: String) throws(FileError) { try self.init(path, opener: .system) }
+    package init(_ path: String) throws(FileError) { try self.init(path, opener: .system) }
 
     package init(_ path: String, opener: BeneathOpener) throws(FileError) {
         root = try OpenFolder(path)
@@ -22,28 +21,28 @@ public struct BeneathFileLayer: PathLayer {
     }
 
     /// The folder's path.
-    public var path: String { root.path }
+    package var path: String { root.path }
 
-    /// Whether something is at a path, and is what has to be there.
+    /// Whether an object of a required kind is at a path.
     ///
     /// - Parameters:
-    ///   - path: which one.
-    ///   - kind: what has to be there if anything is.
+    ///   - path: the path.
+    ///   - kind: the required kind.
     /// - Returns: false when nothing is there.
-    /// - Throws: `FileError`, `isMisplaced` when it is something else.
-    public func contains(_ path: String, _ kind: FileStatus.Kind) throws(FileError) -> Bool {
+    /// - Throws: `FileError`, `isMisplaced` for another kind.
+    package func contains(_ path: String, _ kind: FileStatus.Kind) throws(FileError) -> Bool {
         guard let status = try status(path) else { return false }
         guard status.kind == kind else { throw misplaced(.open, path, kind) ?? FileError(.open, path, code: EINVAL) }
         return true
     }
 
-    public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+    package func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         if access != .read { try checkWritable(.open, path) }
-        // Without waiting, as a pipe's other end may never come.
+        // Non-blocking, because the other end of a pipe may never be opened.
         let flags = access.flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         let file = OpenFile(
             descriptor: try descriptor(path, flags, permissions: permissions, .open, wanted: .regular), path: path)
-        // What this call made is a file.
+        // A new file is a regular one.
         if access == .createNew { return file }
         do throws(FileError) {
             guard try status(file).kind == .regular else {
@@ -56,7 +55,7 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    public func rename(_ source: String, to target: String) throws(FileError) {
+    package func rename(_ source: String, to target: String) throws(FileError) {
         try checkWritable(.rename, target)
         try inFolder(of: source, .rename) { folder, name throws(FileError) in
             try inFolder(of: target, .rename) { targetFolder, targetName throws(FileError) in
@@ -67,7 +66,7 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    public func link(_ source: String, to target: String) throws(FileError) {
+    package func link(_ source: String, to target: String) throws(FileError) {
         try checkWritable(.link, target)
         try inFolder(of: source, .link) { folder, name throws(FileError) in
             try inFolder(of: target, .link) { targetFolder, targetName throws(FileError) in
@@ -78,9 +77,9 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    public func remove(_ path: String) throws(FileError) { try unlink(path, flags: 0) }
+    package func remove(_ path: String) throws(FileError) { try unlink(path, flags: 0) }
 
-    public func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
+    package func removeDirectory(_ path: String) throws(FileError) { try unlink(path, flags: AT_REMOVEDIR) }
 
     private func unlink(_ path: String, flags: Int32) throws(FileError) {
         try checkWritable(.remove, path)
@@ -89,7 +88,7 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    public func syncDirectory(_ path: String) throws(FileError) {
+    package func syncDirectory(_ path: String) throws(FileError) {
         let file = OpenFile(
             descriptor: try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, .sync, wanted: .directory),
             path: path)
@@ -97,10 +96,10 @@ public struct BeneathFileLayer: PathLayer {
         try sync(file)
     }
 
-    public func status(_ path: String) throws(FileError) -> FileStatus? {
+    package func status(_ path: String) throws(FileError) -> FileStatus? {
         let rest = try rest(of: path, .status)
         var raw = stat()
-        // Directly beneath the folder nothing is on the way that could be a link.
+        // A path of one component has no link on the way.
         if !rest.isEmpty, !rest.utf8.contains(UInt8(ascii: "/")) {
             if fstatat(root.descriptor, rest, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(raw) }
             if errno == ENOENT { return nil }
@@ -115,12 +114,12 @@ public struct BeneathFileLayer: PathLayer {
         return FileStatus(raw)
     }
 
-    public func list(_ path: String) throws(FileError) -> [String] {
+    package func list(_ path: String) throws(FileError) -> [String] {
         let folder = try descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, .list, wanted: .directory)
         return try DirectoryEntries.names(descriptor: folder, path: path)
     }
 
-    public func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+    package func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
         try checkWritable(.makeDirectory, path)
         if path == root.path { throw FileError(.makeDirectory, path, code: EEXIST) }
         try inFolder(of: path, .makeDirectory) { folder, name throws(FileError) in
@@ -137,7 +136,7 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    /// What a path says beneath the folder; empty for the folder itself.
+    /// The path relative to the folder; empty for the folder itself.
     private func rest(of path: String, _ operation: FileError.Operation) throws(FileError) -> String {
         if path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL, reason: "the path holds a NUL") }
         let start = root.path == "/" ? "" : root.path
@@ -178,7 +177,7 @@ public struct BeneathFileLayer: PathLayer {
         try body(folder, PathText.name(of: path))
     }
 
-    // MARK: - What stands in the way
+    // MARK: - Misplaced objects
 
     private func failure(
         _ operation: FileError.Operation, _ path: String, code: Int32, wanted: FileStatus.Kind?
@@ -190,7 +189,7 @@ public struct BeneathFileLayer: PathLayer {
         }
     }
 
-    /// The error that names what on the way to a path, or at its end, is not what has to be there; nil when all is well.
+    /// The error for an object of a wrong kind at a path or on the way to it; nil when there is none.
     private func misplaced(
         _ operation: FileError.Operation, _ path: String, _ wanted: FileStatus.Kind?
     ) -> FileError? {

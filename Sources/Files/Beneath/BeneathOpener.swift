@@ -1,10 +1,10 @@
 import CPlatform
 import Glibc
 
-/// Opens paths beneath a folder, so that nothing leads out of it: no "..", no absolute path, no symbolic link.
+/// Opens paths beneath a folder without escape from it: no "..", no absolute path, no symbolic link out of it.
 ///
-/// `openat2` lets the kernel check it in one step, and links that stay inside may be followed. Where the kernel has no
-/// `openat2` (before 5.6, and in some containers), the path is walked component by component and every link is refused.
+/// `openat2` checks this in the kernel, and may follow links that stay inside. Without `openat2` (before 5.6, and in
+/// some containers) the path is walked component by component and every link is refused.
 package struct BeneathOpener: Sendable {
     package enum Method: String, Sendable {
         case openat2
@@ -15,13 +15,13 @@ package struct BeneathOpener: Sendable {
 
     package init(method: Method) { self.method = method }
 
-    /// Finds out what the kernel has.
+    /// Detects the kernel's support.
     package static let system = BeneathOpener(method: probe())
 
     private static func probe() -> Method {
         let descriptor = cubby_openat2(AT_FDCWD, ".", cubby_open_path | O_CLOEXEC, 0, UInt64(CUBBY_RESOLVE_BENEATH))
         guard descriptor >= 0 else {
-            // A filter that knows no openat2 says EPERM; a folder that may not be entered says so in other words.
+            // A seccomp filter without openat2 returns EPERM; a folder without permission returns EACCES.
             return [ENOSYS, EPERM, E2BIG, EINVAL].contains(-descriptor) ? .walk : .openat2
         }
         close(descriptor)
@@ -38,7 +38,7 @@ package struct BeneathOpener: Sendable {
         let flags = flags | O_CLOEXEC
         switch method {
         case .openat2:
-            // The kernel refuses a mode where nothing is made.
+            // The kernel refuses a mode without O_CREAT.
             let mode = flags & O_CREAT != 0 ? permissions & 0o7777 : 0
             let links = followsLinks ? 0 : CUBBY_RESOLVE_NO_SYMLINKS
             return cubby_openat2(
@@ -65,7 +65,7 @@ package struct BeneathOpener: Sendable {
             folder = next
         }
         let name = parts.last.map(String.init) ?? "."
-        // As the kernel has it: what "." or a slash follows is a folder.
+        // As in the kernel, a path with a final "." or slash is a folder.
         let flags = path.hasSuffix("/.") || path.hasSuffix("/") ? flags | O_DIRECTORY : flags
         while true {
             let descriptor = openat(folder, name, flags | O_NOFOLLOW, permissions)

@@ -1,8 +1,8 @@
-/// Removes a folder and what is below it.
+/// Removes a folder and its contents.
 package enum FolderRemover {
-    /// Removes the file, link or folder at a path; what cannot be removed stays. Links are not followed.
+    /// Removes the file, link or folder at a path, and ignores failures. Links are not followed.
     ///
-    /// Walks with a list instead of recursion, so that a deep tree costs memory, not stack.
+    /// It uses a list instead of recursion, so that a deep tree needs no deep stack.
     package static func remove(_ path: String, using layer: any FileLayer) {
         var pending = [(path: path, emptied: false)]
         while let entry = pending.popLast() {

@@ -1,8 +1,7 @@
 import CPlatform
 import Glibc
 
-/// An open folder, closed when the last reference goes: what is opened beneath it is beneath this very folder, whatever is
-/// renamed meanwhile.
+/// An open folder, closed with its last reference. Relative opens stay beneath this folder even after a rename.
 final class OpenFolder: Sendable {
     /// The path that it was opened by.
     let path: String

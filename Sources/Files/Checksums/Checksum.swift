@@ -1,5 +1,5 @@
-/// The 64-bit hash XXH64, of Yann Collet's published algorithm: what the journal's records and names of archives
-/// are checked with. About the speed of memory, and the same on every machine.
+/// The 64-bit hash XXH64 (Yann Collet's published algorithm) of journal records and archive names. Its speed is close
+/// to the memory's, and its result does not depend on the machine.
 package enum Checksum {
     private static let p1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let p2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -7,25 +7,22 @@ package enum Checksum {
     private static let p4: UInt64 = 0x85EB_CA77_C2B2_AE63
     private static let p5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-    @inline(__always)
     private static func rotate(_ word: UInt64, _ bits: UInt64) -> UInt64 {
         word << bits | word >> (64 - bits)
     }
 
-    @inline(__always)
     private static func round(_ lane: UInt64, _ input: UInt64) -> UInt64 {
         rotate(lane &+ input &* p2, 31) &* p1
     }
 
-    @inline(__always)
     private static func merge(_ hash: UInt64, _ lane: UInt64) -> UInt64 {
         (hash ^ round(0, lane)) &* p1 &+ p4
     }
 
-    /// What the lanes take at a time.
+    /// The bytes of one round of all lanes.
     static let roundLength = 32
 
-    /// The four words that take turns.
+    /// The state of the four lanes.
     struct Lanes {
         private var a: UInt64
         private var b: UInt64
@@ -36,8 +33,7 @@ package enum Checksum {
             (a, b, c, d) = (seed &+ p1 &+ p2, seed &+ p2, seed, seed &- p1)
         }
 
-        /// Takes whole rounds.
-        @inline(__always)
+        /// Adds whole rounds.
         mutating func add(rounds bytes: UnsafeRawBufferPointer) {
             var offset = 0
             while offset + roundLength <= bytes.count {
@@ -55,7 +51,6 @@ package enum Checksum {
         }
     }
 
-    @inline(__always)
     private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
@@ -68,7 +63,7 @@ package enum Checksum {
         return finish(lanes, seed: seed, count: bytes.count, rest: UnsafeRawBufferPointer(rebasing: bytes[whole...]))
     }
 
-    /// The hash of `count` bytes, of which `rest` did not fill a round.
+    /// The hash of `count` bytes, with `rest` as the incomplete round.
     static func finish(_ lanes: Lanes, seed: UInt64, count: Int, rest bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = count >= roundLength ? lanes.hash : seed &+ p5
         hash &+= UInt64(count)

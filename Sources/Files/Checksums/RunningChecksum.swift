@@ -1,8 +1,8 @@
-/// `Checksum.hash` of bytes that come in pieces.
+/// `Checksum.hash` over several pieces.
 package struct RunningChecksum {
     private var lanes = Checksum.Lanes(seed: 0)
     private var count = 0
-    /// What does not fill a round of all lanes yet.
+    /// The bytes of an incomplete round.
     private var rest: [UInt8] = []
 
     package init() {
@@ -26,7 +26,7 @@ package struct RunningChecksum {
         rest.append(contentsOf: bytes[whole...])
     }
 
-    /// The checksum of all that was added.
+    /// The checksum of all pieces.
     package var value: UInt64 {
         rest.withUnsafeBytes { Checksum.finish(lanes, seed: 0, count: count, rest: $0) }
     }

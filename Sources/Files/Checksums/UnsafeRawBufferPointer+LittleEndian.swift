@@ -1,5 +1,5 @@
 extension UnsafeRawBufferPointer {
-    /// The number at an offset, which the caller has checked.
+    /// Loads a number at an offset. The caller has checked the bounds.
     @inlinable package func littleEndian<Number: FixedWidthInteger & BitwiseCopyable>(
         _ type: Number.Type, at offset: Int
     ) -> Number {

@@ -4,7 +4,7 @@ import Glibc
 package enum DirectoryEntries {
     /// The names in an open folder, without "." and "..", in byte order; those that are not UTF-8 are left out.
     ///
-    /// Takes the descriptor over and closes it.
+    /// Consumes and closes the descriptor.
     package static func names(descriptor: Int32, path: String) throws(FileError) -> [String] {
         guard let stream = fdopendir(descriptor) else {
             let code = errno
@@ -19,7 +19,7 @@ package enum DirectoryEntries {
                 if errno != 0 { throw FileError(.list, path, code: errno) }
                 break
             }
-            // The name is longer than the field that Swift sees when a file system allows more; go by the pointer.
+            // A name may exceed Swift's array type on some file systems, so it is read through the pointer.
             let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 19
             let start = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
             guard let name = String(validatingCString: start), name != ".", name != ".." else { continue }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// How a file is opened. Every way closes on exec.
+/// The access mode of a file. Every descriptor is closed on exec.
 public enum FileAccess: Sendable, Hashable {
     /// For reading; the file must exist.
     case read
-    /// For reading and writing in place; the file is made when it is absent.
+    /// For reading and writing in place; creates the file when it is absent.
     case update
-    /// For appending: every write goes to the end; the file is made when it is absent.
+    /// For appending: every write goes to the end; creates the file when it is absent.
     case append
-    /// For writing a file that must not exist yet.
+    /// For writing a new file.
     case createNew
-    /// For writing to what is no regular file and must be there: a device, a pipe.
+    /// For writing to an existing device or pipe.
     case special
 
     /// The flags for `open(2)`.

@@ -1,9 +1,9 @@
-/// What went wrong with a file: what was tried, on which path, and the system's reason.
+/// A failed file operation: the operation, the path, and the system's reason.
 ///
 /// The description reads as a sentence, with the home folder abbreviated:
 /// `cannot write ~/x/items.archive: No space left on device`.
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was tried. New operations may be added.
+    /// The operation. New ones may be added.
     public enum Operation: String, Sendable, Hashable {
         case open
         case read
@@ -22,21 +22,21 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var operation: Operation
-    /// The path as the caller gave it; for a rename, where the file should have come to be.
+    /// The caller's path; for a rename, the target.
     public var path: String
-    /// The number of the system's error (`errno`), such as `ENOSPC`.
+    /// The system's error number (`errno`), such as `ENOSPC`.
     public var code: Int32
-    /// The reason in words; the system's text for `code` unless a better one was known.
+    /// The reason; the system's text for `code` by default.
     public var reason: String
-    /// Whether something stands where a file or a folder of the program's own has to be: a symbolic link, a pipe, a device.
-    /// The disk is well then; what is on it is not as it has to be.
+    /// Whether an object of a wrong kind is at the path of one of the program's own files or folders: a symbolic link,
+    /// a pipe, a device. The disk itself works.
     public var isMisplaced = false
 
     /// - Parameters:
-    ///   - operation: what was tried.
-    ///   - path: on which file or folder.
+    ///   - operation: the operation.
+    ///   - path: its file or folder.
     ///   - code: the system's error number.
-    ///   - reason: words that replace the system's text, when more is known.
+    ///   - reason: a more specific text than the system's.
     public init(_ operation: Operation, _ path: String, code: Int32, reason: String? = nil) {
         self.operation = operation
         self.path = path
@@ -44,8 +44,8 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.reason = reason ?? SystemErrorText.describe(code)
     }
 
-    /// The same error of another step on another path: for callers that know what the user asked for.
-    func saying(_ operation: Operation, _ path: String) -> FileError {
+    /// The same error for another operation and path, those that the user knows.
+    func replacing(_ operation: Operation, _ path: String) -> FileError {
         var error = self
         error.operation = operation
         error.path = path

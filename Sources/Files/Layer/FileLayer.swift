@@ -1,16 +1,15 @@
 import CPlatform
 
-/// The file system as this house uses it: few calls, each of which can fail.
+/// The file operations of this package, each of which can fail.
 ///
-/// `PosixFileLayer` is the real one; a test puts its own in between to fail the n-th call, and a sandbox to check every
-/// path. Calls that a signal interrupts are repeated. Paths may be relative to the working directory.
+/// `PosixFileLayer` is the real one; a test wraps it to fail the n-th call, and a sandbox to check every path.
+/// Interrupted calls are repeated. Paths may be relative to the working directory.
 public protocol FileLayer: Sendable {
-    /// Opens a file; whoever opens closes. `permissions` are those of a file that this call makes, less the umask.
+    /// Opens a file, which the caller closes. `permissions` apply to a new file, less the umask.
     func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile
-    /// Closes; errors at this point carry no news that `sync` has not told.
+    /// Closes a file. Errors are ignored, since `sync` has reported them.
     func close(_ file: OpenFile)
-    /// Closes a file that has no name any more, on another thread and a moment later: to free what it took keeps the disk
-    /// from other work.
+    /// Closes an unlinked file later on another thread, because freeing its blocks delays other disk operations.
     func discard(_ file: OpenFile)
     /// Reads at most `buffer.count` bytes from the current position and returns how many; 0 at the end.
     func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
@@ -18,32 +17,32 @@ public protocol FileLayer: Sendable {
     func read(_ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
     /// Writes all bytes, however many calls that takes. On an error some of them may have been written.
     func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileError)
-    /// The same from an offset on, without moving the position. Not for files that are open for appending.
+    /// Writes all bytes at an offset, without moving the position. Not for files opened for appending.
     func writeAll(_ bytes: UnsafeRawBufferPointer, to file: OpenFile, at offset: Int) throws(FileError)
     /// Forces contents and size to the disk.
     func sync(_ file: OpenFile) throws(FileError)
-    /// Forces contents to the disk, and of what describes them only what reading them needs: cheaper where the size stays.
+    /// Forces contents to the disk, with the metadata that reading them needs: cheaper if the size is unchanged.
     func syncData(_ file: OpenFile) throws(FileError)
-    /// Sets the disk to what was written so far, without waiting for it: `sync` has less to do then.
+    /// Starts writing to the disk without waiting, so that `sync` has less to do.
     func beginSync(_ file: OpenFile)
     func truncate(_ file: OpenFile, to size: Int) throws(FileError)
     func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError)
     func status(_ file: OpenFile) throws(FileError) -> FileStatus
-    /// Maps a whole open file read-only; see `MappedFile` for what may be mapped.
+    /// Maps a whole open file read-only; `MappedFile` has the conditions.
     func map(_ file: OpenFile) throws(FileError) -> MappedFile
-    /// Puts `source` in the place of `target`, atomically when both are on one file system.
+    /// Replaces `target` with `source`, atomically on one file system.
     func rename(_ source: String, to target: String) throws(FileError)
-    /// Gives a file a second name on the same file system; whatever is at `target` already is left alone.
+    /// Creates a hard link; an existing `target` is not replaced.
     func link(_ source: String, to target: String) throws(FileError)
     /// Removes a file (not a folder).
     func remove(_ path: String) throws(FileError)
     /// Removes an empty folder.
     func removeDirectory(_ path: String) throws(FileError)
-    /// Forces a folder's entries to the disk, so that a rename in it lasts.
+    /// Forces a folder's entries to the disk, so that a rename in it is durable.
     func syncDirectory(_ path: String) throws(FileError)
-    /// The status of a path, of a symbolic link itself; nil when nothing is there.
+    /// The status of a path, which for a link is the link's own; nil when nothing is there.
     func status(_ path: String) throws(FileError) -> FileStatus?
-    /// What a symbolic link leads to, as it has it: absolute, or relative to its folder.
+    /// The target of a symbolic link as stored: absolute, or relative to its folder.
     func linkTarget(_ path: String) throws(FileError) -> String
     /// The names in a folder, without "." and "..", in byte order. A name that is not UTF-8 is left out.
     func list(_ path: String) throws(FileError) -> [String]
@@ -63,8 +62,8 @@ extension FileLayer {
     /// Opens with the usual permissions of a new file, `0o644` less the umask.
     ///
     /// - Parameters:
-    ///   - path: which file.
-    ///   - access: for what.
+    ///   - path: the file.
+    ///   - access: the access mode.
     /// - Returns: the open file.
     /// - Throws: `FileError` when it cannot be opened.
     public func open(_ path: String, _ access: FileAccess) throws(FileError) -> OpenFile {
@@ -74,8 +73,8 @@ extension FileLayer {
     /// Reads a whole file.
     ///
     /// - Parameters:
-    ///   - path: which file.
-    ///   - limit: more bytes than that are refused with `EFBIG`.
+    ///   - path: the file.
+    ///   - limit: a larger file is refused with `EFBIG`.
     /// - Returns: its bytes.
     /// - Throws: `FileError` when it cannot be opened or read, or is larger than `limit`.
     public func contents(of path: String, limit: Int = .max) throws(FileError) -> [UInt8] {
@@ -88,14 +87,14 @@ extension FileLayer {
     ///
     /// - Parameters:
     ///   - file: open for reading.
-    ///   - limit: more bytes than that are refused with `EFBIG`.
+    ///   - limit: a larger file is refused with `EFBIG`.
     /// - Returns: its bytes.
     /// - Throws: `FileError` when it cannot be read, or is larger than `limit`.
     public func contents(of file: OpenFile, limit: Int = .max) throws(FileError) -> [UInt8] {
         let size = try status(file).size
         guard size <= limit else { throw FileError(.read, file.path, code: FileLayerCode.tooLarge) }
         guard Int64(size) <= cubby_work_room() else { throw FileError(.read, file.path, code: FileLayerCode.noMemory) }
-        // One byte more than the file should have, so that the end shows without growing; a pipe or /proc says 0.
+        // Reserves one byte more than the size to detect the end without growing; pipes and /proc report size 0.
         var bytes: [UInt8] = []
         var chunk = max(size, 4095) + 1
         while true {
@@ -107,7 +106,7 @@ extension FileLayer {
                         if cubby_work_is_stopped() != 0 {
                             throw FileError(.read, file.path, code: FileLayerCode.interrupted)
                         }
-                        // A megabyte at a time: between two of them the work may be stopped.
+                        // Reads a megabyte at a time, because the work may be interrupted in between.
                         let rest = UnsafeMutableRawBufferPointer(
                             rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<min(count + 1 << 20, wanted)])
                         let got = try read(file, into: rest)
@@ -128,18 +127,18 @@ extension FileLayer {
 
     /// Whether anything is at a path, a broken symbolic link included.
     ///
-    /// - Parameter path: which one.
-    /// - Returns: false, too, when the path cannot be examined.
+    /// - Parameter path: the path.
+    /// - Returns: whether something exists; false when the path cannot be examined.
     public func exists(_ path: String) -> Bool {
         (try? status(path)) != nil
     }
 
-    /// Makes a folder and the folders above it, as far as they are missing.
+    /// Makes a folder and its missing parents.
     ///
     /// - Parameters:
-    ///   - path: the folder; one that is there already is left as it is.
-    ///   - permissions: of each folder that is made, less the umask.
-    /// - Throws: `FileError`, also when something other than a folder stands in the way.
+    ///   - path: the folder, which may exist.
+    ///   - permissions: the permissions of new folders, less the umask.
+    /// - Throws: `FileError`, also when something else is in the place of a folder.
     public func makeDirectories(_ path: String, permissions: UInt32 = 0o700) throws(FileError) {
         do throws(FileError) {
             try makeDirectory(path, permissions: permissions)
@@ -151,7 +150,7 @@ extension FileLayer {
                 guard parent != path else { throw error }
                 try makeDirectories(parent, permissions: permissions)
                 do throws(FileError) { try makeDirectory(path, permissions: permissions) } catch {
-                    // Another thread may have made it meanwhile.
+                    // Another thread may have created it meanwhile.
                     guard error.code == FileLayerCode.exists else { throw error }
                     try checkFolder(path)
                 }
@@ -161,11 +160,11 @@ extension FileLayer {
     }
 
     private func checkFolder(_ path: String) throws(FileError) {
-        // A link to a folder is a folder where links are followed; opening it through "." tells.
+        // A link to a folder is valid where links are followed; a status through "." follows it.
         let found: FileStatus?
         do throws(FileError) { found = try status(path + "/.") } catch {
-            // A folder that may not be entered is no file.
-            throw error.saying(error.code == FileLayerCode.notDirectory ? .makeDirectory : .open, path)
+            // A folder without permission is a different error than a file.
+            throw error.replacing(error.code == FileLayerCode.notDirectory ? .makeDirectory : .open, path)
         }
         if found == nil { throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory) }
     }

@@ -1,17 +1,17 @@
 import Glibc
 
-/// The error numbers that files' callers ask about, so that they need no C library for it.
-public enum FileLayerCode {
-    public static let absent = ENOENT
-    public static let exists = EEXIST
-    public static let notDirectory = ENOTDIR
-    public static let denied = EACCES
-    public static let readOnly = EROFS
-    public static let noSpace = ENOSPC
-    public static let tooLarge = EFBIG
-    public static let tooManyLinks = ELOOP
-    public static let inputOutput = EIO
-    public static let noMemory = ENOMEM
-    /// The work that reads had to stop.
-    public static let interrupted = EINTR
+/// Error numbers for callers that do not import the C library.
+package enum FileLayerCode {
+    package static let absent = ENOENT
+    package static let exists = EEXIST
+    package static let notDirectory = ENOTDIR
+    package static let denied = EACCES
+    package static let readOnly = EROFS
+    package static let noSpace = ENOSPC
+    package static let tooLarge = EFBIG
+    package static let tooManyLinks = ELOOP
+    package static let inputOutput = EIO
+    package static let noMemory = ENOMEM
+    /// The work was interrupted.
+    package static let interrupted = EINTR
 }

@@ -1,24 +1,24 @@
 package import Glibc
 
-/// What is known of a file without reading it.
+/// The metadata of a file.
 public struct FileStatus: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         case regular
         case directory
         case symbolicLink
         case socket
-        /// A pipe, a device.
+        /// A pipe, a device, a socket.
         case other
     }
 
     public var kind: Kind
-    /// Bytes.
+    /// The size in bytes.
     public var size: Int
     /// The permission bits, such as `0o600`.
     public var permissions: UInt32
-    /// When the contents last changed, in nanoseconds since 1970.
+    /// The time of the last change of the contents, in nanoseconds since 1970.
     public var modified: Int64
-    /// The numbers of the user and the group that it belongs to.
+    /// The numbers of the owner and of the group.
     public var owner: UInt32
     public var group: UInt32
     public var device: UInt64
@@ -42,17 +42,17 @@ public struct FileStatus: Sendable, Hashable {
         inode = UInt64(raw.st_ino)
     }
 
-    /// Whether it belongs to another user than the process's, and not to root.
-    public var isOwnedByOthers: Bool { isOwnedByOthers(than: geteuid()) }
+    /// Whether the owner is neither the process's user nor root.
+    package var isOwnedByOthers: Bool { isOwnedByOthers(than: geteuid()) }
 
-    /// Whether others than the user, and root, may change it, as far as its permissions go.
+    /// Whether the permissions let others than the user and root change it.
     ///
-    /// A group whose number is the user's own is the user's private one, as systems with a umask of 002 have them: what
-    /// it may do counts as the user's.
-    public var isWritableByOthers: Bool { isOpen(0o022, toOthersThan: geteuid()) }
+    /// A group with the user's own number is a private group, as on systems with a umask of 002, and counts as the
+    /// user.
+    package var isWritableByOthers: Bool { isOpen(0o022, toOthersThan: geteuid()) }
 
-    /// The same of a folder, and of what is in it: whether others may reach that.
-    public var isEnterableByOthers: Bool { isOpen(0o011, toOthersThan: geteuid()) }
+    /// Whether the permissions let others than the user and root enter the folder.
+    package var isEnterableByOthers: Bool { isOpen(0o011, toOthersThan: geteuid()) }
 
     func isOwnedByOthers(than user: UInt32) -> Bool { owner != user && owner != 0 }
 

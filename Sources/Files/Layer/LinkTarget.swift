@@ -2,12 +2,12 @@ import Glibc
 
 /// Reads symbolic links.
 package enum LinkTarget {
-    /// What a link in an open folder leads to.
+    /// The target of a link in an open folder.
     ///
     /// - Parameters:
     ///   - folder: a descriptor.
-    ///   - name: relative to it.
-    ///   - path: for the error.
+    ///   - name: the link's name in it.
+    ///   - path: the path for errors.
     /// - Returns: the link's text.
     /// - Throws: `FileError` when it is no link, or its text is not UTF-8.
     package static func read(_ folder: Int32, _ name: String, _ path: String) throws(FileError) -> String {

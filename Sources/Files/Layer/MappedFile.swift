@@ -1,11 +1,11 @@
 import CPlatform
 import Glibc
 
-/// A file's contents, mapped read-only; unmapped when the last reference goes.
+/// A read-only mapping of a file's contents, unmapped with the last reference.
 ///
-/// Only files that are replaced by rename and never written in place may be mapped. When another program cuts one short all
-/// the same, the process that reads what is gone ends with status 74 and a line that names the file: anything else would
-/// take zeros for data. A SIGBUS of other memory goes to the handler that the program had before the first mapping.
+/// Only files that are replaced by rename and never written in place may be mapped. If another program truncates one
+/// anyway, access to the lost part ends the process with status 74 and a line that names the file; otherwise zeros
+/// would be taken for data. A SIGBUS of other memory goes to the handler installed before the first mapping.
 public final class MappedFile: Sendable {
     private let address: UInt
     public let count: Int
@@ -15,11 +15,11 @@ public final class MappedFile: Sendable {
         self.count = count
     }
 
-    /// Maps `count` bytes of a descriptor, which may be closed afterwards.
+    /// Maps `count` bytes of a file, which may be closed afterwards.
     ///
     /// - Parameters:
     ///   - file: a file open for reading.
-    ///   - count: how many bytes, the file's size at least.
+    ///   - count: the number of bytes, at most the file's size.
     /// - Throws: `FileError` when the kernel refuses.
     public convenience init(_ file: OpenFile, count: Int) throws(FileError) {
         guard count > 0 else {
@@ -43,7 +43,7 @@ public final class MappedFile: Sendable {
         munmap(pointer, count)
     }
 
-    /// Calls `body` with the bytes, which are valid only until it returns.
+    /// Calls `body` with the bytes, which are valid during the call only.
     ///
     /// - Parameter body: reads the bytes.
     /// - Returns: what `body` returns.

@@ -1,6 +1,6 @@
-/// An open file: the kernel's descriptor, and the path it was opened by, so that errors can name it.
+/// An open file: its descriptor, and its path for errors.
 ///
-/// A value that does not own the descriptor: whoever opened it closes it through the same `FileLayer`.
+/// It does not own the descriptor: the caller closes it through the same `FileLayer`.
 public struct OpenFile: Sendable, Hashable {
     public let descriptor: Int32
     public let path: String

@@ -1,5 +1,4 @@
-/// A layer that differs from the real file system in how it reaches paths. What is open is the kernel's descriptor, as
-/// everywhere: the calls on open files are those of `PosixFileLayer`.
+/// A layer with its own resolution of paths. Calls on open files are those of `PosixFileLayer`.
 public protocol PathLayer: FileLayer {}
 
 extension PathLayer {

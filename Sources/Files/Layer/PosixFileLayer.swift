@@ -18,7 +18,7 @@ public struct PosixFileLayer: FileLayer {
 
     public func discard(_ file: OpenFile) {
         _ = WorkerThread {
-            // What is to be on the disk next, after the step that made this file superfluous, does not wait for it.
+            // Delays the close, so that the next step's disk writes do not wait for it.
             usleep(500_000)
             close(file)
         }
@@ -67,7 +67,7 @@ public struct PosixFileLayer: FileLayer {
     }
 
     public func beginSync(_ file: OpenFile) {
-        // Only a beginning: what fails here fails in `sync`, too.
+        // A failure is ignored, because `sync` reports it, too.
         _ = cubby_begin_sync(file.descriptor)
     }
 
@@ -146,7 +146,7 @@ public struct PosixFileLayer: FileLayer {
         _ = try retry(.makeDirectory, path) { mkdir(path, permissions) }
     }
 
-    /// A NUL in a path would silently cut it short in C, and name another file.
+    /// Refuses a NUL in a path, which C would truncate to another path.
     private func check(_ path: String, _ operation: FileError.Operation) throws(FileError) {
         if path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL, reason: "the path holds a NUL") }
     }

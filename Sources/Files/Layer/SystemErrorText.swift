@@ -1,6 +1,6 @@
 import CPlatform
 
-/// The system's words for an error number.
+/// The system's text of an error number.
 package enum SystemErrorText {
     /// Returns the text for `code`, such as "No space left on device".
     package static func describe(_ code: Int32) -> String {

@@ -1,29 +1,29 @@
 import Glibc
 
-/// Makes its holder the only owner of a folder, until `release()` or the process's end, however that ends. Of one process
-/// there is one holder, too.
+/// The exclusive ownership of a folder until `release()` or the end of the process, in whatever way it ends. It also
+/// excludes other owners in the same process.
 ///
-/// A `flock` on the file `.lock` in the folder, which stays there for good: removing it would let two processes each lock a
-/// file of their own.
+/// It is a `flock` on the file `.lock` in the folder. The file is never removed: otherwise two processes could each
+/// lock a file of their own.
 public final class FolderLock {
     public let path: String
-    public let holder: LockHolder
-    /// Whether the owner before this one did not come to its end in order: what it was writing may lie about. False for
-    /// the first owner, and again after ``noteOrder()``.
-    public private(set) var isDisordered: Bool
+    package let holder: LockHolder
+    /// Whether the previous owner did not terminate in order, so that temporary files may be left. False for the first
+    /// owner, and after ``noteOrder()``.
+    package private(set) var isDisordered: Bool
     private var descriptor: Int32
     private var holdsLock = false
 
-    /// A process that was killed has its files until the last of its threads has ended: how often, every ten
-    /// milliseconds, the lock of one that has ended otherwise is tried again.
-    private static let looksAtTheEnd = 100
+    /// A killed process keeps its files until its last thread has ended: the number of retries, ten milliseconds apart,
+    /// for the lock of such a process.
+    private static let exitRetries = 100
 
-    /// Takes the lock without waiting for one who lives.
+    /// Takes the lock, without waiting for a running owner.
     ///
     /// - Parameters:
-    ///   - folder: which one; it must exist.
-    ///   - processName: what others are told.
-    /// - Throws: `FolderLockError.inUse` naming the holder, or `.file`.
+    ///   - folder: the folder, which must exist.
+    ///   - processName: the name shown to others.
+    /// - Throws: `FolderLockError.inUse` with the holder, or `.file`.
     public init(_ folder: String, processName: String = ProcessName.current) throws(FolderLockError) {
         let layer: BeneathFileLayer
         do throws(FileError) { layer = try BeneathFileLayer(folder) } catch { throw .file(error) }
@@ -34,13 +34,13 @@ public final class FolderLock {
         let file: OpenFile
         do throws(FileError) { file = try layer.open(path, .update, permissions: 0o600) } catch { throw .file(error) }
         descriptor = file.descriptor
-        var looks = Self.looksAtTheEnd
+        var retries = Self.exitRetries
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
             let other = code == EWOULDBLOCK ? Self.readHolder(descriptor) : nil
-            if looks > 0, let other, other.hasEnded {
-                looks -= 1
+            if retries > 0, let other, other.hasEnded {
+                retries -= 1
                 usleep(10_000)
                 continue
             }
@@ -50,9 +50,9 @@ public final class FolderLock {
         }
         holdsLock = true
         do throws(FileError) {
-            // Who gives a folder up in order empties the file.
+            // An orderly release truncates the file.
             isDisordered = try layer.status(file).size > 0
-            // In one write over the old line, so that who asks meanwhile reads one or the other.
+            // In one write over the old line, so that a concurrent reader sees one or the other.
             let line = Array(holder.line.utf8)
             try line.withUnsafeBytesThrowing { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
             try layer.truncate(file, to: line.count)
@@ -64,37 +64,37 @@ public final class FolderLock {
 
     deinit { release() }
 
-    /// What an earlier owner left lying about has been seen to.
-    public func noteOrder() { isDisordered = false }
+    /// Records that the previous owner's temporary files are removed.
+    package func noteOrder() { isDisordered = false }
 
-    /// Gives the folder up. Does nothing the second time.
+    /// Releases the folder. A second call does nothing.
     public func release() {
         guard descriptor >= 0 else { return }
         if holdsLock {
             if !isDisordered { _ = ftruncate(descriptor, 0) }
-            // Closing alone would leave it to a child that has not come to its program yet, and has the descriptor, too.
+            // A close alone leaves the lock to a forked child that has not yet called exec.
             flock(descriptor, LOCK_UN)
         }
         close(descriptor)
         descriptor = -1
     }
 
-    /// The file that is locked.
+    /// The path of the lock file.
     ///
-    /// - Parameter folder: which folder's.
+    /// - Parameter folder: the folder.
     /// - Returns: its path.
-    public static func file(in folder: String) -> String { PathText.join(folder, ".lock") }
+    package static func file(in folder: String) -> String { PathText.join(folder, ".lock") }
 
-    /// Who owns a folder now.
+    /// The current owner of a folder.
     ///
-    /// - Parameter folder: which one.
-    /// - Returns: nil when nobody does, or nothing can be read.
+    /// - Parameter folder: the folder.
+    /// - Returns: nil when there is none, or the lock file is unreadable.
     public static func holder(of folder: String) -> LockHolder? {
         guard let layer = try? BeneathFileLayer(folder),
             let descriptor = try? layer.open(file(in: folder), .read).descriptor
         else { return nil }
         defer { close(descriptor) }
-        // A shared lock is refused while the owner lives, and gone again with the descriptor.
+        // A shared lock fails while there is an owner, and ends with the descriptor.
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
         return readHolder(descriptor)
     }

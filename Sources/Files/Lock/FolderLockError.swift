@@ -1,6 +1,6 @@
-/// Why a folder could not be taken.
+/// The reason why a folder could not be locked.
 public enum FolderLockError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Somebody owns it, another process or this one; nil when that process has not written its name yet.
+    /// Another process or this one owns it; `holder` is nil when that process has not written its name yet.
     case inUse(path: String, holder: LockHolder?)
     /// The lock file could not be opened, locked or written.
     case file(FileError)

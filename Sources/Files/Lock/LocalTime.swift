@@ -1,8 +1,8 @@
 package import Glibc
 
-/// Moments as logs and messages write them.
+/// Formats times for logs and messages.
 package enum LocalTime {
-    /// `yyyy-MM-dd HH:mm:ss.SSS` in the machine's time zone, as NSLog writes it.
+    /// `yyyy-MM-dd HH:mm:ss.SSS` in the local time zone, as in NSLog.
     package static func logText(_ moment: timespec) -> String {
         var seconds = moment.tv_sec
         var parts = tm()
@@ -10,7 +10,7 @@ package enum LocalTime {
         return day(parts) + "." + padded(Int32(truncatingIfNeeded: moment.tv_nsec / 1_000_000), 3)
     }
 
-    /// `yyyy-MM-dd HH:mm:ss +0000`, as NSDate describes itself.
+    /// `yyyy-MM-dd HH:mm:ss +0000`, the description of NSDate.
     static func utcText(secondsSince1970: Int64) -> String {
         var seconds = time_t(secondsSince1970)
         var parts = tm()
@@ -18,7 +18,7 @@ package enum LocalTime {
         return day(parts) + " +0000"
     }
 
-    /// `yyyy-MM-ddTHH:mm:ss.SSSZ` in UTC, as programs like it.
+    /// `yyyy-MM-ddTHH:mm:ss.SSSZ` in UTC, for other programs.
     package static func isoText(_ moment: timespec) -> String {
         var seconds = moment.tv_sec
         var parts = tm()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The process that owns a container, as it wrote itself into the lock file.
+/// The owner of a container, as recorded in the lock file.
 public struct LockHolder: Sendable, Hashable {
     public var processIdentifier: Int32
     public var processName: String
@@ -10,8 +10,8 @@ public struct LockHolder: Sendable, Hashable {
     /// - Parameters:
     ///   - processIdentifier: its process id.
     ///   - processName: its name.
-    ///   - since: when it took the lock, in seconds since 1970.
-    public init(processIdentifier: Int32, processName: String, since: Int64) {
+    ///   - since: the time of its lock, in seconds since 1970.
+    package init(processIdentifier: Int32, processName: String, since: Int64) {
         self.processIdentifier = processIdentifier
         self.processName = processName
         self.since = since
@@ -22,40 +22,40 @@ public struct LockHolder: Sendable, Hashable {
         "\(processName), process \(processIdentifier), since \(LocalTime.utcText(secondsSince1970: since))"
     }
 
-    /// Whether the process has ended or is about to, if perhaps not yet with all of its threads and files.
+    /// Whether the process has ended or is exiting, perhaps with threads and files left.
     var hasEnded: Bool {
         guard let stat else { return kill(processIdentifier, 0) != 0 && errno == ESRCH }
         return Self.hasEnded(stat: stat)
     }
 
-    /// Whether the process is stopped, by Ctrl-Z for one; false when `/proc` does not tell.
-    public var isSuspended: Bool { stat.map(Self.isSuspended) ?? false }
+    /// Whether the process is stopped, for example by Ctrl-Z; false without `/proc`.
+    package var isSuspended: Bool { stat.map(Self.isSuspended) ?? false }
 
-    /// The line of `/proc/PID/stat`; nil when `/proc` does not tell.
+    /// The line of `/proc/PID/stat`; nil without `/proc`.
     private var stat: String? {
         let bytes = try? PosixFileLayer().contents(of: "/proc/\(processIdentifier)/stat", limit: 4096)
         return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What follows the name in the line of `/proc/PID/stat` (proc(5)): the state first, the kernel's flags seventh. The
-    /// name is in parentheses and may hold some itself.
+    /// The fields after the name in a line of `/proc/PID/stat` (proc(5)): the state is the first, the kernel's flags
+    /// are the seventh. The name is in parentheses and may contain some.
     private static func fields(ofStat stat: String) -> [Substring] {
         guard let end = stat.lastIndex(of: ")") else { return [] }
         return stat[end...].dropFirst().split(separator: " ")
     }
 
-    /// The same by the line of `/proc/PID/stat`: `T` is stopped by a signal, `t` by a debugger.
+    /// Whether a line of `/proc/PID/stat` shows a process stopped by a signal (`T`) or a debugger (`t`).
     static func isSuspended(stat: String) -> Bool { ["T", "t"].contains(fields(ofStat: stat).first) }
 
-    /// The same by the line of `/proc/PID/stat` (proc(5)).
+    /// Whether a line of `/proc/PID/stat` shows an ended process.
     static func hasEnded(stat: String) -> Bool {
         let fields = fields(ofStat: stat)
         guard fields.count > 6, let flags = UInt32(fields[6]) else { return false }
-        // PF_EXITING: a process that is killed gives its memory back before its files.
+        // PF_EXITING: a killed process releases its memory before its files.
         return fields[0] == "Z" || fields[0] == "X" || flags & 4 != 0
     }
 
-    /// One line: process id, time, name; the name last, because it may hold spaces.
+    /// One line: process id, time, name. The name is last, because it may contain spaces.
     var line: String { "\(processIdentifier) \(since) \(processName)\n" }
 
     init?(line: String) {

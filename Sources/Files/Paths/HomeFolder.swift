@@ -1,9 +1,9 @@
 import Glibc
 
-/// Where the user's home is.
-public enum HomeFolder {
+/// The user's home folder.
+package enum HomeFolder {
     /// `$HOME` when it is set and absolute, else the entry of the user database; nil when there is neither.
-    public static var path: String? {
+    package static var path: String? {
         if let value = getenv("HOME") {
             let home = String(cString: value)
             if home.hasPrefix("/") { return home }

@@ -1,10 +1,10 @@
-/// Paths taken apart and put together as text, without asking the file system.
-public enum PathText {
-    /// The folder that a path names its last component in; "." for a bare name, "/" for the root.
+/// Operations on the text of paths, without file system access.
+package enum PathText {
+    /// The folder of a path's last component; "." for a bare name, "/" for the root.
     ///
     /// - Parameter path: any path; slashes at its end do not count.
     /// - Returns: the text before the last component.
-    public static func parent(of path: String) -> String {
+    package static func parent(of path: String) -> String {
         let trimmed = trimmingSlashes(path)
         guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty && path.hasPrefix("/") ? "/" : "." }
         let head = trimmingSlashes(String(trimmed[..<slash]))
@@ -15,7 +15,7 @@ public enum PathText {
     ///
     /// - Parameter path: any path; slashes at its end do not count.
     /// - Returns: the text after the last slash.
-    public static func name(of path: String) -> String {
+    package static func name(of path: String) -> String {
         let trimmed = trimmingSlashes(path)
         guard let slash = trimmed.lastIndex(of: "/") else { return trimmed }
         return String(trimmed[trimmed.index(after: slash)...])
@@ -24,21 +24,21 @@ public enum PathText {
     /// Joins a folder and a name with one slash.
     ///
     /// - Parameters:
-    ///   - folder: the folder; empty means none.
+    ///   - folder: the folder; empty for none.
     ///   - name: a name or a relative path.
     /// - Returns: the joined path.
-    public static func join(_ folder: String, _ name: String) -> String {
+    package static func join(_ folder: String, _ name: String) -> String {
         if folder.isEmpty { return name }
         return folder.hasSuffix("/") ? folder + name : folder + "/" + name
     }
 
-    /// Makes a path absolute and resolves ".", ".." and double slashes in its text; symbolic links are not looked at.
+    /// Makes a path absolute and resolves ".", ".." and double slashes in its text. Symbolic links are not resolved.
     ///
     /// - Parameters:
     ///   - path: any path.
     ///   - base: an absolute folder, for a relative path.
     /// - Returns: an absolute path without a slash at its end.
-    public static func absolute(_ path: String, from base: String) -> String {
+    package static func absolute(_ path: String, from base: String) -> String {
         var kept: [Substring] = []
         for part in (path.hasPrefix("/") ? path : join(base, path)).split(separator: "/") {
             switch part {

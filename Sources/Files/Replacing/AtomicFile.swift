@@ -1,4 +1,4 @@
-/// Files that are whole at every moment: the old one until the last step, the new one from then on.
+/// Atomic replacement of files: readers see the complete old file or the complete new one.
 package enum AtomicFile {
     /// Replaces a file's contents: temporary file in the same folder, write, fsync, rename, fsync of the folder.
     ///
@@ -6,10 +6,9 @@ package enum AtomicFile {
     ///   - bytes: the new contents.
     ///   - path: the file; it need not exist, its folder must.
     ///   - layer: the file system.
-    ///   - durable: false leaves out both fsyncs: still whole after a crash of the process, perhaps not after one of the
-    ///     machine.
-    ///   - permissions: of the new file; if nil, those of the file that it replaces, else `0o644` less the umask.
-    /// - Throws: `FileError`; see `AtomicFileWriter.commit(durable:)` for what is in place then.
+    ///   - durable: false omits both fsyncs: the file survives a crash of the process, perhaps not one of the machine.
+    ///   - permissions: the new file's; if nil, those of the replaced file, else `0o644` less the umask.
+    /// - Throws: `FileError`; `AtomicFileWriter.commit(durable:)` describes the state then.
     package static func write(
         _ bytes: [UInt8], to path: String, using layer: any FileLayer = PosixFileLayer(), durable: Bool = true,
         permissions: UInt32? = nil
@@ -19,14 +18,14 @@ package enum AtomicFile {
         try writer.commit(durable: durable)
     }
 
-    /// As `write(_:to:using:durable:permissions:)`, for bytes that are in no array.
+    /// Replaces a file's contents with bytes of a buffer.
     ///
     /// - Parameters:
     ///   - bytes: the new contents.
     ///   - path: the file.
     ///   - layer: the file system.
     ///   - durable: whether to fsync.
-    ///   - permissions: of the new file.
+    ///   - permissions: the new file's.
     /// - Throws: `FileError`.
     package static func write(
         _ bytes: UnsafeRawBufferPointer, to path: String, using layer: any FileLayer = PosixFileLayer(),
@@ -37,15 +36,15 @@ package enum AtomicFile {
         try writer.commit(durable: durable)
     }
 
-    /// Removes the temporary files that interrupted writes of earlier processes left in a folder.
+    /// Removes the temporary files of interrupted writes by earlier processes from a folder.
     ///
-    /// Call it with the container's lock held: a temporary file of another process that is still writing would go, too.
+    /// It requires the container's lock: otherwise it would remove temporary files of another running process.
     ///
     /// - Parameters:
-    ///   - folder: looked into, but not below.
+    ///   - folder: the folder; subfolders are not visited.
     ///   - layer: the file system.
-    /// - Returns: the names that were removed.
-    /// - Throws: `FileError` when the folder cannot be read; a file that cannot be removed is passed over.
+    /// - Returns: the names of the removed files.
+    /// - Throws: `FileError` when the folder cannot be read; failed removals are ignored.
     @discardableResult
     package static func removeLeftovers(
         in folder: String, using layer: any FileLayer = PosixFileLayer()

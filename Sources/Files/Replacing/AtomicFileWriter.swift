@@ -1,11 +1,11 @@
-/// Writes a new version of a file piece by piece; readers see the old file until `commit`, and the whole new one after.
+/// Writes a new version of a file in pieces. Readers see the old file until `commit`, then the complete new one.
 ///
-/// The pieces go to a temporary file in the same folder. A writer that is neither committed nor abandoned abandons itself
-/// when it goes, so that an error on the way leaves the old file and nothing else. A device, a pipe or a socket is refused:
-/// it would be gone. Use one from one thread.
+/// The pieces go to a temporary file in the same folder. A writer that is released without `commit` abandons the new
+/// version, so that an error leaves only the old file. A device, a pipe or a socket is refused, because it would be
+/// replaced. A writer belongs to one thread.
 package final class AtomicFileWriter {
     package let path: String
-    /// How many bytes were appended.
+    /// The number of bytes written so far.
     package private(set) var count = 0
 
     private let layer: any FileLayer
@@ -18,7 +18,7 @@ package final class AtomicFileWriter {
     /// - Parameters:
     ///   - path: the file to replace.
     ///   - layer: the file system.
-    ///   - permissions: of the new file; if nil, those of the file that it replaces, else `0o644` less the umask.
+    ///   - permissions: the new file's; if nil, those of the replaced file, else `0o644` less the umask.
     /// - Throws: `FileError` when the temporary file cannot be made.
     package init(_ path: String, using layer: any FileLayer, permissions: UInt32? = nil) throws(FileError) {
         self.path = path
@@ -71,12 +71,12 @@ package final class AtomicFileWriter {
         try bytes.withUnsafeBytesThrowing { buffer throws(FileError) in try append(buffer) }
     }
 
-    /// Puts the new version in the place of the old one.
+    /// Replaces the old version with the new one.
     ///
     /// - Parameter durable: force the contents to the disk before the rename, and the folder's entry after it.
-    /// - Throws: `FileError`. Up to the rename the old file is whole and the temporary one is removed. When only the
-    ///   last step fails (an error with `operation == .sync` and the folder as its path) the new file is in place, and a
-    ///   loss of power may still bring back the old one.
+    /// - Throws: `FileError`. Before the rename the old file is unchanged and the temporary one is removed. When only
+    ///   the last step fails (an error with `operation == .sync` and the folder as its path), the new file is in place,
+    ///   and a loss of power may still restore the old one.
     package func commit(durable: Bool) throws(FileError) {
         guard let file else { throw FileError(.write, path, code: FileLayerCode.inputOutput, reason: "already closed") }
         do throws(FileError) {
@@ -92,7 +92,7 @@ package final class AtomicFileWriter {
         if durable { try layer.syncDirectory(PathText.parent(of: path)) }
     }
 
-    /// Gives the new version up and removes the temporary file. Does nothing after `commit`.
+    /// Abandons the new version and removes the temporary file. Does nothing after `commit`.
     package func abandon() {
         if let file { layer.close(file) }
         file = nil
@@ -101,9 +101,9 @@ package final class AtomicFileWriter {
         try? layer.remove(temporary)
     }
 
-    /// The user asked for `path`; the temporary file's name would mean nothing in the message.
+    /// Replaces the temporary file's path in an error, which means nothing to the user.
     private static func naming(_ path: String, _ error: FileError) -> FileError {
-        error.saying(error.operation == .rename ? .rename : .write, path)
+        error.replacing(error.operation == .rename ? .rename : .write, path)
     }
 
     private static func keptPermissions(_ status: FileStatus) -> UInt32? {

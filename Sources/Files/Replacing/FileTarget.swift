@@ -1,8 +1,7 @@
-/// A file that somebody named to be written: atomic replacement is for what is, or will be, a regular file.
+/// An output file named by a user. Only regular files, existing or new, are replaced atomically.
 ///
-/// A symbolic link stays, and the file that it leads to is replaced. A device or a pipe is written to as it is, and so is a
-/// stream that the process has open (`/dev/stdout`). The host's own files are another matter: they are never reached by a
-/// link, and `AtomicFile` is for them.
+/// A symbolic link is kept and its target replaced. Devices and pipes, and open streams of the process (`/dev/stdout`),
+/// are written directly. The host's own files use `AtomicFile`, since they are never reached by a link.
 package enum FileTarget {
     private enum Place {
         case file(String)
@@ -11,17 +10,18 @@ package enum FileTarget {
     }
 
     /// The kernel's own limit.
-    private static let mostLinks = 40
+    private static let maximumLinks = 40
 
     /// Writes all of a file.
     ///
     /// - Parameters:
     ///   - bytes: the new contents.
-    ///   - path: where; each folder that a link leads to has to be one that the layer lets through.
+    ///   - path: the file; the layer must allow each folder on the way through links.
     ///   - layer: the file system.
     ///   - durable: force a regular file to the disk.
-    ///   - reachesStreams: whether names of this process's own descriptors mean these: for its command line, not for scripts.
-    /// - Throws: `FileError`. A regular file is then as it was; what was written to a device or a pipe stays written.
+    ///   - reachesStreams: whether names of the process's own descriptors are allowed: in its command line, not in
+    ///     scripts.
+    /// - Throws: `FileError`. Then a regular file is unchanged; a device or a pipe may have part of the bytes.
     package static func write(
         _ bytes: [UInt8], to path: String, using layer: any FileLayer = PosixFileLayer(), durable: Bool = true,
         reachesStreams: Bool = false
@@ -43,7 +43,7 @@ package enum FileTarget {
         of path: String, _ layer: any FileLayer, _ reachesStreams: Bool
     ) throws(FileError) -> Place {
         var place = path
-        for _ in 0...mostLinks {
+        for _ in 0...maximumLinks {
             if reachesStreams, let descriptor = OwnStream.descriptor(of: place) { return .stream(descriptor) }
             switch try layer.status(place)?.kind {
             case .symbolicLink:

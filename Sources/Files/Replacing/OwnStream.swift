@@ -1,11 +1,11 @@
 import CPlatform
 
-/// The names by which a process reaches what it has open itself.
+/// Paths of a process's own open descriptors.
 package enum OwnStream {
-    /// The descriptor that a path names; nil for any other path.
+    /// The descriptor of a path; nil for any other path.
     ///
-    /// - Parameter path: absolute, as it was given: the names are links, which lead to nothing that could be opened anew.
-    /// - Returns: 0 or more.
+    /// - Parameter path: an absolute path, unresolved: these names are links whose targets cannot be opened.
+    /// - Returns: a descriptor.
     package static func descriptor(of path: String) -> Int32? {
         switch path {
         case "/dev/stdin": return 0
@@ -19,6 +19,6 @@ package enum OwnStream {
         }
     }
 
-    /// Writes out what the C library holds back, so that what goes past it comes after it.
+    /// Flushes the C library's buffers, to keep the order with direct writes.
     static func flush() { cubby_flush_output() }
 }

@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// Names of temporary files that an atomic write makes beside its target: `.cubby-<pid>-<token>-<number>.tmp`.
+/// Names of an atomic write's temporary files: `.cubby-<pid>-<token>-<number>.tmp`.
 ///
-/// The token is random and one for each process, so that a leftover of an earlier process with the same id, as in
-/// containers, is not taken for one's own.
+/// The token is random for each process, which distinguishes it from an earlier process with the same id, as in
+/// containers.
 package enum TemporaryName {
     static let prefix = ".cubby-"
     static let suffix = ".tmp"
     private static let counter = Atomic<UInt64>(0)
     private static let own = "\(prefix)\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))-"
 
-    /// A name that no other file has: for a writer that makes its temporary file itself.
+    /// A unique name, for a writer that creates its temporary file itself.
     ///
     /// - Returns: a file name without folder.
     package static func next() -> String {
@@ -21,7 +21,7 @@ package enum TemporaryName {
     /// Whether a name has the form of a temporary file, of whichever process.
     ///
     /// - Parameter name: a file name without folder.
-    /// - Returns: true for a name that `AtomicFile.removeLeftovers(in:using:)` would take.
+    /// - Returns: true for a name that `AtomicFile.removeLeftovers(in:using:)` removes.
     package static func matches(_ name: String) -> Bool {
         name.hasPrefix(prefix) && name.hasSuffix(suffix)
     }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A value that threads share and wait for each other's changes of.
+/// A value shared by threads, with a condition variable.
 ///
-/// This is the one place that says why such a value may be shared: it is reached with the lock held, and only so.
+/// Unchecked: the value is accessed only with the lock held.
 package final class Monitor<State: Sendable>: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -21,7 +21,7 @@ package final class Monitor<State: Sendable>: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Changes the value, and has those who wait look at it.
+    /// Changes the value and wakes waiting threads.
     package func change<Result>(_ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -29,12 +29,12 @@ package final class Monitor<State: Sendable>: @unchecked Sendable {
         return body(&state)
     }
 
-    /// Waits until the value is as it should be, changes it, and has the others who wait look at it.
+    /// Waits for a condition, changes the value, and wakes other waiting threads.
     ///
     /// - Parameters:
-    ///   - isReady: whether it is; asked again after each change.
-    ///   - body: makes the change.
-    /// - Returns: what the body gives.
+    ///   - isReady: the condition, evaluated after each change.
+    ///   - body: the change.
+    /// - Returns: the body's result.
     package func wait<Result>(until isReady: (State) -> Bool, _ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }

@@ -1,16 +1,16 @@
 import Glibc
 import Synchronization
 
-/// A thread that does one piece of work and ends.
+/// A thread for one function.
 ///
-/// It takes no signals but those of its own faults: the others are for the thread that drives the life cycle. Not joining
-/// it is fine; the process's end ends it, too.
+/// All signals except those of faults are blocked, since they belong to the thread that drives the life cycle. The
+/// thread need not be joined; the end of the process ends it.
 package final class WorkerThread<Value: Sendable>: Sendable {
     private let state: Mutex<(value: Value?, thread: pthread_t?)> = Mutex((nil, nil))
 
-    /// Starts the work on a thread of its own; on this one, when the system has no more threads.
+    /// Starts the function on a new thread, or runs it on this one when no thread can be created.
     ///
-    /// - Parameter work: what to do.
+    /// - Parameter work: the function.
     package init(_ work: @escaping @Sendable () -> Value) {
         let job = Job { [self] in
             let value = work()
@@ -19,9 +19,9 @@ package final class WorkerThread<Value: Sendable>: Sendable {
         var others = sigset_t()
         var before = sigset_t()
         sigfillset(&others)
-        // The kernel ends a process whose thread blocks the signal of its own fault, without a look at any handler.
+        // The kernel kills a process whose thread blocks the signal of its own fault, without calling a handler.
         for fault in [SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&others, fault) }
-        // A new thread has the mask of the one that makes it.
+        // A new thread inherits its creator's signal mask.
         pthread_sigmask(SIG_SETMASK, &others, &before)
         var thread = pthread_t()
         let result = pthread_create(
@@ -44,7 +44,7 @@ package final class WorkerThread<Value: Sendable>: Sendable {
         if let thread = state.withLock({ $0.thread }) { pthread_detach(thread) }
     }
 
-    /// What the work gave, once it has ended; waits for that.
+    /// Waits for the end and returns the result.
     package func join() -> Value? {
         let thread = state.withLock { state in
             defer { state.thread = nil }
@@ -55,7 +55,7 @@ package final class WorkerThread<Value: Sendable>: Sendable {
     }
 }
 
-/// The work, on its way to the thread.
+/// The function and its result, shared with the thread.
 private final class Job: Sendable {
     let run: @Sendable () -> Void
 

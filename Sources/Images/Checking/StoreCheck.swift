@@ -7,30 +7,30 @@ public import Logging
 import PropertyList
 import Wording
 
-/// Checks what a container keeps for its stores: archive, journal, index, pictures, and what lies about beside them.
+/// Checks the stores of a container: archive, journal, index, pictures, and other files in their folders.
 ///
-/// A check changes nothing, and may be made beside the container's owner: it sees the state of that moment. A repair is
-/// for the owner alone, who holds the container's lock.
+/// A check changes nothing and may run beside the container's owner, on the state of that moment. A repair requires the
+/// container's lock.
 public struct StoreCheck {
     private let container: Container
     private let layer: any FileLayer
     private let pictures: ImageStore
-    /// What was found, in the order of the files.
+    /// The findings, in the order of the files.
     public private(set) var findings: [StoreFinding] = []
     private var store: ItemStore?
     private var schema = ArchiveSchema()
     private var orphans: [String] = []
     private var hasBadIndex = false
 
-    /// The folder in Documents that a repair moves pictures to whose items are gone.
-    public static let orphanFolder = "Pictures without items"
+    /// The folder in Documents to which a repair moves pictures without items.
+    static let orphanFolder = "Pictures without items"
 
-    /// Looks at everything, the pictures among it. O(bytes of the archive and the journal).
+    /// Checks everything, including the pictures. O(bytes of the archive and the journal).
     ///
     /// - Parameters:
-    ///   - container: which one.
-    ///   - layer: the file system, of `Container.openExisting()`.
-    ///   - logger: hears of pictures that cannot be read.
+    ///   - container: the container.
+    ///   - layer: the container's file system, of `Container.openExisting()`.
+    ///   - logger: receives messages about unreadable pictures.
     public init(_ container: Container, using layer: any FileLayer, logger: Logger) {
         self.container = container
         self.layer = layer
@@ -46,7 +46,7 @@ public struct StoreCheck {
     /// Whether something cannot be read.
     public var hasErrors: Bool { findings.contains { $0.severity == .error } }
 
-    /// Whether a repair would do anything.
+    /// Whether a repair would change something.
     public var canBeRepaired: Bool { findings.contains { $0.remedy != nil } }
 
     private mutating func note(_ severity: StoreFinding.Severity, _ message: String, _ remedy: String? = nil) {
@@ -56,7 +56,7 @@ public struct StoreCheck {
     private func path(_ name: String) -> String { PathText.join(container.documents, name) }
     private var indexPath: String { PathText.join(container.caches, "items.index") }
 
-    // MARK: Looking
+    // MARK: Checks
 
     private mutating func checkItems() {
         let persistence = ArchivePersistence(folder: container.documents, using: layer, isReadOnly: true)
@@ -139,7 +139,7 @@ public struct StoreCheck {
             let folder = pictures.attachments.removedFolder
             note(.warning, "the picture of item \(key) is in \(folder): the next launch brings it back")
         }
-        // Only applications whose items name their pictures' keys say that there should be one.
+        // Only items with keys of pictures imply that there should be one.
         guard schema.itemKeyKey == "imageKey" else { return }
         var missing = 0
         for position in 0..<store.count {
@@ -175,14 +175,15 @@ public struct StoreCheck {
 
     private static func items(_ count: Int) -> String { count.counted("item") }
 
-    // MARK: Repairing
+    // MARK: Repair
 
-    /// Does what the findings' remedies say. The caller has asked.
+    /// Applies the remedies of the findings.
     ///
-    /// - Returns: what was done, in words.
-    /// - Throws: `FolderLockError` when somebody has the container; `StoreError` or `FileError` for what could not be done; what was done before stays.
+    /// - Returns: descriptions of the changes.
+    /// - Throws: `FolderLockError` when the container is in use; `StoreError` or `FileError` for a failed remedy;
+    ///   earlier changes remain.
     public func repair() throws -> [String] {
-        // Opening for writing keeps aside what cannot be used, and reports it.
+        // Opening for writing sets unusable files aside and reports them.
         let persistence = ArchivePersistence(folder: container.documents, using: layer, indexFolder: container.caches)
         try persistence.takeLock()
         var done: [String] = []

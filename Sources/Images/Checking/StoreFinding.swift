@@ -1,26 +1,26 @@
-/// Something that a check of a container's stores found, in words for its owner.
+/// A finding of a container's check, for its owner.
 public struct StoreFinding: Sendable, Hashable {
-    /// How much it matters.
+    /// The severity of a finding.
     public enum Severity: String, Sendable, Hashable {
-        /// Good to know.
+        /// Information.
         case note
-        /// Something is left over or missing, and no item is lost.
+        /// A file is superfluous or missing; no item is lost.
         case warning
-        /// Something that was kept cannot be read.
+        /// Stored data cannot be read.
         case error
     }
 
     public var severity: Severity
-    /// What is as it should not be, or how things stand.
+    /// The finding.
     public var message: String
-    /// What ``StoreCheck/repair()`` does about it; nil when there is nothing to be done.
+    /// The remedy that ``StoreCheck/repair()`` applies; nil for none.
     public var remedy: String?
 
     /// - Parameters:
-    ///   - severity: how much it matters.
-    ///   - message: what was found.
-    ///   - remedy: what a repair does.
-    public init(_ severity: Severity, _ message: String, remedy: String? = nil) {
+    ///   - severity: the severity.
+    ///   - message: the finding.
+    ///   - remedy: the remedy.
+    package init(_ severity: Severity, _ message: String, remedy: String? = nil) {
         self.severity = severity
         self.message = message
         self.remedy = remedy

@@ -1,4 +1,4 @@
-/// The one thing of EXIF that decides how a picture lies.
+/// Reads the orientation from EXIF.
 enum EXIFOrientation {
     private static let tag = 0x0112
     private static let shortType = 3

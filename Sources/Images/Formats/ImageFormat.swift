@@ -1,13 +1,13 @@
-/// The formats that pictures come in, told by their first bytes and never by a file's name.
+/// The formats of pictures, detected by the first bytes and not by the file's name.
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     case jpeg, png, webp, heic, avif, gif, tiff
 
-    /// The name as people write it: `JPEG`, `WebP`.
+    /// The name for display: `JPEG`, `WebP`.
     public var displayName: String {
         self == .webp ? "WebP" : rawValue.uppercased()
     }
 
-    /// The format of a file's bytes; nil when it is none of these.
+    /// Detects the format of a file's bytes; nil when it is unknown.
     public init?(firstBytes bytes: some Collection<UInt8>) {
         let first = Array(bytes.prefix(32))
         func has(_ text: String, at offset: Int = 0) -> Bool { first.dropFirst(offset).starts(with: text.utf8) }
@@ -29,8 +29,8 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// By the major brand of the ISO base media format; the general ones are told apart by the compatible brands, which
-    /// follow after a version.
+    /// The format by the major brand of the ISO base media format; general brands are resolved by the compatible
+    /// brands, which follow a version.
     private static func format(ofBrands bytes: ArraySlice<UInt8>) -> ImageFormat? {
         switch String(decoding: bytes.prefix(4), as: UTF8.self) {
         case "heic", "heix", "hevc", "hevx", "heim", "heis": .heic

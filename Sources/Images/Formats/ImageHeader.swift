@@ -1,23 +1,23 @@
-/// What a picture's header tells, read here for the two commonest formats, so that looking at a picture's size neither
-/// decodes it nor opens a library.
+/// The header of a picture, parsed here for the two commonest formats, so that a picture's size needs neither decoding
+/// nor libvips.
 struct ImageHeader: Equatable {
     /// Upright, in pixels.
     var width: Int
     var height: Int
-    /// EXIF's number for how the stored rows lie, 1 to 8.
+    /// EXIF's orientation, 1 to 8.
     var orientation = 1
-    /// The end is there, too: the file is not cut short.
+    /// Whether the file has its end marker, so that it is not truncated.
     var isComplete: Bool
-    /// The file holds more than the picture and its colours: EXIF, XMP, comments.
+    /// Whether the file has more than the picture and its colours: EXIF, XMP, comments.
     var hasMetadata = false
 
-    /// Width and height as they are when turned upright.
+    /// Swaps width and height if the orientation requires it.
     mutating func turnUpright() {
         if (5...8).contains(orientation) { swap(&width, &height) }
     }
 }
 
-/// Numbers in bytes that may be too few.
+/// Reads numbers from bytes, which may be too few.
 struct HeaderBytes {
     let bytes: ArraySlice<UInt8>
     var isLittleEndian = false

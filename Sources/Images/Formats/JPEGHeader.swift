@@ -1,6 +1,6 @@
 /// A JPEG file's size and orientation, from its markers (ITU T.81, annex B).
 enum JPEGHeader {
-    /// Reads the markers up to the first scan; nil when they make no sense.
+    /// Reads the markers up to the first scan; nil when they are invalid.
     static func read(_ bytes: [UInt8]) -> ImageHeader? {
         let file = HeaderBytes(bytes[...])
         guard file.int16(0) == 0xffd8 else { return nil }
@@ -26,14 +26,14 @@ enum JPEGHeader {
             let segment = HeaderBytes(bytes[(position + 4)..<end])
             switch kind {
             case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
-                // A second frame would be a hierarchical JPEG, which nobody reads.
+                // A second frame means a hierarchical JPEG, which no reader supports.
                 guard header == nil, let height = segment.int16(1), let width = segment.int16(3), width > 0, height > 0
                 else { return nil }
                 header = ImageHeader(width: width, height: height, isComplete: false)
             case 0xe1:
                 hasMetadata = true
                 orientation = EXIFOrientation.inSegment(segment) ?? orientation
-            // All but JFIF's, the colour profile's and Adobe's; and comments.
+            // All segments except JFIF's, the colour profile's and Adobe's; and comments.
             case 0xe3...0xed, 0xef, 0xfe: hasMetadata = true
             case 0xda:
                 header?.orientation = orientation
@@ -48,7 +48,7 @@ enum JPEGHeader {
         return nil
     }
 
-    /// Whether the marker for the end follows; from the end, where a whole file has it.
+    /// Whether the end marker follows, searched from the file's end.
     private static func hasEnd(_ bytes: [UInt8], after start: Int) -> Bool {
         var index = bytes.count - 1
         while index > start {

@@ -2,7 +2,7 @@
 enum PNGHeader {
     static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-    /// Reads the chunks' heads; nil when they make no sense, and for the few that carry EXIF, which libvips reads.
+    /// Reads the headers of the chunks; nil when they are invalid, and for files with EXIF, which libvips reads.
     static func read(_ bytes: [UInt8]) -> ImageHeader? {
         let file = HeaderBytes(bytes[...])
         guard file.has(signature, at: 0), file.int32(8) == 13, file.has("IHDR".utf8, at: 12),

@@ -1,4 +1,4 @@
-/// Pictures by key, the least recently used of which go when all together take more than the limit. Each step is O(1).
+/// A cache of pictures by key, which removes the least recently used ones beyond its limit. Each operation is O(1).
 struct ImageCache {
     private struct Node {
         var key: String
@@ -13,13 +13,13 @@ struct ImageCache {
     private var newest: Int?
     private var oldest: Int?
 
-    /// How many pictures there are.
+    /// The number of pictures.
     var count: Int { places.count }
 
-    /// The bytes that they take.
+    /// Their size in bytes.
     private(set) var cost = 0
 
-    /// The most bytes that they may take.
+    /// The maximal size in bytes.
     var limit: Int {
         didSet { trim() }
     }
@@ -28,7 +28,7 @@ struct ImageCache {
         self.limit = limit
     }
 
-    /// The picture under a key, which is then the most recently used.
+    /// Returns the picture of a key and marks it as the most recently used.
     mutating func image(forKey key: String) -> Image? {
         guard let place = places[key], let node = nodes[place] else { return nil }
         unlink(place)
@@ -36,7 +36,7 @@ struct ImageCache {
         return node.image
     }
 
-    /// Puts a picture under a key, as the most recently used; one larger than the limit does not stay.
+    /// Stores a picture as the most recently used one, unless it is larger than the limit.
     mutating func insert(_ image: Image, forKey key: String) {
         remove(key)
         let node = Node(key: key, image: image)

@@ -4,17 +4,17 @@ import Items
 import Logging
 
 extension ImageStore {
-    /// The picture under a key in a small square (aspect fill) with rounded corners, made once and kept as long as the
-    /// caches folder and the picture stay as they are.
+    /// The picture of a key as a small square (aspect fill) with rounded corners. It is made once and cached in the
+    /// caches folder until the picture changes.
     ///
     /// - Parameters:
-    ///   - key: the picture's name.
+    ///   - key: the picture's key.
     ///   - size: the width and the height, in pixels.
-    ///   - cornerRadius: in pixels; nil is an eighth of the size, 5 of 40.
-    /// - Returns: a PNG picture, clear beyond the corners; a JPEG picture without corners when the radius is 0; nil when
-    ///   there is no picture, which is logged.
-    /// - Throws: `ImageError` when the key cannot be one, or the picture cannot be read. A thumbnail that cannot be kept is
-    ///   no error.
+    ///   - cornerRadius: in pixels; by default an eighth of the size, 5 of 40.
+    /// - Returns: a PNG picture with transparent corners; a JPEG picture when the radius is 0; nil when there is no
+    ///   picture, which is logged.
+    /// - Throws: `ImageError` for an invalid key or an unreadable picture. A failure to cache the thumbnail is no
+    ///   error.
     public func thumbnail(forKey key: String, size: Int, cornerRadius: Double? = nil) throws(ImageError) -> Image? {
         let file = try thumbnailFile(forKey: key, size, cornerRadius)
         if let kept = file.kept() { return kept }
@@ -28,16 +28,15 @@ extension ImageStore {
         return try Image(bytes: bytes, limits: limits)
     }
 
-    /// Makes the thumbnails of many pictures that are not there yet, on all processors, so that asking for each is
-    /// reading a small file.
+    /// Makes missing thumbnails of many pictures on all processors, so that each later access only reads a small file.
     ///
     /// - Parameters:
-    ///   - keys: the pictures' names.
+    ///   - keys: the pictures' keys.
     ///   - size: the width and the height, in pixels.
-    ///   - cornerRadius: in pixels; nil is an eighth of the size.
-    ///   - progress: told after each picture how many are done; what it throws ends the work.
-    /// - Returns: why there is none, by key; empty when all are there.
-    /// - Throws: `ImageError` when a key cannot be one, and what `progress` throws.
+    ///   - cornerRadius: in pixels; by default an eighth of the size.
+    ///   - progress: called after each picture with the number of finished ones; an error from it ends the work.
+    /// - Returns: the failures by key; empty when all thumbnails exist.
+    /// - Throws: `ImageError` for an invalid key, and errors of `progress`.
     public func prepareThumbnails(
         forKeys keys: [String], size: Int, cornerRadius: Double? = nil, progress: (Int) throws -> Void = { _ in }
     ) throws -> [String: ImageError] {
@@ -53,7 +52,7 @@ extension ImageStore {
     }
 
     private func thumbnailFile(forKey key: String, _ size: Int, _ radius: Double?) throws(ImageError) -> ThumbnailFile {
-        // A picture that a transaction deletes is not there: opening what never is says so.
+        // A picture deleted in the transaction has a path without a file, whose opening fails.
         let place = attachments.currentPath(forKey: key) ?? PathText.join(thumbnailDirectory, key)
         try checkKey(key)
         return ThumbnailFile(

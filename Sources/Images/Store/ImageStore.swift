@@ -3,39 +3,39 @@ public import Files
 public import Items
 public import Logging
 
-/// The pictures of an application: attachments, each a JPEG file under its key in the documents folder, with a cache before
-/// them.
+/// The pictures of an application: attachments, each a JPEG file named by its key in the documents folder, with a cache
+/// in memory.
 ///
-/// A key is a file name without extension, an item's `itemKey` as a rule. A picture that is handed out stays valid
-/// whatever the cache does. Used from one isolation domain.
+/// A key is a file name without extension, usually an item's `itemKey`. A returned picture stays valid independent of
+/// the cache. A store is used from one isolation domain.
 public final class ImageStore {
-    /// The pictures' files. An `ItemStore` that has them as its own takes pictures along with its items.
+    /// The pictures' files. An `ItemStore` with these attachments changes pictures along with its items.
     public let attachments: ItemAttachments
-    /// The folder with the pictures.
+    /// The folder of the pictures.
     public var directory: String { attachments.folder }
-    /// What is refused of pictures' files.
+    /// The limits of pictures' files.
     public var limits = ImageLimits()
-    /// How often a picture that was asked for was in the cache.
-    public private(set) var cacheHits = 0
-    /// How often it was not.
-    public private(set) var cacheMisses = 0
-    /// Whether the cache is flushed when the application enters the background, too. The host does it.
-    public var flushesInBackground = false
+    /// The number of cache hits.
+    package private(set) var cacheHits = 0
+    /// The number of cache misses.
+    package private(set) var cacheMisses = 0
+    /// Whether the host also clears the cache on entering the background.
+    package var flushesInBackground = false
 
     let thumbnailDirectory: String
     let logger: Logger
     private var cache: ImageCache
     var layer: any FileLayer { attachments.layer }
 
-    /// A store over two folders, of which the first must exist.
+    /// Makes a store of two folders, of which the first must exist.
     ///
     /// - Parameters:
-    ///   - directory: where the pictures are: `Documents`.
-    ///   - caches: where thumbnails, and pictures that an undo brings back, are kept, and may vanish at any time:
-    ///     `Library/Caches`.
-    ///   - cacheLimit: the most bytes that the pictures in memory take.
+    ///   - directory: the folder of the pictures, `Documents`.
+    ///   - caches: the folder of thumbnails and of pictures kept for an undo, `Library/Caches`; its files may be
+    ///     deleted at any time.
+    ///   - cacheLimit: the maximal size of the pictures in memory, in bytes.
     ///   - layer: the file system.
-    ///   - logger: hears of flushes, and of pictures that are not there.
+    ///   - logger: receives messages about flushes and missing pictures.
     public init(
         directory: String, caches: String, cacheLimit: Int = 64 << 20, using layer: any FileLayer = PosixFileLayer(),
         logger: Logger
@@ -61,17 +61,16 @@ public final class ImageStore {
 
     // MARK: - Pictures
 
-    /// Keeps a picture under a key, in place of the one that was there: as a JPEG file, atomically and durably, and in
-    /// the cache.
+    /// Stores a picture, in place of the key's earlier one: as a JPEG file, atomically and durably, and in the cache.
     ///
-    /// Without libvips a JPEG file is kept as it is.
+    /// Without libvips a JPEG file is stored unchanged.
     ///
     /// - Parameters:
     ///   - image: the picture.
-    ///   - key: its name.
-    ///   - quality: of the JPEG file, 0 to 1.
-    /// - Throws: `ImageError` when the key cannot be one, or the picture cannot be decoded or written; what was there
-    ///   before is there still.
+    ///   - key: its key.
+    ///   - quality: the quality of the JPEG file, 0 to 1.
+    /// - Throws: `ImageError` for an invalid key, or when the picture cannot be decoded or written; then the earlier
+    ///   picture remains.
     public func setImage(_ image: Image, forKey key: String, quality: Double = 0.5) throws(ImageError) {
         try checkKey(key)
         let bytes: [UInt8]
@@ -87,11 +86,11 @@ public final class ImageStore {
         cache.insert(image, forKey: key)
     }
 
-    /// The picture under a key: from the cache, else from its file, which then is in the cache.
+    /// The picture of a key, from the cache or from its file, which is then cached.
     ///
-    /// - Parameter key: its name.
-    /// - Returns: nil when there is none, which is logged.
-    /// - Throws: `ImageError` when the key cannot be one, or the file cannot be read or is no picture.
+    /// - Parameter key: its key.
+    /// - Returns: the picture; nil when there is none, which is logged.
+    /// - Throws: `ImageError` for an invalid key, or when the file is unreadable or no picture.
     public func image(forKey key: String) throws(ImageError) -> Image? {
         let path = try imagePath(forKey: key)
         if let image = cache.image(forKey: key) {
@@ -114,32 +113,24 @@ public final class ImageStore {
         }
     }
 
-    /// The file of the picture under a key; nil when there is none.
+    /// The file of a key's picture; nil when there is none.
     package func pictureFile(forKey key: String) -> PictureFile? {
         guard hasImage(forKey: key), let path = attachments.currentPath(forKey: key) else { return nil }
         return PictureFile(key: key, path: path, limits: limits, layer: layer)
     }
 
-    /// Whether there is a picture under a key, without reading or logging.
+    /// Whether a key has a picture, without reading or logging.
     ///
-    /// - Parameter key: its name.
-    /// - Returns: false, too, for what cannot be a key.
+    /// - Parameter key: its key.
+    /// - Returns: whether it exists; false for an invalid key.
     public func hasImage(forKey key: String) -> Bool {
         attachments.hasBytes(forKey: key)
     }
 
-    /// Which of many keys have a picture, without reading or logging.
+    /// Removes a key's picture from the cache, its file and its thumbnails. A missing picture is no error.
     ///
-    /// - Parameter keys: names, some of which may be no keys.
-    /// - Returns: those with a picture. A few are looked up one by one; for many the folder is listed once.
-    public func keysOfImages(among keys: Set<String>) -> Set<String> {
-        attachments.keys(among: keys)
-    }
-
-    /// Removes the picture under a key from the cache, its file and its thumbnails. That there is none is no error.
-    ///
-    /// - Parameter key: its name.
-    /// - Throws: `ImageError` when the key cannot be one, or the file cannot be removed; the picture is there then.
+    /// - Parameter key: its key.
+    /// - Throws: `ImageError` for an invalid key, or when the file cannot be removed; then the picture remains.
     public func deleteImage(forKey key: String) throws(ImageError) {
         try checkKey(key)
         do throws(StoreError) { try attachments.removeBytes(forKey: key) } catch {
@@ -147,11 +138,11 @@ public final class ImageStore {
         }
     }
 
-    /// Where the picture under a key is, or would be.
+    /// The path of a key's picture, whether or not it exists.
     ///
-    /// - Parameter key: its name.
+    /// - Parameter key: its key.
     /// - Returns: the path in the documents folder.
-    /// - Throws: `ImageError` when the key cannot be one.
+    /// - Throws: `ImageError` for an invalid key.
     public func imagePath(forKey key: String) throws(ImageError) -> String {
         try checkKey(key)
         return PathText.join(attachments.folder, key)
@@ -163,9 +154,9 @@ public final class ImageStore {
         }
     }
 
-    /// The keys of all pictures, in byte order: the files in the folder that begin as a JPEG file does.
+    /// The keys of all pictures, in byte order: the files in the folder with the first bytes of a JPEG file.
     ///
-    /// - Returns: the keys; O(n), with a look into each file.
+    /// - Returns: the keys; O(n), with one read per file.
     /// - Throws: `ImageError` when the folder cannot be listed.
     public func keys() throws(ImageError) -> [String] {
         do throws(StoreError) { return try attachments.keys().filter(isPicture) } catch {
@@ -186,24 +177,24 @@ public final class ImageStore {
 
     // MARK: - The cache
 
-    /// How many pictures the cache holds.
-    public var cacheCount: Int { cache.count }
+    /// The number of pictures in the cache.
+    package var cacheCount: Int { cache.count }
 
-    /// The bytes that the pictures in the cache take.
-    public var cacheCost: Int { cache.cost }
+    /// The size of the pictures in the cache, in bytes.
+    package var cacheCost: Int { cache.cost }
 
-    /// The most bytes that they may take; beyond it the least recently used go.
+    /// The maximal size of the cache in bytes, beyond which it removes the least recently used pictures.
     public var cacheLimit: Int {
         get { cache.limit }
         set { cache.limit = newValue }
     }
 
-    /// Lets go of all pictures in memory, after saying how many, and gives the memory back to the system; their files
-    /// stay. For memory warnings.
+    /// Removes all pictures from memory, logs their number, and returns the memory to the system. Their files stay. It
+    /// is for memory warnings.
     public func clearCache() {
         logger.info("flushing \(cacheCount) images out of the cache")
         cache.removeAll()
-        // The C library keeps what is freed between things that are not, and the system would see no difference.
+        // The C library keeps freed blocks between others, so that the system would see no difference.
         cubby_trim_memory()
     }
 }

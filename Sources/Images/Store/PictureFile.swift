@@ -1,6 +1,6 @@
 import Files
 
-/// Where a picture of the store is, for work on many of them: on any thread, past the cache, which it would turn over.
+/// A picture's file in the store, for work on many pictures on any thread without the cache.
 package struct PictureFile: Sendable {
     package let key: String
     package let path: String

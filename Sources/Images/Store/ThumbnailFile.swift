@@ -1,6 +1,6 @@
 import Files
 
-/// A thumbnail's file and the picture's that it is made from; on any thread.
+/// A thumbnail's file and its picture's file. Usable on any thread.
 struct ThumbnailFile: Sendable {
     let picture: PictureFile
     let folder: String
@@ -8,10 +8,10 @@ struct ThumbnailFile: Sendable {
     let radius: Double
 
     /// - Parameters:
-    ///   - picture: what it is made from.
+    ///   - picture: the picture.
     ///   - thumbnails: the folder of all sizes.
     ///   - size: the width and the height, in pixels.
-    ///   - cornerRadius: in pixels; nil is an eighth of the size.
+    ///   - cornerRadius: in pixels; by default an eighth of the size.
     init(_ picture: PictureFile, in thumbnails: String, size: Int, cornerRadius: Double?) {
         self.picture = picture
         self.size = size
@@ -22,7 +22,7 @@ struct ThumbnailFile: Sendable {
 
     var path: String { PathText.join(folder, picture.key) }
 
-    /// The thumbnail that was kept, unless the picture is newer, or there is none.
+    /// The cached thumbnail, unless the picture is newer or there is none.
     func kept() -> Image? {
         let layer = picture.layer
         guard let source = (try? layer.status(picture.path)) ?? nil, let kept = (try? layer.status(path)) ?? nil,
@@ -31,14 +31,14 @@ struct ThumbnailFile: Sendable {
         return try? Image.open(path, limits: picture.limits, using: layer)
     }
 
-    /// Makes it, without writing it.
+    /// Makes the thumbnail without writing it.
     func bytes(of image: Image) throws(ImageError) -> [UInt8] {
         let sizing = ImageSizing(width: size, height: size, mode: .fill)
         if radius == 0 { return try image.jpegData(quality: 0.8, sizing: sizing) }
         return try Image(pixels: try image.pixels(sizing: sizing).rounded(radius)).pngData()
     }
 
-    /// Makes and keeps it unless it is there; why that cannot be.
+    /// Makes and caches the thumbnail unless it exists. Returns the error if it fails.
     func prepare() -> ImageError? {
         if kept() != nil { return nil }
         do throws(ImageError) {
@@ -50,7 +50,7 @@ struct ThumbnailFile: Sendable {
         }
     }
 
-    /// Keeps it, whole but not durably: it can be made again.
+    /// Writes the thumbnail atomically but not durably, since it can be made again.
     func write(_ bytes: [UInt8]) throws(FileError) {
         let layer = picture.layer
         do throws(FileError) {

@@ -1,9 +1,9 @@
-/// Pixels as sixels: bands of six rows, each drawn a colour at a time. Source: DEC's VT330/VT340 Programmer Reference
-/// Manual, chapter 14.
+/// Encodes pixels as sixels: bands of six rows, each drawn one colour at a time. Source: DEC's VT330/VT340 Programmer
+/// Reference Manual, chapter 14.
 enum SixelImage {
     /// - Parameters:
-    ///   - pixels: of at most 256 colours; those beyond take the last one's register.
-    ///   - endsBelow: whether the cursor goes on below the last band, as for a picture that stands by itself.
+    ///   - pixels: pixels of at most 256 colours; further ones use the last register.
+    ///   - endsBelow: whether the cursor ends below the last band, as for a picture of its own.
     /// - Returns: the device control string. O(width × height + bands × colours × width).
     static func text(_ pixels: ImagePixels, endsBelow: Bool = true) -> String {
         let (indexes, palette) = indexed(pixels)
@@ -23,10 +23,10 @@ enum SixelImage {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A level of 0 to 255, in the low byte, as the 0 to 100 of a colour register.
+    /// Converts a level of 0 to 255, in the low byte, to the 0 to 100 of a colour register.
     private static func percent(_ level: UInt32) -> UInt32 { ((level & 255) * 100 + 127) / 255 }
 
-    /// Each pixel's register, and the registers' colours in order of appearance.
+    /// The register of each pixel, and the registers' colours in order of appearance.
     private static func indexed(_ pixels: ImagePixels) -> (indexes: [UInt8], palette: [UInt32]) {
         var registers: [UInt32: UInt8] = [:]
         var palette: [UInt32] = []
@@ -52,7 +52,7 @@ enum SixelImage {
         return (indexes, palette)
     }
 
-    /// Six rows: for each colour a row of sixels, whose bits are the pixels that have it, the topmost the lowest.
+    /// Six rows: for each colour a row of sixels, whose bits are the pixels of that colour, the topmost the lowest.
     private struct Band {
         private let width: Int
         private var sixels: [UInt8]
@@ -76,7 +76,7 @@ enum SixelImage {
         func write(to text: inout [UInt8]) {
             var isFirst = true
             for color in used.indices where used[color] {
-                // Back to the band's left edge before another colour.
+                // Returns to the band's left edge before another colour.
                 if !isFirst { text.append(UInt8(ascii: "$")) }
                 isFirst = false
                 text += "#\(color)".utf8
@@ -84,7 +84,7 @@ enum SixelImage {
             }
         }
 
-        /// Repetitions of more than three are counted; what is empty to the right is left out.
+        /// Encodes more than three repetitions with a count; empty sixels on the right are omitted.
         private func runs(of row: ArraySlice<UInt8>, to text: inout [UInt8]) {
             let end = row.lastIndex { $0 != 0 } ?? row.startIndex
             var start = row.startIndex

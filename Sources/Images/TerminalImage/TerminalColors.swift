@@ -1,5 +1,5 @@
-/// The colours that a terminal shows.
-public enum TerminalColors: Sendable, Hashable {
+/// The colours of a terminal.
+package enum TerminalColors: Sendable, Hashable {
     /// 24 bits.
     case trueColor
     /// The 6×6×6 cube and the 24 greys of xterm.
@@ -15,7 +15,7 @@ public enum TerminalColors: Sendable, Hashable {
 
     private static let cubeLevels = [0, 95, 135, 175, 215, 255]
 
-    /// The nearest colour of the cube, or grey, by squared distance.
+    /// The nearest colour of the cube or the greys, by squared distance.
     static func paletteIndex(red: UInt8, green: UInt8, blue: UInt8) -> Int {
         let wanted = [Int(red), Int(green), Int(blue)]
         let steps = wanted.map { $0 < 48 ? 0 : $0 < 115 ? 1 : ($0 - 35) / 40 }

@@ -1,15 +1,15 @@
 import FoundationEssentials
 
 extension TerminalImage {
-    /// A picture as what a terminal draws it from, with a line feed behind it.
+    /// The control sequences or characters that show a picture, followed by a line feed.
     ///
     /// - Parameters:
-    ///   - image: the picture; it is decoded no larger than it is drawn.
-    ///   - graphics: what the terminal understands.
-    ///   - area: the room that it has.
+    ///   - image: the picture, decoded no larger than it is drawn.
+    ///   - graphics: the terminal's method.
+    ///   - area: the available area.
     /// - Returns: the control sequences, or lines of half blocks.
     /// - Throws: `ImageError` when the picture cannot be decoded.
-    public static func text(
+    package static func text(
         _ image: Image, as graphics: TerminalGraphics, in area: TerminalArea
     ) throws(ImageError) -> String {
         switch graphics {
@@ -24,21 +24,21 @@ extension TerminalImage {
         }
     }
 
-    /// A picture in one line of some cells, without a line feed: for the row of a table.
+    /// A picture in one line of cells, without a line feed, for the row of a table.
     ///
     /// - Parameters:
-    ///   - image: the picture, of which the middle is shown.
-    ///   - graphics: what the terminal understands.
-    ///   - area: the cells; one row is used.
-    /// - Returns: what draws it and leaves the cursor behind its last cell.
+    ///   - image: the picture, whose middle is shown.
+    ///   - graphics: the terminal's method.
+    ///   - area: the available cells, of which one row is used.
+    /// - Returns: the text, which leaves the cursor after its last cell.
     /// - Throws: `ImageError` when the picture cannot be decoded.
-    public static func inlineText(
+    package static func inlineText(
         _ image: Image, as graphics: TerminalGraphics, in area: TerminalArea
     ) throws(ImageError) -> String {
         let pixels = ImageSizing(
             width: area.columns * area.cellWidth, height: area.cellHeight, mode: .fill)
-        // The cursor is put where it belongs whatever the protocol leaves it at. In the screen's last line a line is made
-        // below first: a picture that scrolled the screen would leave the cursor a line lower than the picture.
+        // The cursor is positioned explicitly, independent of the protocol. On the screen's last line an index creates
+        // a line below first: otherwise a scroll by the picture would move the cursor a line too low.
         let frame = ("\u{1b}D\u{1b}[A\u{1b}7", "\u{1b}8\u{1b}[\(area.columns)C")
         switch graphics {
         case .kitty:
@@ -47,7 +47,7 @@ extension TerminalImage {
             let bytes = try image.jpegData(quality: 0.9, sizing: pixels)
             return frame.0 + iTerm2(bytes, cells: (area.columns, 1)) + frame.1
         case .sixel:
-            // A band is six pixels high: one that reaches below the line would scroll the last one.
+            // A band is six pixels high; one that reaches below the line would scroll the last line.
             let height = max(area.cellHeight / 6 * 6, 6)
             let fitting = ImageSizing(width: pixels.width, height: height, mode: .fill)
             let rgb = try image.rgb(sizing: fitting, background: 0, isReduced: true)
@@ -58,7 +58,7 @@ extension TerminalImage {
         }
     }
 
-    /// The kitty graphics protocol: transmit and display, a PNG in pieces of 4,096 characters, no answer wanted.
+    /// The kitty graphics protocol: transmit and display, a PNG in pieces of 4,096 characters, without a response.
     private static func kitty(_ png: [UInt8], cells: (columns: Int, rows: Int)? = nil) -> String {
         let payload = Array(Data(png).base64EncodedString().utf8)
         let size = cells.map { ",c=\($0.columns),r=\($0.rows)" } ?? ""

@@ -1,28 +1,28 @@
-/// Pictures as text: two pixels a cell, the upper as the colour of `▀` and the lower as the colour behind it.
-public enum TerminalImage {
-    /// The pixels to ask of a picture, so that it fits into some cells in its own proportions and is not enlarged.
+/// Pictures as text with two pixels per cell: the upper is the colour of `▀`, the lower its background.
+package enum TerminalImage {
+    /// The size in pixels of a picture that fits into some cells with its own proportions and is not enlarged.
     ///
-    /// A cell is taken to be twice as high as wide, so that a pixel is square.
+    /// Cells are assumed to be twice as high as wide, so that a pixel is square.
     ///
     /// - Parameters:
     ///   - image: the picture.
     ///   - columns: the cells' width.
     ///   - rows: the cells' height.
     /// - Returns: a size for `Image.rgb(sizing:background:)`.
-    public static func sizing(for image: Image, columns: Int, rows: Int) -> ImageSizing {
+    package static func sizing(for image: Image, columns: Int, rows: Int) -> ImageSizing {
         ImageSizing(
             width: min(max(columns, 1), image.width), height: min(max(rows, 1) * 2, image.height), mode: .fit)
     }
 
-    /// Draws pixels as lines of half blocks; a picture of odd height leaves the last lower half as the terminal has it.
+    /// Draws pixels as lines of half blocks. With an odd height the last lower half has the terminal's background.
     ///
     /// - Parameters:
-    ///   - pixels: the picture; opacity is not looked at.
-    ///   - colors: what the terminal shows.
-    /// - Returns: lines that each end by resetting the colours, and a line feed.
-    public static func halfBlocks(_ pixels: ImagePixels, colors: TerminalColors) -> String {
+    ///   - pixels: the picture; alpha is ignored.
+    ///   - colors: the terminal's colours.
+    /// - Returns: lines, each ended by a reset of the colours and a line feed.
+    package static func halfBlocks(_ pixels: ImagePixels, colors: TerminalColors) -> String {
         var text = ""
-        // About half of the cells need both colours.
+        // About half of the cells set both colours.
         text.reserveCapacity(pixels.width * pixels.height * 12)
         for top in stride(from: 0, to: pixels.height, by: 2) {
             var foreground: Pixel?

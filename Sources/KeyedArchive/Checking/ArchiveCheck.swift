@@ -1,19 +1,19 @@
 public import PropertyList
 import Wording
 
-/// What a file is, what is wrong in it and where, and what can be had from it nevertheless.
+/// A check of a file: its kind, its errors with their positions, and the data that can be rescued.
 public struct ArchiveCheck {
-    /// What the bytes turned out to be: `keyed archive, binary, 5 objects`.
+    /// A description of the file: `keyed archive, binary, 5 objects`.
     public private(set) var kind: String
-    /// What was found, in the order of the layers: file, property list, archive.
+    /// The findings, in the order of the layers: file, property list, archive.
     public private(set) var findings: [PropertyListFinding] = []
-    /// The objects that can be had from a damaged file, how many of how many; nil when nothing is wrong or nothing can.
+    /// The rescue of a damaged file; nil when nothing is damaged or nothing can be rescued.
     public private(set) var rescue: ArchiveRescue?
 
-    /// Whether there is something that cannot be read.
+    /// Whether something cannot be read.
     public var hasErrors: Bool { findings.contains { $0.severity == .error } }
 
-    /// Looks at everything in the bytes, whatever they are. Memory and time are proportional to them.
+    /// Checks all bytes of any file. Memory and time are proportional to them.
     public init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) {
         kind = ""
         bytes.withUnsafeBytes { check($0, limits) }
@@ -35,7 +35,7 @@ public struct ArchiveCheck {
             rescue = ArchiveRescue(bytes, limits: limits)
             return
         }
-        // What XML was brought into is our own: its objects' places mean nothing to anybody.
+        // The offsets of an XML file's binary form mean nothing to the user.
         if format == .binary { findings += reader.check() }
         if Self.claimsToBeAnArchive(reader) {
             kind = "keyed archive, \(formatName), \(Self.size(bytes.count))"
@@ -60,7 +60,7 @@ public struct ArchiveCheck {
         }
     }
 
-    /// What bytes are that are no property list, by their beginning.
+    /// Guesses the kind of a file that is no property list, by its first bytes.
     private static func guess(_ bytes: UnsafeRawBufferPointer) -> String {
         let start = "this is neither a binary nor an XML property list"
         func begins(_ text: String) -> Bool { bytes.starts(with: text.utf8) }

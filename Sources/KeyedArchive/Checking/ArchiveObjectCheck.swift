@@ -44,13 +44,13 @@ struct ArchiveObjectCheck {
         }
     }
 
-    /// Whether nothing is wrong with one object.
+    /// Whether an object is valid.
     func isReadable(_ uid: UInt32) -> Bool {
         guard let number = try? archive.number(of: uid) else { return false }
         return (try? entry(uid, number)) != nil
     }
 
-    /// A reference has to lead to an object.
+    /// Checks that a reference names an object.
     private func reference(_ number: Int) throws(ArchiveError) {
         guard let uid = try lifted({ () throws(PropertyListError) in try archive.propertyList.uid(at: number) })
         else { return }
@@ -83,7 +83,7 @@ struct ArchiveObjectCheck {
         try form(record, name)
     }
 
-    /// An instance of a class of Foundation has to hold what that class reads.
+    /// Checks that an instance of one of Foundation's classes has the content of that class.
     private func form(_ record: ArchiveRecord, _ name: String) throws(ArchiveError) {
         guard let builtin = FoundationClass(name: name) else { return }
         switch builtin {

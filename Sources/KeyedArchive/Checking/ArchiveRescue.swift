@@ -1,19 +1,19 @@
 import PropertyList
 
-/// A damaged property list or archive without what is damaged: what refers to nothing refers to nil, an object that
-/// cannot be read is nil, an entry of a dictionary that cannot be read is left out.
+/// A damaged property list or archive without its damaged parts: a dangling reference becomes nil, an unreadable object
+/// becomes nil, an unreadable entry of a dictionary is left out.
 public struct ArchiveRescue {
     /// The repaired file, in binary form.
     public let bytes: [UInt8]
-    /// How many objects there were to be had: entries of `$objects` in an archive, objects of the file else.
+    /// The number of objects: entries of `$objects` in an archive, else objects of the file.
     public let total: Int
-    /// How many of them are whole.
+    /// The number of undamaged objects.
     public let whole: Int
-    /// How the objects were found, in words.
+    /// A description of the method that found the objects.
     public let method: String
 
-    /// Nil when nothing can be had.
-    public init?(_ damaged: UnsafeRawBufferPointer, limits: ArchiveLimits = .standard) {
+    /// Nil when nothing can be rescued.
+    package init?(_ damaged: UnsafeRawBufferPointer, limits: ArchiveLimits = .standard) {
         guard let salvage = PropertyListSalvage(damaged, limits: limits.propertyList) else { return nil }
         method = salvage.method
         var copying = RescueCopying(salvage.reader)
@@ -22,14 +22,14 @@ public struct ArchiveRescue {
         else { return nil }
         let isArchive = (try? BinaryPropertyListReader(first)).map(ArchiveCheck.claimsToBeAnArchive) ?? false
         guard isArchive else {
-            // What unfolds beyond all measure nobody can read, however whole its objects are.
+            // A tree beyond the limits is unreadable even if its objects are valid.
             guard (try? PropertyListValue(decoding: first, limits: limits.propertyList)) != nil else { return nil }
             bytes = first
             total = salvage.reader.objectCount
             whole = max(0, total - copying.lost)
             return
         }
-        // The entries of an archive hold nothing in common: a value takes a byte at least.
+        // The entries of an archive are independent, and a value takes at least one byte.
         var bounded = limits.propertyList
         bounded.maximumValues = min(bounded.maximumValues, first.count + 1024)
         guard let list = try? PropertyListValue(decoding: first, limits: bounded),
@@ -41,14 +41,14 @@ public struct ArchiveRescue {
     }
 }
 
-/// Copies a table as far as it can be read.
+/// Copies the readable part of a table.
 private struct RescueCopying {
     private let reader: BinaryPropertyListReader
     let writer = BinaryPropertyListWriter()
     private var done: [Int: UInt32?] = [:]
     private var open: Set<Int> = []
     private var budget: DecodingBudget
-    /// Objects that were asked for and could not be read.
+    /// The number of unreadable objects.
     private(set) var lost = 0
 
     init(_ reader: BinaryPropertyListReader) {
@@ -56,7 +56,7 @@ private struct RescueCopying {
         budget = DecodingBudget(reader)
     }
 
-    /// The copy of an object; nil when it cannot be had.
+    /// Copies an object; nil when it is unreadable.
     mutating func copy(_ number: Int, depth: Int) -> UInt32? {
         if let known = done[number] { return open.contains(number) ? nil : known }
         let copy = attempt(number, depth: depth)
@@ -71,7 +71,7 @@ private struct RescueCopying {
         do { container = try reader.container(at: number) } catch { return nil }
         guard let container else { return (try? reader.value(at: number)).flatMap { try? writer.add($0) } }
         guard reader.limits.refusal(atDepth: depth) == nil else { return nil }
-        // Being copied: a container that is met again below contains itself.
+        // Marks the container as being copied, to detect cycles.
         done[number] = .some(nil)
         open.insert(number)
         defer { open.remove(number) }
@@ -91,7 +91,7 @@ private struct RescueCopying {
             }
             return copy
         }
-        // Elements are counted by their position: one that is lost leaves a null.
+        // Elements keep their positions: an unreadable one becomes null.
         let elements = (0..<container.count).map {
             copy(reader.reference($0, in: container), depth: depth + 1) ?? writer.null()
         }
@@ -99,7 +99,7 @@ private struct RescueCopying {
     }
 }
 
-/// Makes the objects of an archive refer to what is there.
+/// Repairs the references of an archive.
 private struct ArchiveRepair {
     private(set) var bytes: [UInt8] = []
     private(set) var total = 0
@@ -122,7 +122,7 @@ private struct ArchiveRepair {
         if case .dictionary(let entries)? = root["$top"] {
             for (key, value) in entries { top[key] = Self.reference(value, objects.count) }
         } else if objects.count > 1 {
-            // The object that was encoded first is the first one behind nil.
+            // The object encoded first follows nil.
             top["root"] = .uid(1)
         }
         root = [
@@ -130,7 +130,7 @@ private struct ArchiveRepair {
             "$top": .dictionary(top), "$objects": .array(objects),
         ]
         if case .string? = root["$archiver"] {} else { root["$archiver"] = .string("NSKeyedArchiver") }
-        // What Foundation's classes cannot be read from is nil, too.
+        // Invalid instances of Foundation's classes become nil, too.
         guard var file = try? PropertyListValue.dictionary(root).encoded(as: .binary) else { return nil }
         for _ in 0..<2 {
             guard let archive = try? KeyedArchiveReader(file, limits: limits, acceptsAnyArchiver: true) else {
@@ -154,7 +154,7 @@ private struct ArchiveRepair {
         if case .dictionary(let entries) = entry, case .string? = entries["$classname"] { true } else { false }
     }
 
-    /// An entry with its references mended, and whether there was nothing to mend; nil when nothing can be made of it.
+    /// An entry with repaired references, and whether it was intact; nil when it cannot be repaired.
     private static func repaired(_ entry: PropertyListValue, _ isClass: [Bool]) -> (PropertyListValue?, Bool) {
         switch entry {
         case .dictionary(let entries):
@@ -168,7 +168,7 @@ private struct ArchiveRepair {
         }
     }
 
-    /// A reference to what is not there becomes one to nil; so does an element that was lost.
+    /// A dangling reference, or a lost element, becomes a reference to nil.
     private static func reference(_ value: PropertyListValue, _ count: Int) -> PropertyListValue {
         switch value {
         case .uid(let uid) where Int(uid) >= count: .uid(0)

@@ -1,7 +1,7 @@
-/// An object that can be copied with everything it owns: NSCopying, with the promise that the copy is deep.
+/// An object that copies itself with everything it owns: NSCopying with deep copies.
 public protocol KeyedCopying: KeyedEncodable {
-    /// Makes a copy that shares no mutable object with this one. What it owns is copied with the copier, so that
-    /// objects which are shared stay shared among the copies, and cycles end.
+    /// Makes a copy that shares no mutable object with this one. Owned objects are copied with the copier, which
+    /// preserves sharing and terminates on cycles.
     func copy(with copier: KeyedCopier) throws(ArchiveError) -> Self
 }
 
@@ -16,14 +16,14 @@ extension KeyedCopying {
 /// Copies a graph of objects, each object once.
 public final class KeyedCopier {
     private var copies: [ObjectIdentifier: ArchiveValue] = [:]
-    /// Keeps the originals alive, so that no other takes their address.
+    /// Retains the originals, so that their addresses stay unique.
     private var originals: [AnyObject] = []
     private var depth = 0
     private static let maximumDepth = 512
 
     public init() {}
 
-    /// The copy of an object; the same one each time.
+    /// The copy of an object; always the same one.
     public func copy<Object: KeyedCopying>(_ object: Object) throws(ArchiveError) -> Object {
         if case .object(let known)? = copies[ObjectIdentifier(object)], let copy = known as? Object { return copy }
         try enter()
@@ -33,13 +33,13 @@ public final class KeyedCopier {
         return copy
     }
 
-    /// Makes an object's copy known before its contents are copied, for objects that refer back to it.
+    /// Registers an object's copy before its contents are copied, for back-references.
     public func adopt(_ copy: any KeyedEncodable, for original: any KeyedEncodable) {
         if copies[ObjectIdentifier(original)] == nil { originals.append(original) }
         copies[ObjectIdentifier(original)] = .object(copy)
     }
 
-    /// The copy of any object of an archive; leaves are their own copies.
+    /// Copies any object of an archive; leaves are immutable.
     ///
     /// - Throws: `invalidValue` for an object of the program that is not `KeyedCopying`.
     public func copy(_ value: ArchiveValue?) throws(ArchiveError) -> ArchiveValue? {

@@ -1,4 +1,4 @@
-/// The classes that a decoding call is ready to take: any of these names, or what stands below one of them.
+/// The classes that a decoding call accepts, by name, with their subclasses.
 public struct AllowedClasses: Sendable, Hashable {
     /// The names of the classes.
     public let names: Set<String>
@@ -12,7 +12,7 @@ public struct AllowedClasses: Sendable, Hashable {
         self.names = names
     }
 
-    /// - Throws: `readCorrupt` for the base class of all others, which would allow everything.
+    /// - Throws: `readCorrupt` for `NSObject`, which would allow every class.
     public init(_ names: some Sequence<String>) throws(ArchiveError) {
         let names = Set(names)
         guard !names.contains("NSObject") else {

@@ -1,24 +1,24 @@
-/// How instances of a class are made from an archive. Swift classes get theirs from `KeyedCoding`; a class made at run
-/// time states its own.
-public struct ArchiveClassBinding {
-    /// The class, with what stands above it: allow-lists are checked against these names.
-    public var archivedClass: ArchivedClass
-    /// Whether the class promises to check what it decodes.
-    public var supportsSecureCoding: Bool
-    /// Makes an empty instance, which is known to others before its contents are decoded, so that cycles work; nil for
-    /// a class that is made by `initialize` alone.
+/// Makes instances of a class from an archive. The binding of a Swift class uses `KeyedCoding`; a class made at run
+/// time has its own functions.
+package struct ArchiveClassBinding {
+    /// The class and its superclasses; allow-lists are checked against these names.
+    package var archivedClass: ArchivedClass
+    /// Whether the class supports secure coding.
+    package var supportsSecureCoding: Bool
+    /// Makes an empty instance, which is registered before its contents are decoded, so that cycles work; nil for a
+    /// class that only `initialize` makes.
     let allocate: (() throws(ArchiveError) -> any KeyedEncodable)?
-    /// Decodes the contents, into the empty instance if there is one, and gives the object to use.
+    /// Decodes the contents, into the empty instance if there is one, and returns the object.
     let initialize: (KeyedUnarchiver, (any KeyedEncodable)?) throws(ArchiveError) -> any KeyedEncodable
 
-    /// A class made at run time.
+    /// The binding of a class made at run time.
     ///
     /// - Parameters:
-    ///   - archivedClass: its name, and what stands above it.
-    ///   - supportsSecureCoding: whether it promises to check what it decodes.
+    ///   - archivedClass: its name and its superclasses.
+    ///   - supportsSecureCoding: whether it supports secure coding.
     ///   - allocate: makes an empty instance.
     ///   - initialize: decodes its contents.
-    public init<Object: KeyedEncodable>(
+    package init<Object: KeyedEncodable>(
         _ archivedClass: ArchivedClass, supportsSecureCoding: Bool = false,
         allocate: @escaping () throws(ArchiveError) -> Object,
         initialize: @escaping (Object, KeyedUnarchiver) throws(ArchiveError) -> Void
@@ -36,7 +36,7 @@ public struct ArchiveClassBinding {
     }
 
     /// The binding of a Swift class.
-    public init(_ type: any KeyedCoding.Type) {
+    package init(_ type: any KeyedCoding.Type) {
         archivedClass = type.archivedClass
         supportsSecureCoding = type.supportsSecureCoding
         allocate = nil

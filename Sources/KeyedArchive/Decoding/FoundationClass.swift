@@ -1,4 +1,4 @@
-/// The classes of Foundation that are read as Swift values.
+/// The classes of Foundation that are decoded to Swift values.
 enum FoundationClass: String, CaseIterable {
     case array = "NSArray"
     case mutableArray = "NSMutableArray"
@@ -33,7 +33,7 @@ enum FoundationClass: String, CaseIterable {
         self.init(rawValue: name)
     }
 
-    /// The class with what stands above it, from our own knowledge: what an archive says is not trusted.
+    /// The class and its superclasses. They are built in, because an archive's list is not trusted.
     var archivedClass: ArchivedClass {
         switch self {
         case .mutableArray: .mutableArray
@@ -51,7 +51,7 @@ enum FoundationClass: String, CaseIterable {
         }
     }
 
-    /// The keys that the leaf of a wrapped value may be under, the usual one first: some writers have others.
+    /// The keys of a wrapper's leaf, the usual one first; some writers use others.
     var leafKeys: [StaticString] {
         switch self {
         case .string, .mutableString: ["NS.string", "NS.bytes"]

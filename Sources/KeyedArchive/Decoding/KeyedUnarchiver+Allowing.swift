@@ -1,14 +1,14 @@
 import PropertyList
 
 extension KeyedUnarchiver {
-    /// Something that a call found decoded by another one, and the classes that it allows itself.
+    /// An object that another call decoded, and the classes that this call allows.
     struct Recheck {
         var value: ArchiveValue
         var allowed: AllowedClasses
     }
 
-    /// What a call that names no classes allows when secure coding is required: the objects of property lists, and
-    /// within an object's init what was allowed for that object.
+    /// The classes of a call that names none, with secure coding: property-list objects, and within an object's init
+    /// the classes allowed for that object.
     var implicitlyAllowed: AllowedClasses? {
         guard requiresSecureCoding else { return nil }
         guard !frames.isEmpty, let allowed else { return .propertyList }
@@ -26,19 +26,19 @@ extension KeyedUnarchiver {
                 + allowed.names.sorted().joined(separator: ", "))
     }
 
-    /// An object that another call decoded has to pass this call's list, too, with all that it holds.
+    /// Checks an object of another call against this call's list, with everything below it.
     func checkAgain(_ value: ArchiveValue) throws(ArchiveError) {
         guard let allowed else { return }
         try check(value, allowed)
-        // What it holds may not be there yet.
+        // Its contents may be incomplete.
         switch value {
         case .collection, .dictionary, .unknown: rechecks.append(Recheck(value: value, allowed: allowed))
         default: break
         }
     }
 
-    /// Holds what was taken over against the lists of those who took it. What leads to a collection that is being filled
-    /// further out is looked at again when that is complete.
+    /// Checks reused objects against the lists of the calls that reused them. Objects that lead to an incomplete
+    /// collection are checked again after its completion.
     func recheck() throws(ArchiveError) {
         var open = rechecks
         rechecks = []
@@ -49,7 +49,7 @@ extension KeyedUnarchiver {
         for recheck in open where try !isWholeAndAllowed(recheck) { unfinishedRechecks.append(recheck) }
     }
 
-    /// - Returns: false when something on the way is not complete yet.
+    /// - Returns: false when an object on the way is incomplete.
     private func isWholeAndAllowed(_ recheck: Recheck) throws(ArchiveError) -> Bool {
         var seen = passed[recheck.allowed] ?? []
         var pending = [recheck.value]
@@ -61,7 +61,7 @@ extension KeyedUnarchiver {
             if filling.contains(ObjectIdentifier(identity)) { isWhole = false }
             value.forEachReference { if let value = $0 { pending.append(value) } }
         }
-        // What leads to something incomplete has not passed.
+        // An object that leads to an incomplete one has not passed.
         if isWhole { passed[recheck.allowed] = seen }
         return isWhole
     }

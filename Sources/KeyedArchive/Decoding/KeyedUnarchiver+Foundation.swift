@@ -1,7 +1,7 @@
 import PropertyList
 
 extension KeyedUnarchiver {
-    /// Reads an instance of one of Foundation's classes; nil for a form that has no Swift value and is kept as it is.
+    /// Decodes an instance of one of Foundation's classes; nil for a form without a Swift value, which stays an object.
     func decode(_ record: ArchiveRecord, as builtin: FoundationClass) throws(ArchiveError) -> ArchiveValue? {
         switch builtin {
         case .array, .mutableArray: return collection(.array, builtin == .mutableArray, record)
@@ -41,7 +41,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    /// Whether an instance is written back with the same class and the same keys.
+    /// Whether encoding restores the instance's class and keys.
     func holdsItsForm(_ record: ArchiveRecord, _ archived: ArchivedClass, _ builtin: FoundationClass) -> Bool {
         guard archived == builtin.archivedClass else { return false }
         switch builtin {
@@ -56,7 +56,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    /// Whether a key has a value of a kind in place: neither a reference to one nor a real of four bytes.
+    /// Whether a key has an inline value of a kind, which is no four-byte real.
     private func holds(_ kind: BinaryPropertyListReader.Kind, under key: String, _ record: ArchiveRecord) -> Bool {
         guard let slot = record.shape.slot(of: key) else { return false }
         let number = record.number(at: slot)
@@ -64,7 +64,7 @@ extension KeyedUnarchiver {
         return (try? reader.propertyList.kind(of: number)) == kind
     }
 
-    /// The text of a string object. Writers that are no keyed archivers to Foundation give it as bytes.
+    /// The text of a string object. Some writers store it as bytes.
     private func text(of record: ArchiveRecord) throws(ArchiveError) -> String {
         guard !record.containsValue(forKey: "NS.string"), record.containsValue(forKey: "NS.bytes") else {
             return try text("NS.string", of: record)
@@ -81,7 +81,7 @@ extension KeyedUnarchiver {
         return try bytes(isOther ? "NS.bytes" : "NS.data", of: record)
     }
 
-    /// A number that is an object with a value and no leaf.
+    /// A number object without a leaf.
     private func number(of record: ArchiveRecord) throws(ArchiveError) -> BinaryPropertyListReader.Number {
         let number = try lifted { () throws(PropertyListError) in try reader.table.number(at: record.number) }
         if let number { return number }
@@ -111,7 +111,7 @@ extension KeyedUnarchiver {
         return bytes
     }
 
-    /// A string or data that instances may have in common; nil for what has to be looked at more closely.
+    /// A string or data that instances may share; nil when it needs the general path.
     private func shared(_ key: String, of record: ArchiveRecord) throws(ArchiveError) -> PropertyListValue? {
         guard let slot = record.shape.slot(of: key), let number = try record.leaf(at: slot) else { return nil }
         switch try lifted({ () throws(PropertyListError) in try reader.propertyList.kind(of: number) }) {
@@ -130,7 +130,7 @@ extension KeyedUnarchiver {
         return value
     }
 
-    /// Nil for one that has more than its text, such as the bookmark of a file: that is kept as it is.
+    /// Nil for a URL with more than its text, such as a file's bookmark, which stays an object.
     private func url(_ record: ArchiveRecord, depth: Int) throws(ArchiveError) -> FoundationValue? {
         guard depth < 16 else { throw invalid(record, "its bases nest too deep") }
         guard record.keys.allSatisfy({ $0 == "NS.base" || $0 == "NS.relative" }) else { return nil }
@@ -145,7 +145,7 @@ extension KeyedUnarchiver {
     }
 
     private func value(_ record: ArchiveRecord) throws(ArchiveError) -> FoundationValue? {
-        // A value of any other C type: its type and its value, without keys.
+        // A value of another C type has its type and its value without keys.
         if record.shape.slot(ofStored: "$0") != nil, !record.containsValue(forKey: "NS.special") { return nil }
         switch try integer("NS.special", of: record) {
         case 1:
@@ -165,12 +165,12 @@ extension KeyedUnarchiver {
             return .edgeInsets(
                 top: try real("NS.edgeval.top", of: record), left: try real("NS.edgeval.left", of: record),
                 bottom: try real("NS.edgeval.bottom", of: record), right: try real("NS.edgeval.right", of: record))
-        // Of a kind that only other systems have: it stays as it is.
+        // Kinds of other systems stay objects.
         default: return nil
         }
     }
 
-    /// The numbers in a text such as `{{400, 300}, {200, 300}}`.
+    /// Parses the numbers of a text such as `{{400, 300}, {200, 300}}`.
     private func numbers(
         _ count: Int, _ key: String, of record: ArchiveRecord
     ) throws(ArchiveError) -> [Double] {
@@ -240,7 +240,7 @@ extension KeyedUnarchiver {
         guard bytes.count == 16, (0...8).contains(length), let exponent = Int8(exactly: exponent) else {
             throw invalid(record, "its digits or its exponent are out of range")
         }
-        // The byte order of the writing machine: 1 for little, 2 for big.
+        // The writer's byte order: 1 is little endian, 2 is big endian.
         let isBig = try record.decodeInteger(forKey: "NS.mantissa.bo") == 2
         var mantissa: UInt128 = 0
         for index in stride(from: Int(length) - 1, through: 0, by: -1) {

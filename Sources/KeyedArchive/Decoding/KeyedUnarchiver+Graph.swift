@@ -1,14 +1,14 @@
 import PropertyList
 
 extension KeyedUnarchiver {
-    /// A collection or unknown object that exists, with what it is to be filled from.
+    /// A collection or unknown object whose contents are not decoded yet.
     struct Unfilled {
         var value: ArchiveValue
         var record: ArchiveRecord
         var allowed: AllowedClasses?
     }
 
-    /// An object of the program that was handed out before its init has run.
+    /// An object of the program that is referenced before its init has run.
     struct Postponed {
         var object: any KeyedEncodable
         var record: ArchiveRecord
@@ -16,7 +16,7 @@ extension KeyedUnarchiver {
         var allowed: AllowedClasses?
     }
 
-    /// The object at a UID; collections may still wait for their contents.
+    /// The object with a UID; the contents of collections may be pending.
     func object(of uid: UInt32) throws(ArchiveError) -> ArchiveValue? {
         if uid == 0 { return nil }
         visited?.insert(uid)
@@ -32,12 +32,12 @@ extension KeyedUnarchiver {
         guard let record = try reader.record(at: uid) else { return try leaf(at: uid) }
         let archived = try record.archivedClass()
         let value = try instance(record, archived)
-        // An object of the program may have been adopted meanwhile; what init gave counts.
+        // The object may have been adopted meanwhile; init's result counts.
         state[uid] = .done(value)
         return value
     }
 
-    /// A value in the property list. Strings and data that have memory of their own are made once and shared.
+    /// A value of the property list. Strings and data on the heap are made once and shared.
     func sharedValue(_ number: Int) throws(ArchiveError) -> PropertyListValue {
         if let known = sharedValues[number] { return known }
         let list = reader.propertyList
@@ -82,7 +82,7 @@ extension KeyedUnarchiver {
         return leave(.unknown(object), for: record)
     }
 
-    /// Puts an empty object in its place, to be filled later.
+    /// Registers an empty object, to be filled later.
     func leave(_ value: ArchiveValue, for record: ArchiveRecord) -> ArchiveValue {
         state[record.uid] = .done(value)
         unfilled.append(Unfilled(value: value, record: record, allowed: allowed))
@@ -107,7 +107,7 @@ extension KeyedUnarchiver {
         let object = try allocate()
         state[uid] = .done(.object(object))
         guard frames.count < reader.limits.maximumDepth else {
-            // A long chain of objects: this one is handed out as one in a cycle is, and initialised after the others.
+            // In a long chain the object is handed out like one in a cycle, and initialised after the others.
             postponed.append(Postponed(object: object, record: record, binding: binding, allowed: allowed))
             return .object(object)
         }
@@ -138,7 +138,7 @@ extension KeyedUnarchiver {
 
     // MARK: - Filling
 
-    /// Fills everything that waits. What is filled may add more.
+    /// Fills all pending objects, including those added meanwhile.
     func fillAll() throws(ArchiveError) {
         let outer = allowed
         defer { allowed = outer }
@@ -150,7 +150,7 @@ extension KeyedUnarchiver {
                 do {
                     try fill(next)
                 } catch {
-                    // What was not filled must not be taken for whole.
+                    // An unfilled object must not count as complete.
                     state[next.record.uid] = nil
                     throw error
                 }
@@ -199,7 +199,7 @@ extension KeyedUnarchiver {
     private func fill(_ collection: ArchivedCollection, from record: ArchiveRecord) throws(ArchiveError) {
         switch collection.kind {
         case .array, .set:
-            // Old writers left out the list of an empty collection.
+            // Old writers omit the list of an empty collection.
             if collection.kind == .set, record.shape.slot(of: "NS.objects") == nil, record.keys.isEmpty { return }
             if record.shape.slot(of: "NS.objects") == nil {
                 collection.elements = try numbered("NS.object.", in: record)
@@ -222,7 +222,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    /// Elements under numbered keys, from 0 on.
+    /// Decodes elements under numbered keys, from 0 on.
     private func numbered(_ prefix: String, in record: ArchiveRecord) throws(ArchiveError) -> [ArchiveValue?] {
         var elements: [ArchiveValue?] = []
         while let slot = record.shape.slot(of: "\(prefix)\(elements.count)") {

@@ -3,14 +3,14 @@ public import PropertyList
 extension KeyedUnarchiver {
     /// Decodes the object of a key; nil when it is nil or absent.
     ///
-    /// With secure coding required only the objects of property lists pass, and within an object's init the classes that
-    /// were allowed for that object: use the calls that name classes.
+    /// With secure coding only property-list objects are allowed, and within an object's init the classes allowed for
+    /// that object. Other classes need the calls that name them.
     public func decodeObject(forKey key: String) throws(ArchiveError) -> ArchiveValue? {
         try decode(key, allowing: implicitlyAllowed)
     }
 
-    /// Decodes the object of a key, which must be of one of these classes, or of a class below one, with all that it
-    /// contains.
+    /// Decodes the object of a key, which must be an instance of these classes or their subclasses, with everything
+    /// below it.
     public func decodeObject(
         ofClasses classes: AllowedClasses, forKey key: String
     ) throws(ArchiveError) -> ArchiveValue? {
@@ -45,7 +45,7 @@ extension KeyedUnarchiver {
         try decode(try rootKey(), allowing: classes)
     }
 
-    /// The key of the one object: `root`, or the only one.
+    /// The key of the root object: `root`, or the only key.
     private func rootKey() throws(ArchiveError) -> String {
         if reader.topNumber(forKey: KeyedArchiver.rootKey) != nil { return KeyedArchiver.rootKey }
         guard reader.top.count == 1 else {
@@ -111,7 +111,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    /// The object of a value in the property list, complete.
+    /// The complete object of a value of the property list.
     func object(at number: Int, allowing classes: AllowedClasses?) throws(ArchiveError) -> ArchiveValue? {
         let outer = allowed
         allowed = classes
@@ -122,7 +122,7 @@ extension KeyedUnarchiver {
         return value
     }
 
-    /// A leaf is checked where it is the object asked for; inside collections leaves are always allowed.
+    /// Checks a leaf that is the requested object; leaves inside collections are always allowed.
     private func checkLeaf(_ value: ArchiveValue, _ classes: AllowedClasses) throws(ArchiveError) {
         switch value {
         case .string, .boolean, .integer, .wideInteger, .real, .single, .data:
@@ -134,7 +134,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    /// The object of a value in the property list; collections may still wait for their contents.
+    /// The object of a value of the property list; the contents of collections may be pending.
     func object(at number: Int) throws(ArchiveError) -> ArchiveValue? {
         let list = reader.propertyList
         if let uid = try lifted({ () throws(PropertyListError) in try list.uid(at: number) }) {

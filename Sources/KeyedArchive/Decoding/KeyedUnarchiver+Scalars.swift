@@ -1,8 +1,7 @@
 import PropertyList
 
 extension KeyedUnarchiver {
-    // An absent key gives 0 or false; `containsValue(forKey:)` tells the difference. A scalar is found whether it is
-    // stored in place or as an object.
+    // An absent key gives 0 or false; `containsValue(forKey:)` distinguishes them. A scalar may be inline or an object.
 
     /// Decodes a boolean; a number counts as true when it is not 0.
     public func decodeBool(forKey key: String) throws(ArchiveError) -> Bool {
@@ -33,7 +32,7 @@ extension KeyedUnarchiver {
 
     /// Decodes an integer of 32 bits.
     ///
-    /// - Throws: `readCorrupt` for a value that does not fit: nothing is cut off.
+    /// - Throws: `readCorrupt` for a value out of range, which is never truncated.
     public func decodeInt32(forKey key: String) throws(ArchiveError) -> Int32 {
         try guarded(key, otherwise: 0) { () throws(ArchiveError) in
             let value = try Self.integer(try number(at: self.number(forKey: key)))
@@ -45,7 +44,7 @@ extension KeyedUnarchiver {
     /// Decodes C's int, which has 32 bits.
     public func decodeCInt(forKey key: String) throws(ArchiveError) -> CInt { try decodeInt32(forKey: key) }
 
-    /// Decodes a real; an integer is taken too.
+    /// Decodes a real; an integer is converted.
     public func decodeDouble(forKey key: String) throws(ArchiveError) -> Double {
         try guarded(key, otherwise: 0) { () throws(ArchiveError) in
             Self.real(try number(at: self.number(forKey: key)))
@@ -56,7 +55,7 @@ extension KeyedUnarchiver {
         Float(try decodeDouble(forKey: key))
     }
 
-    /// Decodes bytes: data in place, an NSData or an NSMutableData; nil when absent.
+    /// Decodes bytes: inline data, an NSData or an NSMutableData; nil when absent.
     public func decodeBytes(forKey key: String) throws(ArchiveError) -> [UInt8]? {
         try guarded(key, otherwise: nil) { () throws(ArchiveError) in
             guard let number = number(forKey: key) else { return nil }
@@ -97,7 +96,7 @@ extension KeyedUnarchiver {
         }
     }
 
-    /// A number of the property list, in place or behind a reference; nil for nil and for an absent key.
+    /// A number of the property list, inline or behind a reference; nil for nil and for an absent key.
     func number(at number: Int?) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
         guard let number else { return nil }
         let list = reader.propertyList

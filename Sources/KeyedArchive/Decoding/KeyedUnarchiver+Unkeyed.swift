@@ -1,7 +1,7 @@
 public import PropertyList
 
 extension KeyedUnarchiver {
-    // Values that were encoded without a key are decoded in the same order. One too many is an error.
+    // Values without a key are decoded in the order of their encoding. A call beyond the last one is an error.
 
     /// Decodes the next object; nil when it is nil.
     public func decodeObject() throws(ArchiveError) -> ArchiveValue? {

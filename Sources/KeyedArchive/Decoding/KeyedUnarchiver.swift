@@ -2,53 +2,51 @@ import PropertyList
 
 /// Reads objects from a keyed archive, by key, as the program's classes and Foundation's.
 ///
-/// An object that several others refer to is decoded once and is the same for all; cycles work. Instances of classes
-/// that the unarchiver was not told about become `ArchivedObject`.
+/// A shared object is decoded once; cycles work. Instances of unregistered classes become `ArchivedObject`.
 public final class KeyedUnarchiver {
-    /// What a failed call does.
+    /// The behaviour of a failed call.
     public enum FailurePolicy: Sendable, Hashable {
         /// It throws.
         case raise
-        /// It records the first error in `error` and gives nil or 0, as all later calls do.
+        /// It records the first error in `error` and returns nil or 0, as all later calls do.
         case setErrorAndReturn
     }
 
     public let reader: KeyedArchiveReader
     public var decodingFailurePolicy: FailurePolicy
-    /// The first error; once there is one, nothing more is decoded.
+    /// The first error, after which nothing more is decoded.
     public internal(set) var error: ArchiveError?
-    /// Whether only classes that a call allows, and that support secure coding, may be decoded.
+    /// Whether secure coding is required: only allowed classes that support it are decoded.
     public let requiresSecureCoding: Bool
 
-    /// Whether an unknown class that a call names is decoded as an `ArchivedObject`; else only known classes are allowed.
-    public var allowsNamedUnknownClasses = false
+    /// Whether an allowed unknown class is decoded as an `ArchivedObject`; else only known classes are allowed.
+    package var allowsNamedUnknownClasses = false
 
     var bindings: [String: ArchiveClassBinding] = [:]
     var state: [UInt32: Decoded] = [:]
     var frames: [Frame] = []
     var topUnkeyedCount = 0
-    /// Collections and unknown objects that exist and wait for their contents.
+    /// Collections and unknown objects with pending contents.
     var unfilled: [Unfilled] = []
     /// The classes that the current call allows; nil for all.
     var allowed: AllowedClasses?
-    /// Whether only those of Foundation's instances become Swift values that are written back exactly as they were, as a
-    /// graph wants it.
+    /// Whether Foundation's instances become Swift values only if encoding restores them exactly, for `ArchiveGraph`.
     var keepsForm = false
-    /// Strings and data with memory of their own, by number in the property list: made once, however many hold them.
+    /// Strings and data on the heap, by number in the property list, for sharing.
     var sharedValues: [Int: PropertyListValue] = [:]
-    /// What may still be decoded of a hostile archive.
+    /// The remaining budget against hostile archives.
     var budget: DecodingBudget
-    /// The objects met, when someone wants to know.
+    /// The visited objects, if a caller needs them.
     var visited: Set<UInt32>?
-    /// Objects that exist and are initialised when the decoding is less deep again.
+    /// Objects that are initialised after the recursion returns.
     var postponed: [Postponed] = []
-    /// Objects that a call took over from another one, to be held against its own list when they are complete.
+    /// Objects of other calls, to be checked against this call's list when they are complete.
     var rechecks: [Recheck] = []
-    /// Those that met something incomplete.
+    /// Rechecks that met an incomplete object.
     var unfinishedRechecks: [Recheck] = []
-    /// The collections that are being filled, while objects of the program are decoded for them.
+    /// The collections being filled while objects of the program are decoded for them.
     var filling: Set<ObjectIdentifier> = []
-    /// The objects that passed a list already, by what the list holds.
+    /// The objects that have passed a list, by list.
     var passed: [AllowedClasses: Set<ObjectIdentifier>] = [:]
     var isFinished = false
 
@@ -57,7 +55,7 @@ public final class KeyedUnarchiver {
         case done(ArchiveValue)
     }
 
-    /// An object of the program that is decoding its values.
+    /// An object of the program during its decoding.
     struct Frame {
         var record: ArchiveRecord
         var unkeyedCount = 0
@@ -67,8 +65,8 @@ public final class KeyedUnarchiver {
     /// - Parameters:
     ///   - reader: the archive.
     ///   - classes: the program's classes, by their archived names.
-    ///   - requiresSecureCoding: decode only what calls allow.
-    ///   - failurePolicy: what a failed call does.
+    ///   - requiresSecureCoding: whether secure coding is required.
+    ///   - failurePolicy: the behaviour of a failed call.
     public init(
         reader: KeyedArchiveReader, classes: [any KeyedCoding.Type] = [], requiresSecureCoding: Bool = false,
         failurePolicy: FailurePolicy = .raise
@@ -90,47 +88,47 @@ public final class KeyedUnarchiver {
             requiresSecureCoding: requiresSecureCoding, failurePolicy: failurePolicy)
     }
 
-    /// Decodes instances that the archive knows by a name as a class of the program.
+    /// Maps an archived class name to a class of the program.
     public func setClass(_ type: any KeyedCoding.Type, forClassName name: String) {
         bindings[name] = ArchiveClassBinding(type)
     }
 
-    /// Decodes instances that the archive knows by a name as a class made at run time; nil to undo.
-    public func setClass(_ binding: ArchiveClassBinding?, forClassName name: String) {
+    /// Maps an archived class name to a class made at run time; nil removes the mapping.
+    package func setClass(_ binding: ArchiveClassBinding?, forClassName name: String) {
         bindings[name] = binding
     }
 
-    /// How instances of a name are decoded: as this unarchiver was told, else as all were.
-    public func binding(forClassName name: String) -> ArchiveClassBinding? {
+    /// The binding of an archived class name: this unarchiver's, else the global one.
+    package func binding(forClassName name: String) -> ArchiveClassBinding? {
         bindings[name] ?? ArchiveClassNames.shared.type(forClassName: name).map(ArchiveClassBinding.init)
     }
 
-    /// Decodes instances of a name as a class of the program, in every unarchiver that was not told otherwise; nil to
-    /// undo. May be called on any thread.
+    /// Maps an archived class name to a class of the program for every unarchiver without its own mapping; nil removes
+    /// the mapping. May be called on any thread.
     public static func setClass(_ type: (any KeyedCoding.Type)?, forClassName name: String) {
         ArchiveClassNames.shared.setType(type, forClassName: name)
     }
 
-    /// The class that every unarchiver decodes instances of a name as, when one was set.
+    /// The globally mapped class of an archived class name.
     public static func classForClassName(_ name: String) -> (any KeyedCoding.Type)? {
         ArchiveClassNames.shared.type(forClassName: name)
     }
 
-    /// Whether instances of a class are decoded as `ArchiveValue` has them, without a class of the program.
-    public static func decodesItself(className: String) -> Bool { FoundationClass(name: className) != nil }
+    /// Whether instances of a class are decoded to `ArchiveValue` without a class of the program.
+    package static func decodesItself(className: String) -> Bool { FoundationClass(name: className) != nil }
 
-    /// The classes of Foundation that are read without being declared.
+    /// The classes of Foundation that need no declaration.
     package static var ownClassNames: [String] { FoundationClass.allCases.map(\.rawValue) }
 
-    /// Whether an object of the program is decoding its values now: the calls then read those, else the archive's top.
-    public var isDecodingObject: Bool { !frames.isEmpty }
+    /// Whether an object of the program is being decoded: the calls then read its values, else the archive's top.
+    package var isDecodingObject: Bool { !frames.isEmpty }
 
     /// Whether values are decoded by key; always true.
     public var allowsKeyedCoding: Bool { true }
 
-    /// Ends the decoding; what was decoded stays, the unarchiver lets go of it. Later calls fail.
+    /// Ends the decoding and releases the decoded objects. Later calls fail.
     ///
-    /// - Throws: the first error, which with the policy `setErrorAndReturn` nobody has heard of yet.
+    /// - Throws: the first error, which the policy `setErrorAndReturn` has only recorded.
     public func finishDecoding() throws(ArchiveError) {
         isFinished = true
         state = [:]
@@ -142,8 +140,7 @@ public final class KeyedUnarchiver {
         if let error { throw error }
     }
 
-    /// Makes the object being decoded known before its init ends, so that objects which it decodes from now on may refer
-    /// back to it.
+    /// Registers the object before its init ends, so that objects decoded from now on may refer back to it.
     public func adopt(_ object: any KeyedEncodable) {
         guard let last = frames.indices.last else { return }
         frames[last].adopted = object
@@ -152,7 +149,7 @@ public final class KeyedUnarchiver {
 
     // MARK: - Keys
 
-    /// Whether the current object, or the archive's top, has a value for a key. A nil that was encoded counts.
+    /// Whether the current object, or the archive's top, has a value for a key. An encoded nil counts.
     public func containsValue(forKey key: String) -> Bool {
         if let frame = frames.last { return frame.record.containsValue(forKey: key) }
         return reader.topNumber(forKey: key) != nil
@@ -161,13 +158,13 @@ public final class KeyedUnarchiver {
     /// The keys of the current object, or of the archive's top.
     public var keys: [String] { frames.last?.record.keys ?? reader.topKeys }
 
-    /// The number in the property list of a key's value.
+    /// The number of a key's value in the property list.
     func number(forKey key: String) -> Int? {
         guard let frame = frames.last else { return reader.topNumber(forKey: key) }
         return frame.record.shape.slot(of: key).map(frame.record.number(at:))
     }
 
-    /// The number in the property list of the next value without a key, nil when there is none.
+    /// The number of the next unkeyed value in the property list; nil when there is none.
     func nextUnkeyed() -> Int? {
         guard let last = frames.indices.last else {
             defer { topUnkeyedCount += 1 }
@@ -178,7 +175,7 @@ public final class KeyedUnarchiver {
         return record.shape.slot(ofStored: "$\(frames[last].unkeyedCount)").map(record.number(at:))
     }
 
-    /// Runs a decoding, turning its error into what the policy says.
+    /// Runs a decoding call and handles its error by the policy.
     func guarded<Result>(
         _ key: String?, otherwise: Result, _ body: () throws(ArchiveError) -> Result
     ) throws(ArchiveError) -> Result {

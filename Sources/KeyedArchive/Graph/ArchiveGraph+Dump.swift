@@ -1,11 +1,11 @@
 import PropertyList
 
 extension ArchiveGraph {
-    /// The graph as `TreeDrawing` draws it: as it would be archived now.
+    /// The graph as it would be archived now, drawn by `TreeDrawing`.
     ///
-    /// - Parameter leafText: how leaves are shown.
-    /// - Returns: lines, each ended; the last says why when the graph can't be archived as it is.
-    public func dump(_ leafText: LeafText = LeafText()) -> String {
+    /// - Parameter leafText: the format of leaves.
+    /// - Returns: terminated lines; the last one has the error when the graph cannot be archived.
+    package func dump(_ leafText: LeafText = LeafText()) -> String {
         var text = ""
         do throws(ArchiveError) {
             let bytes = try encoded(as: .binary)

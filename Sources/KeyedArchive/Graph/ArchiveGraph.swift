@@ -1,18 +1,18 @@
 public import PropertyList
 
-/// Any keyed archive, opened without the program's classes: its objects can be looked at, changed and saved.
+/// Any keyed archive, opened without the program's classes, to be inspected, changed and saved.
 ///
-/// Collections, dates, mutable strings and leaves become Swift values; everything else is an `ArchivedObject`. What was
-/// not changed is saved with the same classes, keys, references and sharing, including objects that nothing refers to.
+/// Collections, dates, mutable strings and leaves become Swift values; everything else is an `ArchivedObject`.
+/// Unchanged objects are saved with the same classes, keys, references and sharing, including unreferenced ones.
 public final class ArchiveGraph {
-    /// The form that the archive was read in, and is saved in unless another is asked for.
+    /// The form of the archive, and the default form of `encoded(as:)`.
     public var format: PropertyListFormat
     /// The values encoded outside any object, in order.
     public var top: [ArchivedObject.Field]
-    /// The objects that nothing refers to.
-    public var unreferenced: [ArchiveValue]
-    /// What the archive says wrote it.
-    public var archiverName: String
+    /// The unreferenced objects.
+    package var unreferenced: [ArchiveValue]
+    /// The archive's `$archiver`.
+    package var archiverName: String
 
     /// Opens an archive in binary or XML form.
     public convenience init(_ bytes: [UInt8], limits: ArchiveLimits = .standard) throws(ArchiveError) {
@@ -40,12 +40,12 @@ public final class ArchiveGraph {
         unreferenced = try Self.unreferenced(unarchiver)
     }
 
-    /// A graph of its own.
+    /// Makes a new graph.
     public convenience init(root: ArchiveValue?, format: PropertyListFormat = .binary) {
         self.init(top: [ArchivedObject.Field(key: KeyedArchiver.rootKey, value: .object(root))], format: format)
     }
 
-    /// A graph of its own, with several values on top.
+    /// Makes a new graph with several values on top.
     public init(
         top: [ArchivedObject.Field], unreferenced: [ArchiveValue] = [], format: PropertyListFormat = .binary,
         archiverName: String = "NSKeyedArchiver"
@@ -65,7 +65,7 @@ public final class ArchiveGraph {
             guard let uid = UInt32(exactly: index), unarchiver.visited?.contains(uid) == false,
                 try !reader.isNil(uid)
             else { continue }
-            // A class description is no object of the graph.
+            // Class descriptions are not objects of the graph.
             let number = try reader.number(of: uid)
             let isContainer = try lifted { () throws(PropertyListError) in
                 try reader.propertyList.container(at: number) != nil
@@ -96,7 +96,7 @@ public final class ArchiveGraph {
         top.firstIndex { $0.key == KeyedArchiver.rootKey } ?? (top.count == 1 ? 0 : nil)
     }
 
-    /// Every object with an identity that the graph reaches, each once, outermost first.
+    /// Every reachable object with an identity, each once, outermost first.
     public func objects() -> [ArchiveValue] {
         var found: [ArchiveValue] = []
         var seen: Set<ObjectIdentifier> = []
@@ -135,8 +135,8 @@ public final class ArchiveGraph {
 }
 
 extension ArchiveValue {
-    /// Calls back with each object that this one refers to directly.
-    public func forEachReference(_ body: (ArchiveValue?) -> Void) {
+    /// Calls a function with each object that this one refers to directly.
+    func forEachReference(_ body: (ArchiveValue?) -> Void) {
         switch self {
         case .collection(let collection): collection.elements.forEach(body)
         case .dictionary(let dictionary):
@@ -152,7 +152,7 @@ extension ArchiveValue {
 }
 
 extension KeyedArchiver {
-    /// Encodes a field of `$top` that was read from an archive.
+    /// Encodes a field of an archive's `$top`.
     func encode(topField field: ArchivedObject.Field) throws(ArchiveError) {
         let key = table.key(ArchiveKey.stored(field.key))
         switch field.value {
@@ -163,7 +163,7 @@ extension KeyedArchiver {
         try drainOutside()
     }
 
-    /// Writes an object that nothing refers to.
+    /// Encodes an unreferenced object.
     func encode(unreferenced value: ArchiveValue) throws(ArchiveError) {
         _ = try uid(of: value)
         try drainOutside()

@@ -1,15 +1,15 @@
 import PropertyList
 
 extension KeyedArchiveReader {
-    /// An archive of some of this archive's objects, each under a key on top, with all that they refer to: who shares
-    /// what stays.
+    /// An archive of some of this archive's objects, each under a key on top, with everything below them. Sharing is
+    /// preserved.
     ///
     /// - Parameters:
-    ///   - objects: the objects by UID, and their keys.
-    ///   - outsiders: objects that don't come along. An object that leads to one is left out.
-    /// - Returns: the archive in binary form, and the keys that it has.
+    ///   - objects: the keys of the objects, by UID.
+    ///   - outsiders: objects that are not included. An object that leads to one is left out.
+    /// - Returns: the archive in binary form, and its keys.
     /// - Throws: `readCorrupt` for objects that cannot be read.
-    public func extract(
+    package func extract(
         _ objects: [(key: String, uid: UInt32)], without outsiders: Set<UInt32>
     ) throws(ArchiveError) -> (bytes: [UInt8], keys: Set<String>) {
         let unarchiver = KeyedUnarchiver(reader: self)
@@ -26,8 +26,7 @@ extension KeyedArchiveReader {
         return (try graph.encoded(), Set(top.map(\.key)))
     }
 
-    /// Whether an object leads to none of the outsiders. `apart` has the objects that are known to; those found on the
-    /// way are added.
+    /// Whether an object leads to none of the outsiders. `apart` has the objects known to; others on the way are added.
     private func isApart(
         _ uid: UInt32, _ outsiders: Set<UInt32>, _ apart: inout Set<UInt32>
     ) throws(ArchiveError) -> Bool {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The names that all archivers and unarchivers of the process go by, where they were not told otherwise.
+/// The global class name mappings, for archivers and unarchivers without their own.
 final class ArchiveClassNames: Sendable {
     static let shared = ArchiveClassNames()
 

@@ -1,8 +1,8 @@
 public import PropertyList
 
-/// Why an archive could not be read or written.
+/// An error in reading or writing an archive.
 public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The number Cocoa gives the failure, in the domain `NSCocoaErrorDomain`.
+    /// Cocoa's error number in the domain `NSCocoaErrorDomain`.
     public struct Code: RawRepresentable, Sendable, Hashable {
         public var rawValue: Int
 
@@ -12,20 +12,20 @@ public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// The bytes are not a property list, or not one that holds a keyed archive.
         public static let notAnArchive = Code(rawValue: 3840)
-        /// A value of the archive cannot be stored in the form asked for.
+        /// The requested form cannot represent a value.
         public static let writeInvalid = Code(rawValue: 3852)
         /// An index out of range, a bad or disallowed class, a value of the wrong type.
         public static let readCorrupt = Code(rawValue: 4864)
-        /// A key that has to be there is absent.
+        /// A required key is absent.
         public static let valueNotFound = Code(rawValue: 4865)
         /// An object cannot be encoded.
         public static let invalidValue = Code(rawValue: 4866)
     }
 
     public var code: Code
-    /// What happened, and what to do about it where something can be done.
+    /// The problem and, if there is one, its remedy.
     public var message: String
-    /// The keys from the top of the archive to the place of the failure, outermost first; empty when unknown.
+    /// The keys from the top of the archive to the failure, outermost first; empty when unknown.
     public var path: [String]
 
     public init(code: Code, message: String, path: [String] = []) {
@@ -54,7 +54,7 @@ public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
         ArchiveError(code: .notAnArchive, message: message)
     }
 
-    /// The same error, one key further out.
+    /// The error with one more key at the front of its path.
     func below(_ key: String) -> ArchiveError {
         var copy = self
         copy.path.insert(key, at: 0)
@@ -62,7 +62,7 @@ public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Runs what fails with a property list's error, failing with an archive's.
+/// Runs a function and converts its property-list error to an archive error.
 @inline(__always)
 func lifted<Result>(_ body: () throws(PropertyListError) -> Result) throws(ArchiveError) -> Result {
     do {

@@ -1,4 +1,4 @@
-/// A value of a C type, as the calls `encodeValue(ofObjCType:)` and their relatives take it.
+/// A value of a C type, for `encodeValue(ofObjCType:)` and related calls.
 public enum ArchiveScalar {
     case boolean(Bool)
     case integer(Int64)
@@ -6,11 +6,11 @@ public enum ArchiveScalar {
     case unsigned(UInt64)
     case real(Double)
     case single(Float)
-    /// An object, for the type `@`, and text, for the type `*`.
+    /// An object for the type `@`, or text for the type `*`.
     case object(ArchiveValue?)
 }
 
-/// The types of C that values without a key can have, by their Objective-C letters.
+/// The C types of unkeyed values, by their Objective-C letters.
 enum ObjCType: Character {
     case bool = "B"
     case int8 = "c"
@@ -35,7 +35,7 @@ enum ObjCType: Character {
         self = type
     }
 
-    /// How many bytes a value takes, as an archived C array states it.
+    /// The size of a value in an archived C array.
     var size: Int64 {
         switch self {
         case .bool, .int8, .uint8: 1
@@ -45,7 +45,7 @@ enum ObjCType: Character {
         }
     }
 
-    /// The integers that the type holds; nil for other types.
+    /// The range of an integer type; nil for other types.
     var range: ClosedRange<Int128>? {
         switch self {
         case .bool: 0...1

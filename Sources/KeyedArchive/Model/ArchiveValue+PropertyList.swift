@@ -1,8 +1,8 @@
 public import PropertyList
 
 extension ArchiveValue {
-    /// The objects of a property-list value: arrays as NSArray, dictionaries as NSDictionary with sorted keys, null as
-    /// NSNull. Nil for a UID, which has no meaning outside its own archive.
+    /// Converts a property-list value: an array to NSArray, a dictionary to NSDictionary with sorted keys, null to
+    /// NSNull. Nil for a UID, which has no meaning outside its archive.
     public init?(propertyList value: PropertyListValue) {
         switch value {
         case .null: self = .null

@@ -1,20 +1,20 @@
 public import PropertyList
 
-/// An object of an archive, in Swift's terms.
+/// An object of an archive.
 ///
-/// Immutable leaves are values. What has an identity in the archive, so that two owners can share it, is a reference:
-/// collections, mutable strings and data, objects of unknown classes and the program's own.
+/// Immutable leaves are values. Objects with an identity, which owners can share, are references: collections, mutable
+/// strings and data, objects of unknown classes and of the program.
 public enum ArchiveValue {
     case string(String)
     case boolean(Bool)
     case integer(Int64)
-    /// An integer that `Int64` cannot hold.
+    /// An integer outside of `Int64`.
     case wideInteger(Int128)
     case real(Double)
     case single(Float)
     case data([UInt8])
     case date(PropertyListDate)
-    /// NSNull: an object that stands for nothing, other than nil, which is no object.
+    /// NSNull, which is an object, unlike nil.
     case null
     /// One of Foundation's small value classes.
     case value(FoundationValue)
@@ -23,12 +23,12 @@ public enum ArchiveValue {
     /// An array, set, ordered or counted set, mutable or not.
     case collection(ArchivedCollection)
     case dictionary(ArchivedDictionary)
-    /// An instance of a class that the reader does not know.
+    /// An instance of an unknown class.
     case unknown(ArchivedObject)
     /// An instance of one of the program's classes.
     case object(any KeyedEncodable)
 
-    /// The reference behind the value, for comparison by identity; nil for leaves.
+    /// The referenced object, for identity; nil for leaves.
     public var identity: AnyObject? {
         switch self {
         case .mutableString(let object): object
@@ -59,7 +59,7 @@ public enum ArchiveValue {
         }
     }
 
-    /// The number as an integer: an integer, a boolean, or a real that is whole and in range.
+    /// The number as an integer, if it is an integer, a boolean, or an integral real in range.
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value
@@ -86,13 +86,13 @@ public enum ArchiveValue {
         if case .date(let date) = self { date } else { nil }
     }
 
-    /// The elements of a collection; nil elements of the archive are nil.
+    /// The elements of a collection; nil stands for nil.
     public var elements: [ArchiveValue?]? {
         if case .collection(let collection) = self { collection.elements } else { nil }
     }
 
-    /// The class that the archive names for the value.
-    public var className: String {
+    /// The value's class name in an archive.
+    package var className: String {
         switch self {
         case .string: "NSString"
         case .boolean, .integer, .wideInteger, .real, .single: "NSNumber"

@@ -1,18 +1,18 @@
-/// The name under which instances are archived, and what stands above it.
+/// The archived name of a class and its superclasses.
 public struct ArchivedClass: Sendable, Hashable {
     /// The class's name: plain, or `Module.Class`.
     public var name: String
-    /// The names above it, nearest first, `NSObject` last.
+    /// The superclasses, nearest first, `NSObject` last.
     public var superclasses: [String]
-    /// Names that a reader may try when it does not know the class (`$classhints`).
+    /// Substitutes for readers that do not know the class (`$classhints`).
     public var hints: [String]
-    /// Whether the archive lists `$classes`. It does not for a class that is written under another class's name.
+    /// Whether the archive lists `$classes`, which it omits for a class that is written under another name.
     public var listsSuperclasses: Bool
 
     /// - Parameters:
     ///   - name: the name of the class.
-    ///   - superclasses: the names above it up to `NSObject`.
-    ///   - hints: names to fall back on.
+    ///   - superclasses: its superclasses up to `NSObject`.
+    ///   - hints: substitute names.
     public init(_ name: String, superclasses: [String] = ["NSObject"], hints: [String] = []) {
         self.name = name
         self.superclasses = superclasses
@@ -20,8 +20,8 @@ public struct ArchivedClass: Sendable, Hashable {
         listsSuperclasses = true
     }
 
-    /// The class, then everything above it: what `$classes` lists.
-    public var lineage: [String] { [name] + superclasses }
+    /// The class and its superclasses, the content of `$classes`.
+    package var lineage: [String] { [name] + superclasses }
 
     static let array = ArchivedClass("NSArray")
     static let mutableArray = ArchivedClass("NSMutableArray", superclasses: ["NSArray", "NSObject"])

@@ -1,16 +1,16 @@
-/// An array or set of an archive, with an identity that owners can share.
+/// An array or set of an archive, with an identity.
 public final class ArchivedCollection {
     public enum Kind: Sendable, Hashable {
         case array, set, orderedSet
-        /// A set that counts how often each element was added; always mutable.
+        /// A set with a count for each element; always mutable.
         case countedSet
     }
 
     public let kind: Kind
     public let isMutable: Bool
-    /// The elements in the archive's order. An element that is nil in the archive stays, as nil.
+    /// The elements in the archive's order; nil stands for nil.
     public var elements: [ArchiveValue?]
-    /// How often each element of a counted set was added, by its index; empty for other kinds.
+    /// The counts of a counted set, by index; empty for other kinds.
     public var counts: [Int]
 
     public init(_ kind: Kind = .array, isMutable: Bool = false, elements: [ArchiveValue?] = [], counts: [Int] = []) {
@@ -24,7 +24,7 @@ public final class ArchivedCollection {
         ReferenceChain.free(takeReferences())
     }
 
-    /// The class that the archive names.
+    /// The collection's class in an archive.
     public var archivedClass: ArchivedClass {
         switch kind {
         case .array: isMutable ? .mutableArray : .array

@@ -1,10 +1,10 @@
-/// A decimal number: up to 38 digits and a power of ten, as NSDecimalNumber holds it.
+/// A decimal number of up to 38 digits and a power of ten, as in NSDecimalNumber.
 public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
-    /// The digits, as eight 16-bit units, least significant first.
+    /// The digits as an integer; archives store eight 16-bit units, least significant first.
     public var mantissa: UInt128
     public var exponent: Int8
     public var isNegative: Bool
-    /// Whether this is not a number; mantissa and exponent mean nothing then.
+    /// Whether this is not a number; then mantissa and exponent are ignored.
     public var isNaN: Bool
 
     public init(mantissa: UInt128, exponent: Int8 = 0, isNegative: Bool = false) {
@@ -20,7 +20,7 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
         return value
     }
 
-    /// A number in decimal digits, with a sign and a point or without; nil for other text, and for what has too many digits.
+    /// Parses decimal digits with an optional sign and point; nil for other text and for too many digits.
     public init?(text: String) {
         var digits = text[...]
         let isNegative = digits.first == "-"

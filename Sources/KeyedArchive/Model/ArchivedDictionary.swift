@@ -1,4 +1,4 @@
-/// A dictionary of an archive. Keys may be any object, and keep their order.
+/// A dictionary of an archive. Keys may be any object and are ordered.
 public final class ArchivedDictionary {
     /// A key and its value.
     public struct Entry {
@@ -28,6 +28,6 @@ public final class ArchivedDictionary {
         entries.first { $0.key?.stringValue == key }?.value
     }
 
-    /// The class that the archive names.
+    /// The dictionary's class in an archive.
     public var archivedClass: ArchivedClass { isMutable ? .mutableDictionary : .dictionary }
 }

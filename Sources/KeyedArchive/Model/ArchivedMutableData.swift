@@ -1,4 +1,4 @@
-/// Mutable data of an archive: bytes that several owners can share and change.
+/// Mutable data of an archive, with an identity.
 public final class ArchivedMutableData {
     public var bytes: [UInt8]
 

@@ -1,4 +1,4 @@
-/// A mutable string of an archive: text that several owners can share and change.
+/// A mutable string of an archive, with an identity.
 public final class ArchivedMutableString {
     public var text: String
 

@@ -1,19 +1,18 @@
 public import PropertyList
 
-/// An instance whose class the reader does not know: its class name and its fields, in order. It is written back
-/// unchanged.
+/// An instance of an unknown class: its class and its fields, in order. It is written back unchanged.
 public final class ArchivedObject {
     /// One encoded value.
     public enum FieldValue {
         /// A reference to an object, or to nil.
         case object(ArchiveValue?)
-        /// A scalar stored in place: boolean, integer, real, data or string.
+        /// An inline scalar: boolean, integer, real, data or string.
         case inline(PropertyListValue)
-        /// A list of references stored in place, as collections have it.
+        /// An inline list of references, as collections have it.
         case objects([ArchiveValue?])
     }
 
-    /// A key, as the program gave it, and its value.
+    /// A key of the program and its value.
     public struct Field {
         public var key: String
         public var value: FieldValue
@@ -36,7 +35,7 @@ public final class ArchivedObject {
         ReferenceChain.free(takeReferences())
     }
 
-    /// The value of a key, or nil when there is none. Setting nil removes the key, setting a new one appends it. O(n).
+    /// The value of a key, or nil when there is none. Setting nil removes the key; a new key is appended. O(n).
     public subscript(key: String) -> FieldValue? {
         get { fields.first { $0.key == key }?.value }
         set {
@@ -48,7 +47,7 @@ public final class ArchivedObject {
         }
     }
 
-    /// The object that a key refers to, or a scalar in place as an object; nil when absent or nil.
+    /// The object of a key; an inline scalar is converted to one. Nil when absent or nil.
     public func object(forKey key: String) -> ArchiveValue? {
         switch self[key] {
         case .object(let value): value
@@ -61,7 +60,7 @@ public final class ArchivedObject {
 
 extension ArchiveValue {
     /// The object of a leaf; nil for containers, references and null.
-    public init?(leaf value: PropertyListValue) {
+    package init?(leaf value: PropertyListValue) {
         switch value {
         case .boolean(let value): self = .boolean(value)
         case .integer(let value): self = .integer(value)

@@ -1,8 +1,8 @@
-/// The values of Foundation's small immutable classes, which hold no other objects.
+/// The values of Foundation's small immutable classes without references.
 public indirect enum FoundationValue: Sendable, Hashable {
     /// NSUUID: sixteen bytes.
     case uuid([UInt8])
-    /// NSURL: its text, relative to `base` when there is one.
+    /// NSURL: its text, relative to `base` if there is one.
     case url(String, base: FoundationValue?)
     /// NSValue of a point.
     case point(x: Double, y: Double)
@@ -29,7 +29,7 @@ public indirect enum FoundationValue: Sendable, Hashable {
     /// NSDecimalNumber.
     case decimal(ArchivedDecimal)
 
-    /// The class that the archive names.
+    /// The value's class in an archive.
     public var archivedClass: ArchivedClass {
         switch self {
         case .uuid: ArchivedClass("NSUUID")

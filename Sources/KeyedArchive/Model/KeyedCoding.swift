@@ -1,16 +1,15 @@
-/// An object that can write itself into a keyed archive.
+/// An object that can be archived.
 ///
-/// The class is the instance's own affair, so that classes made while the program runs can be archived as well as
-/// Swift's.
+/// The class is a property of the instance, so that classes made at run time can be archived as well as Swift's.
 public protocol KeyedEncodable: AnyObject {
-    /// The class that the archive names for this instance.
+    /// The instance's class in an archive.
     var classForKeyedArchiver: ArchivedClass { get }
 
-    /// Whether instances may be written when secure coding is required; false unless the class says otherwise.
+    /// Whether the instance may be encoded with secure coding; false by default.
     var allowsSecureCoding: Bool { get }
 
-    /// Encodes the instance's values by key. References to other objects are written later, so that graphs of any
-    /// depth, and cycles, need no deep recursion.
+    /// Encodes the instance's values by key. Referenced objects are written later, so that deep graphs and cycles need
+    /// no deep recursion.
     func encode(with archiver: KeyedArchiver) throws(ArchiveError)
 }
 
@@ -29,16 +28,16 @@ extension KeyedEncodable {
 /// }
 /// ```
 public protocol KeyedCoding: KeyedEncodable, SendableMetatype {
-    /// The class that the archive names for instances.
+    /// The class in an archive.
     static var archivedClass: ArchivedClass { get }
 
-    /// Whether the class promises to check what it decodes: NSSecureCoding.
+    /// Whether the class validates the values that it decodes: NSSecureCoding.
     static var supportsSecureCoding: Bool { get }
 
-    /// Makes an instance from the values that `encode(with:)` wrote.
+    /// Decodes an instance from the values of `encode(with:)`.
     ///
-    /// An object that others may refer to while it is being decoded (a parent with children that point back) calls
-    /// `coder.adopt(self)` before it decodes them.
+    /// An object with back-references (a parent of children that point back) calls `coder.adopt(self)` before it
+    /// decodes them.
     init(coder: KeyedUnarchiver) throws(ArchiveError)
 }
 

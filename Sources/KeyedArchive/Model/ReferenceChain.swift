@@ -1,7 +1,7 @@
-/// Frees long chains of objects link by link: releasing the first would release all others from within, one stack frame
-/// deeper each, and an archive decides how long its chains are.
+/// Releases long chains of objects iteratively: a recursive release needs one stack frame for each link, and an archive
+/// may have a chain of any length.
 enum ReferenceChain {
-    /// Frees what an object that is going away refers to.
+    /// Releases the references of an object in its deinit.
     static func free(_ references: [AnyObject]) {
         var pending = references
         while var object = pending.popLast() {
@@ -13,7 +13,7 @@ enum ReferenceChain {
 
 /// An object of an archive that refers to others.
 protocol ReferenceHolder: AnyObject {
-    /// Gives up the references to objects that may refer to others in turn.
+    /// Removes and returns the references to objects that may have references of their own.
     func takeReferences() -> [AnyObject]
 }
 
@@ -47,7 +47,7 @@ extension ArchivedObject: ReferenceHolder {
 }
 
 extension ArchiveValue {
-    /// The object behind the value if it can refer to others.
+    /// The referenced object, if it can have references.
     var holder: AnyObject? {
         switch self {
         case .collection(let object): object
@@ -60,8 +60,8 @@ extension ArchiveValue {
 }
 
 extension ArchiveGraph {
-    /// Takes every object apart, so that those in cycles are freed, too. To be called when the graph and its objects are
-    /// not needed any more; what others still hold is empty afterwards.
+    /// Removes the references of every object, so that cycles are released, too. It is called when the graph is no
+    /// longer needed; objects retained elsewhere are empty afterwards.
     public func dismantle() {
         for value in objects() {
             switch value {

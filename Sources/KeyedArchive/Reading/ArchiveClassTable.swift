@@ -4,7 +4,7 @@ import PropertyList
 struct ArchiveClassTable {
     private var classes: [UInt32: ArchivedClass] = [:]
     private let maximumNameBytes: Int
-    /// What class names may still take: many descriptions may share one long list of names.
+    /// The remaining bytes for class names: many descriptions may share one long list of names.
     private var nameBytesLeft: Int
 
     init(_ list: BinaryPropertyListReader, _ limits: ArchiveLimits) {
@@ -12,9 +12,9 @@ struct ArchiveClassTable {
         nameBytesLeft = (1 << 16) + 64 * list.storage.bytes.count
     }
 
-    /// The class description at a UID.
+    /// The class description with a UID.
     ///
-    /// - Throws: when the entry is no class description.
+    /// - Throws: `readCorrupt` when the entry is no class description.
     mutating func archivedClass(
         at uid: UInt32, in table: ArchiveObjectTable
     ) throws(PropertyListError) -> ArchivedClass {

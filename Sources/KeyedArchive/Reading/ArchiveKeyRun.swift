@@ -1,9 +1,9 @@
 import Glibc
 import PropertyList
 
-/// The keys of a run of dictionaries: neighbours of one class nearly always share them.
+/// The keys of consecutive dictionaries; neighbours of one class nearly always share them.
 struct ArchiveKeyRun: Sendable {
-    /// A dictionary of the run; -1 before there is one.
+    /// A dictionary of the run; -1 for none.
     let number: Int
     private let references: [UInt8]
 
@@ -12,7 +12,7 @@ struct ArchiveKeyRun: Sendable {
         references = []
     }
 
-    /// The run that a dictionary belongs to.
+    /// A run that begins with a dictionary.
     init(_ container: BinaryPropertyListContainer, at number: Int, in list: BinaryPropertyListReader) {
         self.number = number
         references = Array(list.keyReferences(of: container))
@@ -20,7 +20,8 @@ struct ArchiveKeyRun: Sendable {
 
     /// Whether a dictionary with these key references belongs to the run: it has the same keys in the same order.
     ///
-    /// Unlike the look-up of a shape, this counts no reference, for which threads that read one archive would contend.
+    /// Unlike the lookup of a shape, it needs no reference counting, for which threads that read one archive would
+    /// contend.
     @inline(__always)
     func contains(_ keys: UnsafeRawBufferPointer) -> Bool {
         references.withUnsafeBytes { known in

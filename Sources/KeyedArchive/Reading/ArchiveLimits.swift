@@ -1,14 +1,14 @@
 public import PropertyList
 
-/// How much of an untrusted archive a reader is ready to take, beyond the limits of the property list below it.
+/// Limits for untrusted archives, in addition to the limits of the property list.
 public struct ArchiveLimits: Sendable, Hashable {
     /// The limits of the property list.
     public var propertyList: PropertyListLimits
-    /// How deep objects of the program may nest while they are decoded. Collections and unknown objects don't count.
+    /// The maximal depth of objects of the program during decoding. Collections and unknown objects do not count.
     public var maximumDepth: Int
     /// The longest class name, in bytes.
     public var maximumClassNameBytes: Int
-    /// The largest number of values in a property list made of an archive's objects, shared ones counted each time.
+    /// The largest number of values in a property list made from an archive's objects, shared ones counted each time.
     public var maximumValues: Int
 
     public init(

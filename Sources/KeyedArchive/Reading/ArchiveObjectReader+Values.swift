@@ -1,26 +1,26 @@
 package import PropertyList
 
-/// What is known of the property-list values that are being made of an archive's objects.
+/// The state of conversions of an archive's objects to property-list values.
 struct PropertyListConversion {
-    /// A value, nil where an object is or holds something that is none, and what it amounts to.
+    /// A converted object with its size; the value is nil when the object is or contains no property-list value.
     struct Node {
         var value: PropertyListValue?
-        /// How many values it unfolds to.
+        /// The number of values in its expanded tree.
         var size = 1
-        /// How many levels of containers it has.
+        /// The number of container levels.
         var height = 0
     }
 
-    /// The containers and long leaves that were converted: what is held in several places is made once, and shared.
+    /// The converted containers and long leaves, for sharing.
     var done: [Int: Node] = [:]
-    /// Those of them that are too small to be kept for the next value.
+    /// Those that are too small to be cached for the next value.
     private var small: [Int] = []
-    /// What the value under way unfolds to so far, and how many levels its innermost container under way has.
+    /// The expanded values of the current conversion, and the levels of its innermost open container.
     var unfolded = 0
     var height = 0
-    /// What one value may unfold to.
+    /// The limit of one value's expanded tree.
     let limit: Int
-    /// What all values may still unfold to.
+    /// The remaining limit of all values together.
     private var left: Int?
     private var pace = InterruptionPace()
     var metOtherForm = false
@@ -39,7 +39,7 @@ struct PropertyListConversion {
         small.removeAll(keepingCapacity: true)
     }
 
-    /// Counts values that were made or met again.
+    /// Counts converted or reused values.
     mutating func count(_ more: Int) throws(PropertyListError) {
         if pace.isDue() { throw .corruptArchive(Interruption.message) }
         unfolded = ConversionBudget.sum(unfolded, more)
@@ -52,7 +52,7 @@ struct PropertyListConversion {
         if depth > 0, isSmall { small.append(number) }
     }
 
-    /// Takes a whole value from what is left for all of them.
+    /// Subtracts a complete value from the limit of all values.
     mutating func spend(_ node: Node) throws(PropertyListError) {
         guard let left else { return }
         guard node.size <= left else {
@@ -64,11 +64,10 @@ struct PropertyListConversion {
 }
 
 extension ArchiveObjectReader {
-    /// An object as a property-list value: NSArray, NSSet, NSDictionary with strings as keys, NSDate, NSData, NSString,
-    /// NSNumber, NSNull, and what is below them. Nil when it is or holds something that is none.
+    /// An object as a property-list value: NSArray, NSSet, NSDictionary with string keys, NSDate, NSData, NSString,
+    /// NSNumber, NSNull, and their contents. Nil when it is or contains another object.
     ///
-    /// - Throws: `readCorrupt` for one that nests too deep or holds itself, or unfolds to more values than the archive can
-    ///   stand for.
+    /// - Throws: `readCorrupt` for an object that is nested too deep, cyclic, or expands beyond the limits.
     package mutating func value(at number: Int) throws(PropertyListError) -> PropertyListValue? {
         conversion.begin()
         let node = try node(number, depth: 0)
@@ -175,7 +174,7 @@ extension ArchiveObjectReader {
         return values
     }
 
-    /// A container of a property list that is no archive.
+    /// A container of a plain property list.
     private mutating func plain(
         _ container: BinaryPropertyListContainer, _ depth: Int
     ) throws(PropertyListError) -> PropertyListValue? {

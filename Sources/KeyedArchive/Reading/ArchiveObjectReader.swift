@@ -1,28 +1,28 @@
 package import PropertyList
 
-/// Reads an archive's objects one field at a time, where they lie.
+/// Reads an archive's objects one field at a time, in place.
 ///
-/// Opening costs O(1), each object is checked when it is read, and of what many objects have in common, classes and keys,
-/// nothing is read twice. A value: each thread reads with a copy of its own.
+/// Opening costs O(1). Each object is checked when it is read; shared classes and keys are read once. It is a value,
+/// and each thread uses its own copy.
 package struct ArchiveObjectReader: @unchecked Sendable {
-    // Unchecked: what its tables point to is in the storage, which is immutable and held.
+    // Unchecked: its tables point into the storage, which is immutable and retained.
 
     package let table: ArchiveObjectTable
     let limits: ArchiveLimits
     var shapes = ArchiveShapeTable()
     private var classes: ArchiveClassTable
-    /// The keys of the element read last.
+    /// The keys of the last element.
     private var run = ArchiveKeyRun()
-    /// The keys of the dates met lately.
+    /// The keys of the last date.
     private var dateKeys: BinaryPropertyListReader.KnownKeys?
     var conversion: PropertyListConversion
-    /// Whether a value was of a class other than the archiver writes for it: a mutable one, say.
+    /// Whether a value had another class than the archiver writes for it, such as a mutable one.
     package var metOtherForm: Bool { conversion.metOtherForm }
 
     /// - Parameters:
     ///   - table: the objects.
-    ///   - limits: how much to take.
-    ///   - isReadWhole: whether all values of the archive are to be in memory, so that they have one limit together.
+    ///   - limits: the limits.
+    ///   - isReadWhole: whether all values of the archive will be in memory, so that they share one limit.
     package init(_ table: ArchiveObjectTable, limits: ArchiveLimits = .standard, isReadWhole: Bool = false) {
         self.table = table
         self.limits = limits
@@ -30,7 +30,7 @@ package struct ArchiveObjectReader: @unchecked Sendable {
         conversion = PropertyListConversion(table, limits, isReadWhole: isReadWhole)
     }
 
-    /// The shape of a dictionary: its keys.
+    /// The shape of a dictionary.
     package mutating func shape(
         of container: BinaryPropertyListContainer
     ) throws(PropertyListError) -> ArchiveShape {
@@ -39,12 +39,12 @@ package struct ArchiveObjectReader: @unchecked Sendable {
 
     // MARK: Classes
 
-    /// The class description at a UID.
+    /// The class description with a UID.
     package mutating func archivedClass(at uid: UInt32) throws(PropertyListError) -> ArchivedClass {
         try classes.archivedClass(at: uid, in: table)
     }
 
-    /// The class of an instance; nil when it names none.
+    /// The class of an instance; nil for other objects.
     package mutating func archivedClass(
         of container: BinaryPropertyListContainer
     ) throws(PropertyListError) -> ArchivedClass? {
@@ -54,7 +54,7 @@ package struct ArchiveObjectReader: @unchecked Sendable {
         return try archivedClass(at: uid)
     }
 
-    /// What an object is, in words.
+    /// A description of an object for messages.
     package mutating func describe(_ number: Int) -> String {
         guard let instance = try? table.dictionary(at: number), let archived = try? archivedClass(of: instance) else {
             return "a value"
@@ -77,12 +77,12 @@ package struct ArchiveObjectReader: @unchecked Sendable {
 
     // MARK: Elements and fields
 
-    // What is read of each of many objects mutates, if only for speed: a reader that does not is copied for each call.
+    // These calls are mutating for speed only: the compiler copies a reader for each call that is not.
 
-    /// Which run of elements that have the same keys the last one belongs to; -1 before there is one.
+    /// The number of the current run of elements with the same keys; -1 before the first.
     package var runNumber: Int { run.number }
 
-    /// The dictionary that an element of a list of references names; nil for another object.
+    /// The dictionary of an element of a list of references; nil for another object.
     package mutating func element(
         _ index: Int, of list: BinaryPropertyListContainer
     ) throws(PropertyListError) -> BinaryPropertyListContainer? {
@@ -94,17 +94,17 @@ package struct ArchiveObjectReader: @unchecked Sendable {
         return found
     }
 
-    /// What a value stands for: the object that it names, or itself.
+    /// Resolves a value: the object of a reference, or the value itself.
     package mutating func resolve(_ value: Int) throws(PropertyListError) -> Int { try table.resolve(value) }
 
-    /// What the value under a slot of a dictionary stands for.
+    /// Resolves the value in a slot of a dictionary.
     package mutating func object(
         at slot: Int, in container: BinaryPropertyListContainer
     ) throws(PropertyListError) -> Int {
         try table.value(at: slot, in: container)
     }
 
-    /// The date under a slot of a dictionary; nil for another object.
+    /// The date in a slot of a dictionary; nil for another object.
     package mutating func date(
         at slot: Int, in container: BinaryPropertyListContainer
     ) throws(PropertyListError) -> PropertyListDate? {
@@ -123,15 +123,15 @@ package struct ArchiveObjectReader: @unchecked Sendable {
         return date
     }
 
-    /// Finds a text of each of some elements of an array, where they lie.
+    /// Finds one text of each of some elements of an array, in place.
     ///
     /// - Parameters:
-    ///   - indexes: which elements.
+    ///   - indexes: the indexes of the elements.
     ///   - elements: the array.
-    ///   - slot: the place of the text among the keys of the element read last.
-    ///   - texts: gets the bytes of each, which live as long as the storage. One without an address cannot be read in
-    ///     this way: the element has other keys, its value is no plain ASCII text, or something is wrong.
-    /// - Returns: whether there is something to be found.
+    ///   - slot: the slot of the text in the last element.
+    ///   - texts: receives the bytes of each text, valid as long as the storage. A text without an address needs the
+    ///     general path: the element has other keys, the value is no ASCII text, or an object is damaged.
+    /// - Returns: false when there is nothing to find.
     package mutating func findTexts(
         of indexes: UnsafeBufferPointer<UInt32>, in elements: BinaryPropertyListContainer, at slot: Int,
         into texts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>

@@ -1,31 +1,31 @@
 package import PropertyList
 
-/// The `$objects` of a keyed archive, read in place: what a UID names, and the leaf that an instance of one of
-/// Foundation's simple classes wraps.
+/// The `$objects` of a keyed archive, read in place. It resolves UIDs, and instances of Foundation's simple classes to
+/// their leaves.
 ///
-/// Objects are named by their number in the property list, so that a value in place and one behind a UID are read alike.
-/// A plain property list reads in the same way: it has no `$objects`, and nothing in it is a reference.
+/// Objects are identified by their number in the property list, so that inline values and references are read alike. A
+/// plain property list has no `$objects` and no references.
 package struct ArchiveObjectTable: Sendable {
     package let propertyList: BinaryPropertyListReader
     /// Nil for a plain property list.
     package let objects: BinaryPropertyListContainer?
-    /// The object that stands for nil; -1 where there is none.
+    /// The object that represents nil; -1 for none.
     package let nilNumber: Int
-    /// The entries of `$top` in the archive's order, keys as they are stored.
+    /// The entries of `$top` in the archive's order, with stored keys.
     package let top: [(key: String, number: Int)]
     /// The name in `$archiver`.
     let archiver: String
 
-    /// Takes a plain property list.
+    /// Opens a plain property list.
     package init(plain list: BinaryPropertyListReader) {
         self.init(list, nil)
     }
 
-    /// Opens a keyed archive: checks its envelope. O(1).
+    /// Opens a keyed archive and checks its envelope. O(1).
     ///
     /// - Parameters:
     ///   - list: the archive.
-    ///   - isForgiving: take an envelope that is damaged, as long as it has `$objects` and `$top`.
+    ///   - isForgiving: accept a damaged envelope with `$objects` and `$top`.
     /// - Throws: `readCorrupt` when the property list is no keyed archive.
     package init(_ list: BinaryPropertyListReader, isForgiving: Bool = false) throws(PropertyListError) {
         let refusal = "the property list is not a keyed archive: its root"
@@ -90,7 +90,7 @@ package struct ArchiveObjectTable: Sendable {
 
     // MARK: References
 
-    /// The object that a UID names.
+    /// The object with a UID.
     @inline(__always)
     package func number(of uid: UInt32) throws(PropertyListError) -> Int {
         guard let objects, Int(uid) < objects.count else {
@@ -99,20 +99,20 @@ package struct ArchiveObjectTable: Sendable {
         return propertyList.reference(Int(uid), in: objects)
     }
 
-    /// What a value stands for: the object that it names, or itself.
+    /// Resolves a value: the object of a reference, or the value itself.
     @inline(__always)
     package func resolve(_ value: Int) throws(PropertyListError) -> Int {
         guard objects != nil, let uid = try propertyList.uid(at: value) else { return value }
         return try number(of: uid)
     }
 
-    /// What a value of a dictionary stands for.
+    /// Resolves a value of a dictionary.
     @inline(__always)
     package func value(at slot: Int, in container: BinaryPropertyListContainer) throws(PropertyListError) -> Int {
         try resolve(propertyList.valueReference(slot, in: container))
     }
 
-    /// The object that an element of a list of references names.
+    /// The object of an element of a list of references.
     @inline(__always)
     package func element(_ index: Int, of list: BinaryPropertyListContainer) throws(PropertyListError) -> Int {
         guard let uid = try propertyList.uid(at: propertyList.reference(index, in: list)) else {
@@ -121,7 +121,7 @@ package struct ArchiveObjectTable: Sendable {
         return try number(of: uid)
     }
 
-    /// The dictionary at a number; nil for another object.
+    /// The dictionary with a number; nil for another object.
     @inline(__always)
     package func dictionary(at number: Int) throws(PropertyListError) -> BinaryPropertyListContainer? {
         guard let found = try propertyList.container(at: number), found.kind == .dictionary else { return nil }
@@ -164,7 +164,7 @@ package struct ArchiveObjectTable: Sendable {
         return PropertyListDate(secondsSinceReferenceDate: seconds)
     }
 
-    /// The leaf that an instance of a class wraps, in place or behind a reference.
+    /// The leaf of an instance of a wrapper class, inline or behind a reference.
     private func leaf(of wrapper: FoundationClass, at number: Int) throws(PropertyListError) -> Int? {
         guard objects != nil, let instance = try dictionary(at: number) else { return nil }
         for key in wrapper.leafKeys {
@@ -175,7 +175,7 @@ package struct ArchiveObjectTable: Sendable {
 }
 
 extension BinaryPropertyListReader {
-    /// The place of a key in a dictionary.
+    /// The slot of a key in a dictionary.
     func slot(of key: StaticString, in container: BinaryPropertyListContainer) throws(PropertyListError) -> Int? {
         guard container.kind == .dictionary else { return nil }
         for slot in 0..<container.count where try isString(reference(slot, in: container), key) { return slot }
@@ -190,7 +190,7 @@ extension BinaryPropertyListReader {
 }
 
 extension PropertyListError {
-    /// An archive whose objects are not what they should be; as an ``ArchiveError``, it has the code for that.
+    /// The error for an archive with invalid objects; ``ArchiveError`` has the matching code.
     package static func corruptArchive(_ message: String) -> PropertyListError {
         PropertyListError(code: Code(rawValue: ArchiveError.Code.readCorrupt.rawValue), message: message)
     }

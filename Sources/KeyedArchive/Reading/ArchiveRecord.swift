@@ -2,30 +2,29 @@ public import PropertyList
 
 /// An instance of an archive, read in place: its class and, by key, its values.
 ///
-/// The calls are tolerant: a scalar is found whether it is stored in place or as an object, and an absent key or nil
-/// gives nil. A value of another type is an error. With a slot of the record's shape in place of the key, nothing is
-/// looked up.
+/// A scalar may be inline or an object, and an absent key or nil gives nil. A value of another type is an error. The
+/// calls with a slot of the record's shape avoid the lookup of the key.
 public struct ArchiveRecord {
     public let reader: KeyedArchiveReader
     public let uid: UInt32
     let container: BinaryPropertyListContainer
     /// The record's own number in the property list.
     let number: Int
-    /// The record's keys; shared by the records that have the same.
+    /// The record's shape, shared by records with the same keys.
     public let shape: ArchiveShape
 
     /// The keys, in the archive's order.
     public var keys: [String] { shape.keys }
 
     /// The UID of the class description.
-    public func classUID() throws(ArchiveError) -> UInt32 {
+    func classUID() throws(ArchiveError) -> UInt32 {
         guard let slot = shape.classSlot, let uid = try reference(at: slot) else {
             throw .corrupt("object \(uid) has no class")
         }
         return uid
     }
 
-    /// The class that the archive names.
+    /// The record's class.
     public func archivedClass() throws(ArchiveError) -> ArchivedClass {
         try reader.archivedClass(at: try classUID())
     }
@@ -37,25 +36,25 @@ public struct ArchiveRecord {
 
     public func containsValue(forKey key: String) -> Bool { shape.slot(of: key) != nil }
 
-    // MARK: - Places
+    // MARK: - Slots
 
     @inline(__always)
     func number(at slot: Int) -> Int { reader.propertyList.valueReference(slot, in: container) }
 
-    /// The UID that a slot holds, or nil when it holds a scalar in place.
+    /// The UID in a slot, or nil for an inline scalar.
     @inline(__always)
-    public func reference(at slot: Int) throws(ArchiveError) -> UInt32? {
+    package func reference(at slot: Int) throws(ArchiveError) -> UInt32? {
         let number = number(at: slot)
         return try lifted { () throws(PropertyListError) in try reader.propertyList.uid(at: number) }
     }
 
-    /// The UID that a key holds: 0 for nil; nil when the key is absent or holds a scalar in place.
+    /// The UID of a key: 0 for nil; nil when the key is absent or has an inline scalar.
     public func reference(forKey key: String) throws(ArchiveError) -> UInt32? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try reference(at: slot)
     }
 
-    /// The leaf of a slot, in place or behind a reference: its number in the property list. Nil for nil.
+    /// The number of a slot's leaf, inline or behind a reference. Nil for nil.
     @inline(__always)
     func leaf(at slot: Int) throws(ArchiveError) -> Int? {
         let number = number(at: slot)
@@ -77,28 +76,17 @@ public struct ArchiveRecord {
         if let text = reader.propertyList.plainString(at: slot, in: container, through: reader.objects) { return text }
         guard let number = try leaf(at: slot) else { return nil }
         if let text = try lifted({ () throws(PropertyListError) in try reader.table.string(at: number) }) {
-            // A conditional reference that was never fulfilled; a user's “$null” is stored in another form.
+            // An unfulfilled conditional reference; the user's text “$null” is stored in another form.
             guard text == "$null", let uid = try reference(at: slot) else { return text }
             return try reader.isNil(uid) ? nil : text
         }
         throw mismatch(slot, "a string")
     }
 
-    /// The bytes of an ASCII string, without a copy; nil for every other value. They live as long as the reader.
-    public func asciiString(at slot: Int) throws(ArchiveError) -> UnsafeRawBufferPointer? {
-        guard let number = try leaf(at: slot) else { return nil }
-        return try lifted { () throws(PropertyListError) in try reader.propertyList.asciiString(at: number) }
-    }
-
     // MARK: - Numbers
 
-    /// A number, in place or as an object.
-    public func decodeNumber(forKey key: String) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
-        guard let slot = shape.slot(of: key) else { return nil }
-        return try decodeNumber(at: slot)
-    }
-
-    public func decodeNumber(at slot: Int) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
+    /// A number, inline or as an object.
+    private func decodeNumber(at slot: Int) throws(ArchiveError) -> BinaryPropertyListReader.Number? {
         guard let number = try leaf(at: slot) else { return nil }
         if let value = try lifted({ () throws(PropertyListError) in try reader.table.number(at: number) }) {
             return value
@@ -107,7 +95,7 @@ public struct ArchiveRecord {
         throw mismatch(slot, "a number")
     }
 
-    /// An integer: an integer, a boolean as 0 or 1, or a real that is whole.
+    /// An integer: an integer, a boolean as 0 or 1, or an integral real.
     public func decodeInteger(forKey key: String) throws(ArchiveError) -> Int64? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try decodeInteger(at: slot)
@@ -149,7 +137,7 @@ public struct ArchiveRecord {
 
     // MARK: - Dates and data
 
-    /// A date: an NSDate, or a date stored as a leaf, as GNUstep does.
+    /// A date: an NSDate, or a date leaf, as GNUstep writes it.
     public func decodeDate(forKey key: String) throws(ArchiveError) -> PropertyListDate? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try decodeDate(at: slot)
@@ -164,7 +152,7 @@ public struct ArchiveRecord {
         throw mismatch(slot, "a date")
     }
 
-    /// Bytes: data in place, an NSData or an NSMutableData.
+    /// Bytes: inline data, an NSData or an NSMutableData.
     public func decodeData(forKey key: String) throws(ArchiveError) -> [UInt8]? {
         guard let slot = shape.slot(of: key), let number = try leaf(at: slot) else { return nil }
         if let bytes = try lifted({ () throws(PropertyListError) in try reader.table.data(at: number) }) {
@@ -176,13 +164,13 @@ public struct ArchiveRecord {
 
     // MARK: - Collections
 
-    /// The UIDs of an array's or set's elements, or nil when the record is none.
+    /// The UIDs of an array's or set's elements, or nil for another record.
     public func elements() throws(ArchiveError) -> ArchiveReferences? {
         guard let slot = shape.slot(of: "NS.objects") else { return nil }
         return try references(at: slot)
     }
 
-    /// A list of references stored in place, or nil when the slot holds something else.
+    /// An inline list of references, or nil when the slot has another value.
     func references(at slot: Int) throws(ArchiveError) -> ArchiveReferences? {
         let number = number(at: slot)
         let list = try lifted { () throws(PropertyListError) in try reader.propertyList.container(at: number) }
@@ -190,10 +178,10 @@ public struct ArchiveRecord {
         return ArchiveReferences(reader: reader, list: list, number: number)
     }
 
-    /// A property list value made of the key's object: NSArray, NSDictionary with string keys, NSDate, NSData, strings,
+    /// The object of a key as a property-list value: NSArray, NSDictionary with string keys, NSDate, NSData, strings,
     /// numbers, NSNull.
     ///
-    /// - Throws: `readCorrupt` for other classes, for cycles and for what passes a limit.
+    /// - Throws: `readCorrupt` for other classes, for cycles and for values beyond a limit.
     public func decodePropertyList(forKey key: String) throws(ArchiveError) -> PropertyListValue? {
         guard let slot = shape.slot(of: key) else { return nil }
         return try decodePropertyList(at: slot)

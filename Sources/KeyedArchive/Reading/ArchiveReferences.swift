@@ -9,7 +9,7 @@ public struct ArchiveReferences {
 
     public var count: Int { list.count }
 
-    /// The number in the property list of the reference at an index.
+    /// The number of the reference at an index in the property list.
     func number(at index: Int) -> Int { reader.propertyList.reference(index, in: list) }
 
     /// The UID at an index; 0 for nil.

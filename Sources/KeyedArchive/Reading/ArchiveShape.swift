@@ -1,9 +1,9 @@
 import Glibc
 
-/// The keys of an instance, in order. Instances with the same keys share one shape, so that a caller that has found its
-/// slots for one can use them for all.
+/// The keys of an instance, in order. Instances with the same keys share one shape, so that slots found for one are
+/// valid for all.
 public final class ArchiveShape: Sendable {
-    /// The keys without the escape for `$`; `$0`, `$1` and so on are those of values encoded without a key.
+    /// The keys without the escape for `$`; `$0`, `$1` and so on belong to unkeyed values.
     public let keys: [String]
     /// The keys as they are stored, `$class` included.
     package let storedKeys: [String]
@@ -33,9 +33,9 @@ public final class ArchiveShape: Sendable {
         return isSame ?? key.elementsEqual(text)
     }
 
-    /// The place of a key's value in the instances of this shape, or nil when they have no such key.
+    /// The slot of a key, or nil when the instances have no such key.
     public func slot(of key: String) -> Int? { storedSlots[ArchiveKey.escaped(key)] }
 
-    /// The place of the value of a key as it is stored.
+    /// The slot of a stored key.
     package func slot(ofStored key: String) -> Int? { storedSlots[key] }
 }

@@ -1,9 +1,9 @@
 import Glibc
 import PropertyList
 
-/// The shapes of an archive's dictionaries, each made once; those met lately are found by the bytes of their references.
+/// The shapes of an archive's dictionaries, each made once. Recent ones are found by the bytes of their key references.
 ///
-/// The bytes lie in the archive's storage, which the owner of the table holds.
+/// The bytes are in the archive's storage, which the owner of the table retains.
 struct ArchiveShapeTable {
     private struct Entry {
         var references: UnsafeRawBufferPointer
@@ -14,12 +14,12 @@ struct ArchiveShapeTable {
     private var recentShapes: [ArchiveShape] = []
     private var nextRecent = 0
     private var shapes: [[String]: ArchiveShape] = [:]
-    /// How many keys the known shapes have together.
+    /// The total number of keys of the known shapes.
     private var keyCount = 0
 
     /// The shape of a dictionary.
     ///
-    /// - Throws: when a key is no string.
+    /// - Throws: `readCorrupt` when a key is no string.
     @inline(__always)
     mutating func shape(
         of container: BinaryPropertyListContainer, in list: BinaryPropertyListReader
@@ -50,7 +50,7 @@ struct ArchiveShapeTable {
     private mutating func findShape(
         of container: BinaryPropertyListContainer, in list: BinaryPropertyListReader
     ) throws(PropertyListError) -> ArchiveShape {
-        // Writers that don't share strings repeat the keys for each instance.
+        // Some writers repeat the key strings for each instance.
         for shape in recentShapes where try Self.matches(container, shape, list) { return shape }
         var keys: [String] = []
         keys.reserveCapacity(container.count)
@@ -65,7 +65,7 @@ struct ArchiveShapeTable {
             return known
         }
         let shape = ArchiveShape(storedKeys: keys)
-        // Archives have few shapes; one that has many must not fill the memory with them.
+        // Archives have few shapes; this bounds the memory for a hostile one.
         if shapes.count < 4096, keyCount + keys.count <= 1 << 17 {
             shapes[keys] = shape
             keyCount += keys.count
@@ -83,7 +83,7 @@ struct ArchiveShapeTable {
         }
     }
 
-    /// Whether the keys are those of a shape, by content.
+    /// Whether a container has a shape's keys, by content.
     private static func matches(
         _ container: BinaryPropertyListContainer, _ shape: ArchiveShape, _ list: BinaryPropertyListReader
     ) throws(PropertyListError) -> Bool {

@@ -2,25 +2,25 @@ public import PropertyList
 
 /// Reads a keyed archive object by object, in place, without the program's classes and without building a graph.
 ///
-/// Opening costs O(1): the trailer and the four keys of the root are validated, every object when it is asked for.
-/// Objects are named by their UID, the index in `$objects`; 0 is nil.
+/// Opening costs O(1): the trailer and the four keys of the root are validated, each object on access. Objects are
+/// identified by their UID, the index in `$objects`; 0 is nil.
 public final class KeyedArchiveReader {
-    public let propertyList: BinaryPropertyListReader
+    package let propertyList: BinaryPropertyListReader
     public let limits: ArchiveLimits
     /// The name in `$archiver`.
     public let archiver: String
-    /// The form that the bytes were in.
+    /// The form of the bytes.
     public let format: PropertyListFormat
     let table: ArchiveObjectTable
     let objects: BinaryPropertyListContainer
-    /// The objects, and what is known of them; no access overlaps another.
+    /// The object reader with its caches; accesses never overlap.
     @exclusivity(unchecked) var objectReader: ArchiveObjectReader
 
     /// - Parameters:
     ///   - storage: an archive in binary or XML form.
-    ///   - limits: how much to take.
-    ///   - acceptsAnyArchiver: take archives of subclasses, which name themselves in `$archiver`.
-    /// - Throws: `notAnArchive` when the bytes are none.
+    ///   - limits: the limits.
+    ///   - acceptsAnyArchiver: accept archives of subclasses, which have their own name in `$archiver`.
+    /// - Throws: `notAnArchive` when the bytes are no archive.
     public convenience init(
         _ storage: PropertyListStorage, limits: ArchiveLimits = .standard, acceptsAnyArchiver: Bool = false
     ) throws(ArchiveError) {
@@ -31,14 +31,14 @@ public final class KeyedArchiveReader {
         try self.init(reader, format: format, limits: limits, acceptsAnyArchiver: acceptsAnyArchiver)
     }
 
-    /// Reads an archive in a property list that is open already.
+    /// Reads an archive in an open property list.
     ///
     /// - Parameters:
     ///   - reader: the property list.
-    ///   - format: the form that it was in.
-    ///   - limits: how much to take.
-    ///   - acceptsAnyArchiver: take archives of subclasses, which name themselves in `$archiver`.
-    /// - Throws: `notAnArchive` when the property list is none.
+    ///   - format: its form.
+    ///   - limits: the limits.
+    ///   - acceptsAnyArchiver: accept archives of subclasses, which have their own name in `$archiver`.
+    /// - Throws: `notAnArchive` when the property list is no archive.
     public init(
         _ reader: BinaryPropertyListReader, format: PropertyListFormat = .binary, limits: ArchiveLimits = .standard,
         acceptsAnyArchiver: Bool = false
@@ -62,7 +62,7 @@ public final class KeyedArchiveReader {
         try self.init(PropertyListStorage(bytes), limits: limits, acceptsAnyArchiver: acceptsAnyArchiver)
     }
 
-    /// How many entries `$objects` has, the one for nil included.
+    /// The number of entries of `$objects`, including nil's.
     public var objectCount: Int { objects.count }
 
     var top: [(key: String, number: Int)] { table.top }
@@ -70,7 +70,7 @@ public final class KeyedArchiveReader {
     /// The keys encoded outside any object, in the archive's order.
     public var topKeys: [String] { top.map { ArchiveKey.given($0.key) } }
 
-    /// The UID that a top-level key refers to: 0 for nil, nil when the key is absent or holds a scalar.
+    /// The UID of a top-level key: 0 for nil, nil when the key is absent or has a scalar.
     public func uid(forTopKey key: String) throws(ArchiveError) -> UInt32? {
         guard let number = topNumber(forKey: key) else { return nil }
         return try lifted { () throws(PropertyListError) in try propertyList.uid(at: number) }
@@ -84,7 +84,7 @@ public final class KeyedArchiveReader {
         top.first { $0.key == key }?.number
     }
 
-    /// The UID of the object under `root`, or under the only key when there is one alone; nil when it is nil or absent.
+    /// The UID of the object under `root`, or under the only key; nil when it is nil or absent.
     public func rootUID() throws(ArchiveError) -> UInt32? {
         var uid = try uid(forTopKey: KeyedArchiver.rootKey)
         if uid == nil, top.count == 1 {
@@ -93,21 +93,21 @@ public final class KeyedArchiveReader {
         return uid == 0 ? nil : uid
     }
 
-    /// The property list's object of an entry of `$objects`.
+    /// The number of an entry of `$objects` in the property list.
     @inline(__always)
     func number(of uid: UInt32) throws(ArchiveError) -> Int {
         try lifted { () throws(PropertyListError) in try table.number(of: uid) }
     }
 
-    /// Whether a UID stands for nil: it is 0, or its entry is the string `$null`, as an unfulfilled conditional
-    /// reference leaves it.
+    /// Whether a UID represents nil: it is 0, or its entry is the string `$null`, the form of an unfulfilled
+    /// conditional reference.
     public func isNil(_ uid: UInt32) throws(ArchiveError) -> Bool {
         if uid == 0 { return true }
         let number = try number(of: uid)
         return try lifted { () throws(PropertyListError) in try propertyList.isString(number, "$null") }
     }
 
-    /// The instance at a UID, or nil when the object is a leaf, nil or a class description.
+    /// The instance with a UID, or nil for a leaf, nil or a class description.
     public func record(at uid: UInt32) throws(ArchiveError) -> ArchiveRecord? {
         let number = try number(of: uid)
         guard let container = try lifted({ () throws(PropertyListError) in try propertyList.container(at: number) }),
@@ -120,18 +120,18 @@ public final class KeyedArchiveReader {
         return ArchiveRecord(reader: self, uid: uid, container: container, number: number, shape: shape)
     }
 
-    /// The class description at a UID.
+    /// The class description with a UID.
     ///
     /// - Throws: `readCorrupt` when the entry is no class description.
     public func archivedClass(at uid: UInt32) throws(ArchiveError) -> ArchivedClass {
         try lifted { () throws(PropertyListError) in try objectReader.archivedClass(at: uid) }
     }
 
-    /// A property list value made of the objects below a UID; nil for nil.
+    /// The object with a UID as a property-list value; nil for nil.
     ///
     /// Each object is converted once and shared.
     ///
-    /// - Throws: `readCorrupt` for classes that no property list holds, for cycles and for what passes a limit.
+    /// - Throws: `readCorrupt` for other classes, for cycles and for values beyond a limit.
     public func propertyListValue(at uid: UInt32) throws(ArchiveError) -> PropertyListValue? {
         if try isNil(uid) { return nil }
         let number = try number(of: uid)

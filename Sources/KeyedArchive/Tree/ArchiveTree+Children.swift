@@ -1,7 +1,7 @@
 import PropertyList
 
 extension ArchiveTree {
-    /// What a node holds, in the order of the file. Empty for leaves, and for what cannot be read.
+    /// The children of a node, in the order of the file. Empty for leaves and unreadable nodes.
     public func children(_ node: Node) -> [Child] {
         (try? readChildren(node)) ?? []
     }
@@ -23,7 +23,7 @@ extension ArchiveTree {
         for index in 0..<container.count {
             let key = propertyList.reference(index, in: container)
             let node = Node(number: propertyList.valueReference(index, in: container))
-            // Of the entries of one key the first counts for readers; the others are still to be seen.
+            // Readers use the first entry of a key; the others are shown, too.
             if let text = try? propertyList.string(at: key), met.insert(text).inserted {
                 children.append(Child(label: .key(text), node: node))
             } else {
@@ -88,7 +88,7 @@ extension ArchiveTree {
         return children
     }
 
-    /// The text of a dictionary's key that is a string; other keys are values in their own right.
+    /// The text of a string key of a dictionary; other keys are values of their own.
     private func keyText(_ value: TreeValue) -> String? {
         if case .leaf(.string(let text)) = value.content { text } else { nil }
     }

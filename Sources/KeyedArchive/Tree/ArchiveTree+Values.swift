@@ -1,7 +1,7 @@
 import PropertyList
 
 extension ArchiveTree {
-    /// What a node is. Never fails: what cannot be read is `broken`.
+    /// The value of a node. It never fails: an unreadable one is `broken`.
     public func value(_ node: Node) -> TreeValue {
         do throws(ArchiveError) {
             return try read(node)
@@ -10,7 +10,7 @@ extension ArchiveTree {
         }
     }
 
-    /// What a node refers to: the object's UID and its number in the property list. A scalar in place has no UID.
+    /// The object of a node: its UID and its number in the property list. An inline scalar has no UID.
     func resolve(_ node: Node) throws(ArchiveError) -> (uid: UInt32?, number: Int) {
         if let uid = node.uid { return (uid, node.number) }
         guard let archive,
@@ -39,9 +39,9 @@ extension ArchiveTree {
         }
     }
 
-    /// The instance that a number stands for, if it is one.
+    /// The instance with a number; nil for other objects.
     func record(_ number: Int, uid: UInt32?) throws(ArchiveError) -> ArchiveRecord? {
-        // Only an entry of `$objects` is an instance; a dictionary in place is a value.
+        // Only an entry of `$objects` is an instance; an inline dictionary is a value.
         guard let uid else { return nil }
         return try archive?.record(at: uid)
     }
@@ -90,7 +90,7 @@ extension ArchiveTree {
         return try record.references(at: slot)
     }
 
-    /// The number of elements, in a list or under numbered keys; nil for a form that is neither.
+    /// The number of elements, in a list or under numbered keys; nil for another form.
     private func elementCount(_ record: ArchiveRecord) throws(ArchiveError) -> Int? {
         if let list = try list("NS.objects", record) { return list.count }
         guard record.shape.slot(of: "NS.objects") == nil else { return nil }

@@ -1,16 +1,16 @@
-public import PropertyList
+package import PropertyList
 import Wording
 
-/// How values are shown to people.
-public struct LeafText: Sendable {
-    /// The most characters of a string that are shown, and the most bytes of data; nil for all.
-    public var limit: Int?
+/// Formats leaves for display.
+package struct LeafText: Sendable {
+    /// The maximal number of characters of a string, or bytes of data; nil for no limit.
+    package var limit: Int?
 
-    public init(limit: Int? = 120) {
+    package init(limit: Int? = 120) {
         self.limit = limit
     }
 
-    public func text(_ value: PropertyListValue) -> String {
+    package func text(_ value: PropertyListValue) -> String {
         switch value {
         case .null: "null"
         case .boolean(let value): "\(value)"
@@ -28,7 +28,7 @@ public struct LeafText: Sendable {
         }
     }
 
-    /// `2026-11-21 04:13:00 +0000`, with the fraction of a second when there is one.
+    /// `2026-11-21 04:13:00 +0000`, with the fraction of a second if there is one.
     static func date(_ date: PropertyListDate) -> String {
         let seconds = date.secondsSinceReferenceDate
         let fraction = seconds - seconds.rounded(.down)
@@ -42,10 +42,10 @@ public struct LeafText: Sendable {
         return "\(Self.quoted(String(text.prefix(limit))))… (\(text.count.counted("character")))"
     }
 
-    /// The text in quotes, with escapes for what a terminal would act on.
+    /// The text in quotes, with escapes for control characters.
     static func quoted(_ text: String) -> String {
         text.quoted { scalar in
-            // Control and format characters: escape sequences, and what turns text around.
+            // Control and format characters: escape sequences and changes of the text direction.
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
                 scalar == "\u{200D}" ? nil : "\\u{\(String(scalar.value, radix: 16))}"
@@ -67,7 +67,7 @@ public struct LeafText: Sendable {
     }
 
     /// One of Foundation's small values.
-    public func text(_ value: FoundationValue) -> String {
+    package func text(_ value: FoundationValue) -> String {
         func number(_ value: Double) -> String {
             let text = "\(value)"
             return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

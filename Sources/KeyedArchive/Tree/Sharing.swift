@@ -1,6 +1,6 @@
 import PropertyList
 
-/// How often the objects of a tree are referred to. O(size of the property list), once.
+/// The reference counts of a tree's objects. O(size of the property list), once.
 struct Sharing {
     /// By identity: 0, 1, or 2 for more.
     private var counts: [UInt8]
@@ -23,7 +23,7 @@ struct Sharing {
             guard let uid = UInt32(exactly: index), (try? archive.isNil(uid)) == false,
                 let number = try? archive.number(of: uid)
             else { continue }
-            // A class description is no object of the graph.
+            // Class descriptions are not objects of the graph.
             if (try? list.container(at: number)) != nil, (try? archive.record(at: uid)) == nil { continue }
             unreferenced.append(uid)
         }
@@ -48,7 +48,7 @@ struct Sharing {
         if let uid = try? list.uid(at: number) { count(Int(uid)) }
     }
 
-    /// Counts what an entry of `$objects` refers to, the lists that stand in it in place included.
+    /// Counts the references of an entry of `$objects`, including its inline lists.
     private mutating func countReferences(of number: Int, in list: BinaryPropertyListReader) {
         guard let container = try? list.container(at: number) else { return }
         for index in 0..<container.count {

@@ -1,14 +1,14 @@
 import PropertyList
 
-/// How two trees differ as objects: numbers of objects, the order of keys, the form of the file and what is shared twice
-/// by value mean nothing.
+/// The differences of two trees as object graphs. Object numbers, the order of keys, the file's form and sharing of
+/// equal values are ignored.
 public struct TreeDifference {
     /// One difference, at a path.
     public enum Change {
         case removed(path: String, ArchiveTree.Node)
         case added(path: String, ArchiveTree.Node)
         case changed(path: String, ArchiveTree.Node, ArchiveTree.Node)
-        /// Equal values; but the same object in one tree is two in the other.
+        /// The values are equal, but one object of a tree corresponds to two of the other.
         case shared(path: String)
     }
 
@@ -26,9 +26,9 @@ public struct TreeDifference {
     public let old: ArchiveTree
     public let new: ArchiveTree
     private var compared: Set<Pair> = []
-    /// Long leaves that are the same, by their numbers in the property lists.
+    /// Equal long leaves, by their numbers in the property lists.
     private var sameLeaves: Set<Pair> = []
-    /// What an object of one tree is in the other.
+    /// The corresponding objects of the trees.
     private var partners: ([Int: Int], [Int: Int]) = ([:], [:])
     private var pending: [Pending] = []
     private var hashes: [TreeHash]
@@ -39,7 +39,7 @@ public struct TreeDifference {
         hashes = [TreeHash(old), TreeHash(new)]
     }
 
-    /// Compares from the top, or from a node of each, which is at a path.
+    /// Compares the trees, or two nodes at a path.
     ///
     /// - Returns: whether the trees are the same.
     public mutating func compare(
@@ -91,7 +91,7 @@ public struct TreeDifference {
         }
     }
 
-    /// Children with labels that are unique among them.
+    /// Children with unique labels.
     private static func labelled(_ children: [ArchiveTree.Child]) -> [(label: String, node: ArchiveTree.Node)] {
         children.map { child in
             switch child.label {
@@ -131,7 +131,7 @@ public struct TreeDifference {
 
     // MARK: - Elements
 
-    /// Elements in order: what is the same in both stays where it is, so that one insertion is one difference.
+    /// Compares ordered elements. Equal ones are aligned, so that one insertion is one difference.
     private mutating func sequences(_ pair: Pending, _ report: (Change) throws -> Void) rethrows {
         let olds = old.children(pair.old).map(\.node)
         let news = new.children(pair.new).map(\.node)
@@ -163,7 +163,7 @@ public struct TreeDifference {
         pending.append(contentsOf: pairs.reversed())
     }
 
-    /// Which elements belong together. Between two that are the same, those that are left are paired in order.
+    /// The pairs of corresponding elements. Between equal ones the others are paired in order.
     private static func alignment(
         _ old: ArraySlice<UInt64>, _ new: ArraySlice<UInt64>
     ) -> [(old: Int?, new: Int?)] {
@@ -176,7 +176,7 @@ public struct TreeDifference {
                 if j < newEnd { j += 1 }
             }
         }
-        // The standard difference takes time by the number of differences, squared when nothing is the same.
+        // The standard library's difference takes time quadratic in the number of differences.
         if old.count + new.count <= 4000 {
             let difference = Array(new).difference(from: Array(old))
             var removed: Set<Int> = []
@@ -203,7 +203,7 @@ public struct TreeDifference {
         return steps
     }
 
-    /// Elements in no order: those that are not in the other set.
+    /// Compares unordered elements by membership.
     private mutating func sets(_ pair: Pending, _ report: (Change) throws -> Void) rethrows {
         var left: [UInt64: [ArchiveTree.Node]] = [:]
         for child in new.children(pair.new).reversed() {
@@ -227,7 +227,7 @@ public struct TreeDifference {
 }
 
 extension TreeValue {
-    /// Whether two such objects of the same content are not one: immutable leaves are what they say.
+    /// Whether equal objects may still be distinct, as immutable leaves are not.
     fileprivate var hasOwnIdentity: Bool {
         switch content {
         case .list, .bag, .dictionary, .object: className != nil

@@ -3,23 +3,23 @@ import Wording
 
 /// Draws an `ArchiveTree` as lines of text.
 ///
-/// An object that several places refer to has its number behind a `#`, and is drawn where it is met first; elsewhere its
-/// number stands for it. Deep trees need no deep stack.
-public struct TreeDrawing {
-    /// What a piece of a line is, for those who paint it.
-    public enum Role: Sendable, Hashable {
+/// A shared object has its number after a `#` and is drawn at its first occurrence; elsewhere its number replaces it.
+/// Deep trees need no deep stack.
+package struct TreeDrawing {
+    /// The role of a piece of a line, for colours.
+    package enum Role: Sendable, Hashable {
         case guide, label, className, string, number, date, data, constant, reference, detail, error
     }
 
     /// A line, as pieces of text.
-    public typealias Line = [(role: Role, text: String)]
+    package typealias Line = [(role: Role, text: String)]
 
     private struct Pending {
         var label: ArchiveTree.Label?
         var node: ArchiveTree.Node
         var level: Int
         var isLast: Bool
-        /// The end of an object: it contains nothing any more.
+        /// The object whose contents end here.
         var leaves: Int?
     }
 
@@ -27,25 +27,25 @@ public struct TreeDrawing {
     private let leafText: LeafText
     private let maximumDepth: Int
     private var pending: [Pending] = []
-    /// By level, whether a line to the next sibling runs there.
+    /// Whether a line to the next sibling is drawn, by level.
     private var guides: [Bool] = []
     private var drawn: Set<Int> = []
     private var containing: Set<Int> = []
-    /// How long leaves are shown, by number in the property list: one that stands in many places is read once.
+    /// The text of long leaves, by number in the property list, so that repeated ones are read once.
     private var longLeaves: [Int: Line] = [:]
 
     /// - Parameters:
-    ///   - tree: what to draw.
-    ///   - leafText: how leaves are shown.
-    ///   - maximumDepth: how many levels below the first to draw.
-    public init(_ tree: ArchiveTree, leafText: LeafText = LeafText(), maximumDepth: Int = .max) {
+    ///   - tree: the tree.
+    ///   - leafText: the format of leaves.
+    ///   - maximumDepth: the number of levels to draw below the first.
+    package init(_ tree: ArchiveTree, leafText: LeafText = LeafText(), maximumDepth: Int = .max) {
         self.tree = tree
         self.leafText = leafText
         self.maximumDepth = maximumDepth
     }
 
-    /// Draws the whole tree, and then the objects that nothing refers to.
-    public mutating func draw(_ emit: (Line) throws -> Void) rethrows {
+    /// Draws the whole tree and the unreferenced objects.
+    package mutating func draw(_ emit: (Line) throws -> Void) rethrows {
         for root in tree.roots { try draw(root.node, label: root.label, emit) }
         let unreferenced = tree.unreferenced
         guard !unreferenced.isEmpty else { return }
@@ -56,8 +56,8 @@ public struct TreeDrawing {
         }
     }
 
-    /// Draws a node and what is below it.
-    public mutating func draw(
+    /// Draws a node and everything below it.
+    package mutating func draw(
         _ node: ArchiveTree.Node, label: ArchiveTree.Label? = nil, _ emit: (Line) throws -> Void
     ) rethrows {
         pending.append(Pending(label: label, node: node, level: 0, isLast: true))
@@ -110,18 +110,18 @@ public struct TreeDrawing {
         return line
     }
 
-    /// The lines that lead to a value.
+    /// The guide lines of a value.
     private mutating func prefix(_ next: Pending) -> Line {
         guard next.level > 0 else { return [] }
         while guides.count <= next.level { guides.append(false) }
         guides[next.level] = !next.isLast
-        // Lists of thousands of objects, each the last one's next, stay readable to the left.
+        // Deep chains are not indented further, to stay readable.
         var text = next.level > 40 ? "(\(next.level)) " : ""
         for level in 1..<max(min(next.level, 40), 1) { text += guides[level] ? "│  " : "   " }
         return [(.guide, text + (next.isLast ? "└─ " : "├─ "))]
     }
 
-    /// How a long leaf is shown where it stands again: never whole.
+    /// The text of a repeated long leaf, always shortened.
     private func shortened(_ value: TreeValue, _ description: Line) -> Line {
         guard leafText.limit == nil, case .leaf(let leaf) = value.content else { return description }
         return [(Self.role(of: leaf), LeafText().text(leaf)), (.reference, ", shown above")]
@@ -171,7 +171,7 @@ public struct TreeDrawing {
 }
 
 extension TreeValue {
-    /// Whether what is shown says enough without the class: a date is an NSDate.
+    /// Whether the text implies the class, as for a date.
     var hidesClass: Bool {
         guard case .leaf = content else { return false }
         return className == "NSDate" || className == "NSString" || className == "NSData"
@@ -190,8 +190,8 @@ extension TreeValue.Content {
 }
 
 extension ArchiveTree.Label {
-    /// The label as it is drawn.
-    public var text: String {
+    /// The text of the label.
+    package var text: String {
         switch self {
         case .key(let key): Self.isPlain(key) ? key : LeafText.quoted(key)
         case .index(let index): "\(index)"

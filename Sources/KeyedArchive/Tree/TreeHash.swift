@@ -1,15 +1,15 @@
 import PropertyList
 
-/// Hashes of what nodes hold themselves: to find elements again that have moved. What lies deeper may lead back to where
-/// they were, and would make all of them differ.
+/// Hashes of nodes' own contents, to match moved elements. Deeper contents are excluded, since they may refer back to
+/// the old position and change every hash.
 struct TreeHash {
     private static let levels = 1
     private let tree: ArchiveTree
-    /// The hashes of objects, seen from the top level.
+    /// The hashes of objects at the top level.
     private var known: [Int: UInt64] = [:]
-    /// The hashes of long leaves, by number in the property list: one may stand in thousands of places.
+    /// The hashes of long leaves, by number in the property list, for repeated ones.
     private var longLeaves: [Int: UInt64] = [:]
-    /// Nodes that one hash may look at: an object with thousands below it is told apart by the first.
+    /// The maximal number of nodes in one hash.
     private static let nodes = 256
 
     init(_ tree: ArchiveTree) {
@@ -35,7 +35,7 @@ struct TreeHash {
     ) {
         budget -= 1
         hasher.combine(value.className)
-        // What others refer to as well may have changed for their sake.
+        // A shared object may have changed for another owner.
         if value.identity.map({ !tree.isShared($0) }) ?? true { hasher.combine(value.count) }
         switch value.content {
         case .leaf(let leaf): hasher.combine(Self.comparable(leaf))
@@ -45,7 +45,7 @@ struct TreeHash {
         guard value.count > 0, levels > 0, budget > 0 else { return }
         var children = tree.children(node)
         switch value.content {
-        // In no order: what they hold adds up.
+        // Unordered contents are combined by addition.
         case .bag:
             var sum: UInt64 = 0
             for child in children where budget > 0 {
@@ -64,7 +64,7 @@ struct TreeHash {
         }
     }
 
-    /// Not-a-number is the same as itself here, and single precision is a matter of the form: XML has none.
+    /// Not-a-number equals itself here, and single precision is ignored, because XML has none.
     static func areSame(_ a: PropertyListValue, _ b: PropertyListValue) -> Bool { comparable(a) == comparable(b) }
 
     private static func comparable(_ value: PropertyListValue) -> PropertyListValue {

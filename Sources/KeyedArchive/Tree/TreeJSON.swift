@@ -1,34 +1,35 @@
 import PropertyList
 
-/// Writes an `ArchiveTree` as JSON for other programs: references resolved, so that arrays are arrays and dictionaries and
-/// instances are objects.
+/// Writes an `ArchiveTree` as JSON for other programs. References are resolved, so that arrays are arrays and
+/// dictionaries and instances are objects.
 ///
-/// An instance has `$class`; what several places refer to has `$id` where it is met first and is `{"$ref": id}` elsewhere;
-/// dates, data and the like are tagged as in a property list's JSON. Every tree can be written, but for one that unfolds to a multiple of its file.
-public struct TreeJSON {
+/// An instance has `$class`. A shared object has `$id` at its first occurrence and is `{"$ref": id}` elsewhere. Dates,
+/// data and similar kinds are tagged as in a property list's JSON. Only a tree that expands far beyond its file is
+/// refused.
+package struct TreeJSON {
     private let tree: ArchiveTree
     private var text = JSONText()
     private var written: Set<Int> = []
-    /// Objects below the depth that readers take, to be written at the end by themselves.
+    /// Objects below the depth limit of JSON readers, written at the end.
     private var deferred: [(identity: Int, node: ArchiveTree.Node)] = []
     private var emitted = 0
     private var pace = InterruptionPace()
     private let maximumBytes: Int
     private static let maximumDepth = 200
 
-    public init(_ tree: ArchiveTree) {
+    package init(_ tree: ArchiveTree) {
         self.tree = tree
         maximumBytes = (16 << 20) + 64 * tree.propertyList.storage.bytes.count
     }
 
-    /// Writes the whole tree, calling back with text as it grows: memory does not.
-    public mutating func write(_ emit: ([UInt8]) throws -> Void) throws {
+    /// Writes the whole tree in pieces, in bounded memory.
+    package mutating func write(_ emit: ([UInt8]) throws -> Void) throws {
         guard tree.archive != nil, let first = tree.roots.first, first.label != nil else {
             for root in tree.roots { try write(root.node, emit) }
             return
         }
         text.append("{")
-        // `$objects` is ours, and of two values of one key the first counts.
+        // `$objects` is reserved, and the first of equal keys counts.
         var met: Set<String> = ["$objects"]
         for (index, root) in tree.roots.enumerated() {
             text.next(1, isFirst: index == 0)
@@ -41,8 +42,8 @@ public struct TreeJSON {
         try emit(text.take())
     }
 
-    /// Writes a node and what is below it.
-    public mutating func write(_ node: ArchiveTree.Node, _ emit: ([UInt8]) throws -> Void) throws {
+    /// Writes a node and everything below it.
+    package mutating func write(_ node: ArchiveTree.Node, _ emit: ([UInt8]) throws -> Void) throws {
         try value(node, 0, emit)
         text.append("\n")
         try emit(text.take())
@@ -71,7 +72,7 @@ public struct TreeJSON {
     ) throws {
         if text.bytes.count > 1 << 16 {
             emitted += text.bytes.count
-            // A long string may stand in many places.
+            // A long string may occur in many places.
             guard emitted <= maximumBytes else {
                 throw ArchiveError(
                     code: .writeInvalid, message: "the tree unfolds to more than \(maximumBytes) bytes of JSON")
@@ -111,7 +112,7 @@ public struct TreeJSON {
         }
     }
 
-    /// Opens an object with its class and its number, in as far as they are to be told.
+    /// Opens an object with its class and number, if they are shown.
     private mutating func header(_ value: TreeValue, _ level: Int, isOnly: Bool) {
         text.append("{")
         var isFirst = true
@@ -175,7 +176,7 @@ public struct TreeJSON {
                 text.key("\(index)")
                 try self.value(child.node, level + 1, emit)
             case .entryKey(let number):
-                // An entry whose key is no string: a pair under its number.
+                // An entry with a key that is no string is a pair under its number.
                 entry = number
                 text.key("$entry\(number)")
                 text.append("[")
@@ -194,7 +195,7 @@ public struct TreeJSON {
         if case .key(let key) = label { key } else { label.text }
     }
 
-    /// A key that begins with `$` gets one more, as in the archive, so that it is none of ours.
+    /// Adds a `$` to a key with a leading `$`, as in the archive, so that it differs from the reserved keys.
     private static func escaped(_ key: String) -> String { key.hasPrefix("$") ? "$" + key : key }
 }
 
@@ -206,7 +207,7 @@ extension TreeValue {
 }
 
 extension String {
-    /// Without the quotes around it.
+    /// The text without its quotes.
     fileprivate var unquoted: String {
         hasPrefix("\"") && hasSuffix("\"") && count > 1 && !dropFirst().dropLast().contains("\"")
             ? String(dropFirst().dropLast()) : self

@@ -3,7 +3,7 @@ public struct TreePath: Sendable, Hashable {
     /// One step of a path.
     public struct Step: Sendable, Hashable {
         public var key: String
-        /// The position, when the step can be one.
+        /// The position, if the step can be one.
         public var index: Int?
     }
 
@@ -50,9 +50,9 @@ public struct TreePath: Sendable, Hashable {
 }
 
 extension ArchiveTree {
-    /// The node at a path. The key of an archive's only root may be left out; `$objects[n]` is the object with a UID.
+    /// The node at a path. The key of an archive's only root is optional; `$objects[n]` is the object with a UID.
     ///
-    /// - Throws: `valueNotFound`, saying how far the path leads and what is there.
+    /// - Throws: `valueNotFound` with the longest valid prefix and the alternatives.
     public func node(at path: TreePath) throws(ArchiveError) -> Node {
         if path.steps.count > 1, path.steps[0].key == "$objects", let index = path.steps[1].index,
             let uid = UInt32(exactly: index), let node = node(ofObject: uid)
@@ -78,7 +78,7 @@ extension ArchiveTree {
         return node
     }
 
-    /// The child that a step leads to.
+    /// The child of a step.
     public func child(_ step: TreePath.Step, of node: Node) -> Node? {
         let children = children(node)
         switch value(node).content {
@@ -87,7 +87,7 @@ extension ArchiveTree {
             return children[index].node
         default:
             if let child = children.first(where: { $0.label == .key(step.key) }) { return child.node }
-            // The entry of a key that is no string is found by what the key is drawn as.
+            // An entry with a key that is no string is found by the key's text.
             for (key, entry) in zip(children, children.dropFirst()) {
                 guard case .entryKey = key.label, case .leaf(let leaf) = value(key.node).content else { continue }
                 if LeafText(limit: nil).text(leaf) == step.key { return entry.node }
@@ -107,7 +107,7 @@ extension ArchiveTree {
             code: .valueNotFound, message: "there is no “\(path.steps[position].key)” \(place): \(known)")
     }
 
-    /// A label as a path has it.
+    /// A label as a step of a path.
     private static func step(_ label: Label) -> String {
         guard case .key(let key) = label, key.isEmpty || key.contains(where: { $0 == "." || $0 == "[" }) else {
             return label.text

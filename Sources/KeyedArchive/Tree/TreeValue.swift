@@ -1,6 +1,6 @@
 public import PropertyList
 
-/// What a node of an `ArchiveTree` is.
+/// The value of a node of an `ArchiveTree`.
 public struct TreeValue {
     public enum Content {
         /// Nil: a reference to no object.
@@ -17,16 +17,16 @@ public struct TreeValue {
         case dictionary
         /// Values by key: an instance of any other class.
         case object
-        /// What cannot be read, and why.
+        /// An unreadable value.
         case broken(ArchiveError)
     }
 
     public var content: Content
-    /// The class that an archive names; nil for leaves and for what is in no object.
+    /// The class name in the archive; nil for leaves and plain values.
     public var className: String?
-    /// What tells objects apart; nil for leaves.
+    /// The object's identity; nil for leaves.
     public var identity: Int?
-    /// How many values it holds.
+    /// The number of values in it.
     public var count = 0
 
     init(_ content: Content, className: String? = nil, identity: Int? = nil, count: Int = 0) {
@@ -36,8 +36,7 @@ public struct TreeValue {
         self.count = count
     }
 
-    /// Whether this is text or data in no object of its own that takes time to look at: whoever meets it in many places
-    /// remembers what was seen.
+    /// Whether this is inline text or data that is expensive to process, whose result is cached.
     var isLongLeaf: Bool {
         guard identity == nil, case .leaf(let leaf) = content else { return false }
         return switch leaf {

@@ -1,21 +1,20 @@
-/// A key that an archiver has registered, so that encoding with it looks nothing up.
+/// A registered key of an archiver, which needs no lookup.
 public struct ArchiveKey: Sendable, Hashable {
     let number: UInt32
 
-    /// A program's key as it is stored: one that begins with `$` gets another in front.
+    /// The stored form of a program's key: a leading `$` is doubled.
     static func escaped(_ key: String) -> String {
         key.utf8.first == UInt8(ascii: "$") ? "$" + key : key
     }
 
-    /// A stored key as it is shown among the fields of an object.
+    /// The displayed form of a stored key.
     ///
-    /// The numbers of values without a key stay as they are, and what could be taken for one stays escaped, so that
-    /// `stored` finds the way back.
+    /// The keys of unkeyed values are unchanged, and ambiguous keys stay escaped, so that `stored` is the inverse.
     static func given(_ stored: String) -> String {
         stored.hasPrefix("$$") && !isNumber(stored) ? String(stored.dropFirst()) : stored
     }
 
-    /// The stored form of a key that `given` showed.
+    /// The inverse of `given`.
     static func stored(_ given: String) -> String {
         isNumber(given) ? given : escaped(given)
     }

@@ -1,11 +1,11 @@
 import CPlatform
 import PropertyList
 
-/// The UIDs of the dates already archived, by their bits. A table of its own, because every record has a date.
+/// The UIDs of archived dates, by their bits. It is separate from the leaves because every record has a date.
 ///
-/// As that of the leaves it stops growing, looks at a bounded number of slots, and has no seed.
+/// Like `LeafTable` it stops growing, probes a bounded number of slots, and has no seed.
 ///
-/// No access to a property overlaps another, so the run-time check for that is left out.
+/// Property accesses never overlap, so exclusivity checks are disabled.
 final class DateTable {
     private struct Slot: BitwiseCopyable {
         var bits: UInt64
@@ -20,7 +20,7 @@ final class DateTable {
     @exclusivity(unchecked) private var mask: Int
     @exclusivity(unchecked) private var used = 0
 
-    /// - Parameter capacity: how many dates to make room for at once.
+    /// - Parameter capacity: the number of dates to reserve memory for.
     init(capacity: Int) {
         var size = 64
         while size < capacity * 2, size < Self.maximumSize { size *= 2 }
@@ -32,7 +32,7 @@ final class DateTable {
         PageMemory.free(slots, (mask + 1) * MemoryLayout<Slot>.stride)
     }
 
-    /// Forgets all dates, and gives the memory back.
+    /// Removes all dates and releases the memory.
     func removeAll() {
         PageMemory.free(slots, (mask + 1) * MemoryLayout<Slot>.stride)
         mask = 63
@@ -41,11 +41,11 @@ final class DateTable {
     }
 
     private static func empty(_ count: Int) -> UnsafeMutablePointer<Slot> {
-        // Memory that is 0 is free slots.
+        // Zeroed memory is free slots.
         PageMemory.allocate(count * MemoryLayout<Slot>.stride).bindMemory(to: Slot.self, capacity: count)
     }
 
-    /// The UID of the date with these bits, or nil after noting `newUID` for them.
+    /// The UID of the date with these bits, or nil after `newUID` is stored for them.
     @inline(__always)
     func find(_ bits: UInt64, newUID: UInt32) -> UInt32? {
         if used &* 2 > mask, mask < Self.maximumSize - 1 { grow() }
@@ -61,12 +61,12 @@ final class DateTable {
             if slots[index].bits == bits { return slots[index].uid }
             index = (index &+ 1) & mask
         }
-        // The oldest date of those that were looked at makes room, or nearly that one.
+        // Replaces one of the oldest probed dates.
         slots[first] = Slot(bits: bits, uid: newUID)
         return nil
     }
 
-    /// Has the processor fetch the slot in which a search for these bits will begin.
+    /// Prefetches the first slot of a lookup of these bits.
     @inline(__always)
     func prefetch(_ bits: UInt64) { cubby_prefetch(slots + start(of: bits)) }
 

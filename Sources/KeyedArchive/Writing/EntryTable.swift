@@ -2,19 +2,18 @@ import PropertyList
 
 /// `$objects`: the number of each archived object in the property list, by UID.
 ///
-/// When the archive goes to a file, the older entries lie in a scratch file, and of those only the ones that were not
-/// known when they left are remembered.
+/// For a streamed archive older entries are in a scratch file; only those that had no number then stay in memory.
 ///
-/// No access to a property overlaps another, so the run-time check for that is left out.
+/// Property accesses never overlap, so exclusivity checks are disabled.
 final class EntryTable {
-    /// Stands for an object that is only spoken of.
+    /// Marks an object with conditional references only.
     static let vacant = UInt32.max
-    /// Stands for an object that is queued.
+    /// Marks a queued object.
     static let awaited = UInt32.max - 1
-    /// How many of the last entries are held in memory when the others are not: at least half of them.
+    /// The maximal number of recent entries in memory for a streamed archive; at least half of them are there.
     private static let heldCount = 1 << 19
 
-    /// The number of “$null”, which stands for nil.
+    /// The number of “$null”, the entry of nil.
     private(set) var nothing: UInt32 = 0
     @exclusivity(unchecked) private var recent: UnsafeMutablePointer<UInt32>
     @exclusivity(unchecked) private var recentCount = 0
@@ -22,7 +21,7 @@ final class EntryTable {
     /// The UID of the first recent entry.
     @exclusivity(unchecked) private var origin = 0
     private let older: NumberList?
-    /// What has become of entries that left without a number.
+    /// The numbers of entries that left memory without one.
     private var late: [UInt32: UInt32] = [:]
 
     init(_ output: (any PropertyListOutput)?, capacity: Int) {
@@ -52,7 +51,7 @@ final class EntryTable {
         capacity *= 2
     }
 
-    /// Forgets all entries, and gives the memory back.
+    /// Removes all entries and releases the memory.
     private func removeAll() {
         release()
         capacity = 64
@@ -89,7 +88,7 @@ final class EntryTable {
         origin += amount
     }
 
-    /// An entry. Of an older one that has a number, any: it is neither vacant nor awaited.
+    /// An entry. For an older one with a number it is an arbitrary number, neither vacant nor awaited.
     @inline(__always)
     func get(_ uid: UInt32) -> UInt32 {
         let index = Int(uid) - origin
@@ -102,7 +101,7 @@ final class EntryTable {
         if index >= 0 { recent[index] = number } else { late[uid] = number }
     }
 
-    /// Gives all entries, in order; that of “$null” for one that was only spoken of. The table is empty afterwards.
+    /// Calls a function with all entries, in order; a vacant one is that of “$null”. The table is empty afterwards.
     func forEachPiece(
         _ body: (UnsafeBufferPointer<UInt32>) throws(PropertyListError) -> Void
     ) throws(PropertyListError) {

@@ -22,8 +22,8 @@ extension KeyedArchiver {
 }
 
 extension KeyedUnarchiver {
-    /// The root object of an archive, of a Swift class, with secure coding: nothing else than the class, what it allows
-    /// itself, and property list objects is decoded.
+    /// Decodes the root object of a Swift class, with secure coding: only the class, the classes that it allows, and
+    /// property-list objects are decoded.
     ///
     /// - Returns: the object, or nil when the root is nil.
     public static func unarchivedObject<Object: KeyedCoding>(
@@ -34,13 +34,13 @@ extension KeyedUnarchiver {
         return try unarchiver.decodeObject(of: type, forKey: KeyedArchiver.rootKey)
     }
 
-    /// The root object of an archive, when it and all it holds are of these classes.
+    /// Decodes the root object if it and everything below it are of these classes.
     ///
     /// - Parameters:
     ///   - allowed: the names of the classes.
     ///   - classes: the Swift classes among them.
     ///   - bytes: the archive.
-    ///   - limits: how much to take.
+    ///   - limits: the limits.
     /// - Returns: the object, or nil when the root is nil.
     /// - Throws: `readCorrupt` for an object of another class.
     public static func unarchivedObject(

@@ -1,7 +1,7 @@
 import PropertyList
 
 extension KeyedArchiver {
-    /// Ends the archive and gives its bytes, in `outputFormat`. Nothing can be encoded afterwards.
+    /// Ends the archive and returns its bytes in `outputFormat`. Nothing can be encoded afterwards.
     ///
     /// - Throws: the first error of the encoding, if there was one.
     public func finishEncoding() throws(ArchiveError) -> [UInt8] {
@@ -16,7 +16,7 @@ extension KeyedArchiver {
 
     /// Ends an archive that is written to a file. Nothing can be encoded afterwards.
     ///
-    /// - Throws: the first error of the encoding, if there was one; what the file does not take.
+    /// - Throws: the first error of the encoding or of the file.
     public func finishWriting() throws(ArchiveError) {
         guard let output else { throw .invalid("this archive goes to no file; end it with finishEncoding") }
         guard outputFormat == .binary else {
@@ -44,9 +44,9 @@ extension KeyedArchiver {
         }
     }
 
-    /// The root dictionary and `$top`, which refers to objects by their numbers in the table.
+    /// Adds the root dictionary and `$top`, which refers to objects by their numbers in the table.
     ///
-    /// - Returns: the places of the root's references and of those of `$top`.
+    /// - Returns: the offsets of the root's references and of those of `$top`.
     private func addHead(to head: BinaryPropertyListWriter) -> (root: Int, top: Int) {
         let root = head.dictionary(count: 4).references
         for (index, key) in ["$version", "$archiver", "$top", "$objects"].enumerated() {
@@ -67,16 +67,16 @@ extension KeyedArchiver {
         return (root, topReferences)
     }
 
-    /// The root dictionary, `$top` and the array `$objects`, and behind them the objects.
+    /// The root dictionary, `$top`, the array `$objects`, and the objects.
     private func binaryArchive() throws(PropertyListError) -> [UInt8] {
-        // What only encoding needs goes before the file is made.
+        // Tables that only encoding needs are released before the file is made.
         dateUIDs.removeAll()
         table.forgetLeaves()
         let head = newHead()
         let (root, top) = addHead(to: head)
         let (objects, references) = head.array(count: entries.count)
         head.setReference(7, in: root, to: objects)
-        // Everything in the head is there: now it is known by how much the objects' numbers move.
+        // The head is complete, so the shift of the objects' numbers is known.
         let shift = UInt32(truncatingIfNeeded: table.shift(behind: head.objectCount))
         for (index, field) in topFields.enumerated() where field.kind == .object {
             let object = UInt32(truncatingIfNeeded: field.payload) &+ shift
@@ -90,7 +90,7 @@ extension KeyedArchiver {
         return try table.finish(behind: head)
     }
 
-    /// A table for what comes first, with references of the width that they will have in the file.
+    /// A table for the head, with references of the file's width.
     private func newHead() -> BinaryPropertyListWriter {
         let most = table.objectCount + topFields.count * 2 + 16
         return BinaryPropertyListWriter.referenceSize(ofObjects: most) < 4

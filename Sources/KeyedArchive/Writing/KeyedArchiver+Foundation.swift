@@ -103,7 +103,7 @@ extension KeyedArchiver {
         try append(table.key(key), .uid, UInt64(uid(ofLeaf: object)))
     }
 
-    /// A number as Foundation writes it in the text of a point: without a fraction when it is whole.
+    /// A number in Foundation's text of a point: without a fraction when it is integral.
     private static func text(_ value: Double) -> String {
         let text = String(value)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

@@ -3,10 +3,10 @@ public import PropertyList
 extension KeyedArchiver {
     // MARK: - Leaves
 
-    /// Prepares for a text that will be encoded soon: what finds its equal may lie far away in memory.
+    /// Prefetches the hash slot of a text that will be encoded soon.
     package func expect(_ text: UnsafeBufferPointer<UInt8>) { table.expect(text) }
 
-    /// The same for a date.
+    /// Prefetches the hash slot of a date that will be encoded soon.
     package func expect(_ date: PropertyListDate) { dateUIDs.prefetch(date.secondsSinceReferenceDate.bitPattern) }
 
     /// Encodes a string as an object; nil as nil.
@@ -19,7 +19,7 @@ extension KeyedArchiver {
         try encode(value, forKey: self.key(key))
     }
 
-    /// Encodes text given as UTF-8 as a string object.
+    /// Encodes UTF-8 text as a string object.
     ///
     /// - Throws: `invalidValue` when it is not valid UTF-8.
     public func encode(utf8 text: UnsafeBufferPointer<UInt8>, forKey key: ArchiveKey) throws(ArchiveError) {
@@ -29,8 +29,8 @@ extension KeyedArchiver {
         try append(key.number, .uid, UInt64(uid(ofStringObject: object)))
     }
 
-    /// Encodes ASCII text that the caller knows to be in the archive only once, such as the key of a record: it is not
-    /// looked up among the other strings. `write` writes its `count` characters.
+    /// Encodes ASCII text that occurs only once in the archive, such as the key of a record, without a lookup. `write`
+    /// writes its `count` characters.
     package func encode(
         uniqueASCII count: Int, forKey key: ArchiveKey, write: (UnsafeMutablePointer<UInt8>) -> Void
     ) throws(ArchiveError) {
@@ -54,8 +54,8 @@ extension KeyedArchiver {
         try append(self.key(key).number, .uid, UInt64(uid(ofLeaf: object)))
     }
 
-    /// Encodes a property list value as objects: arrays as NSArray, dictionaries as NSDictionary, dates as NSDate, the
-    /// rest as leaves. Null becomes NSNull; nil becomes nil.
+    /// Encodes a property-list value as objects: arrays as NSArray, dictionaries as NSDictionary, dates as NSDate, the
+    /// rest as leaves. Null becomes NSNull; nil stays nil.
     ///
     /// - Throws: `invalidValue` for a UID and for a date that is not finite.
     public func encode(_ value: PropertyListValue?, forKey key: ArchiveKey) throws(ArchiveError) {
@@ -69,7 +69,7 @@ extension KeyedArchiver {
 
     // MARK: - Objects
 
-    /// Encodes a reference to an object; nil as nil. The object is written once, however often it is encoded.
+    /// Encodes a reference to an object; nil as nil. The object is written once.
     public func encode(_ object: (any KeyedEncodable)?, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .uid, UInt64(uid(ofObject: object)))
         try drainOutside()
@@ -94,13 +94,13 @@ extension KeyedArchiver {
         try encode(value, forKey: self.key(key))
     }
 
-    /// Encodes a reference that holds only if the object is encoded unconditionally too, before or after, anywhere in
-    /// the archive; otherwise it reads back as nil. The natural call for a parent or an owner.
+    /// Encodes a reference that is kept only if the object is also encoded unconditionally, before or after, anywhere
+    /// in the archive; otherwise it decodes as nil. It is for a parent or an owner.
     public func encodeConditionalObject(_ object: (any KeyedEncodable)?, forKey key: String) throws(ArchiveError) {
         try append(self.key(key).number, .uid, UInt64(conditionalUID(of: object)))
     }
 
-    /// The form of `encodeConditionalObject` for any object of an archive. Leaves are encoded as they are.
+    /// Encodes any object of an archive conditionally. Leaves are encoded unconditionally.
     public func encodeConditionalObject(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
         try append(self.key(key).number, .uid, UInt64(try conditionalUID(of: value)))
     }
@@ -128,11 +128,11 @@ extension KeyedArchiver {
 
     @inline(__always)
     func uid(ofStringObject object: UInt32) -> UInt32 {
-        // The string “$null” as a leaf would read as nil, in every reader.
+        // A leaf “$null” would decode as nil in every reader.
         object == entries.nothing ? uidOfLiteralNull() : uid(ofLeaf: object)
     }
 
-    /// The UID of the leaf that was just added to the table.
+    /// The UID of the leaf just added to the table.
     @inline(__always)
     func uid(ofLeaf object: UInt32) -> UInt32 {
         let next = UInt32(truncatingIfNeeded: entries.count)
@@ -141,7 +141,7 @@ extension KeyedArchiver {
         return uid
     }
 
-    /// The string “$null”, which only an NSMutableString can hold.
+    /// The UID of an NSMutableString with the text “$null”, the only way to store it.
     private func uidOfLiteralNull() -> UInt32 {
         if literalNullUID == 0 {
             literalNullUID = newUID(Self.vacant)
@@ -157,7 +157,7 @@ extension KeyedArchiver {
         if let known = dateUIDs.find(bits, newUID: UInt32(truncatingIfNeeded: entries.count)) { return known }
         let uid = newUID(Self.vacant)
         let (classUID, isFirst) = self.uid(ofClass: dateClass)
-        // Two fields, without the record's buffer, which may be in use.
+        // Uses its own two fields, because the record's buffer may be in use.
         withUnsafeTemporaryAllocation(of: BinaryPropertyListField.self, capacity: 2) { pair in
             pair.initializeElement(at: 0, to: BinaryPropertyListField(key: timeKey, kind: .unsharedReal, payload: bits))
             pair.initializeElement(
@@ -173,7 +173,7 @@ extension KeyedArchiver {
         return uid(ofIdentity: object) { .object(object, uid: $0) }
     }
 
-    /// The UID of something with an identity, which is queued when it is met unconditionally for the first time.
+    /// The UID of an object with an identity. The object is queued at its first unconditional occurrence.
     func uid(ofIdentity object: AnyObject, queued: (UInt32) -> QueuedObject) -> UInt32 {
         let identity = ObjectIdentifier(object)
         if let known = identities[identity] {

@@ -1,19 +1,19 @@
 import PropertyList
 
 extension KeyedArchiver {
-    /// Encodes an NSArray of instances of one class: the fast way to write a store's records.
+    /// Encodes an NSArray of instances of one class, the fast path for many records.
     ///
-    /// Each element gets an object of its own; none is looked up by identity, so nothing else in the archive can refer
-    /// to it. Fields are encoded with the ordinary calls; keys that were registered before cost no lookup. O(1) an
-    /// item, amortised, no allocation for a field.
+    /// Each element is a new object without an identity lookup, so nothing else in the archive can refer to it. The
+    /// closure encodes fields with the ordinary calls; registered keys need no lookup. Amortised O(1) per item, without
+    /// an allocation for a field.
     ///
     /// - Parameters:
-    ///   - items: what to write.
+    ///   - items: the items.
     ///   - archivedClass: the class of every element.
-    ///   - key: where the array goes; `root` for a one-object archive.
+    ///   - key: the key of the array; `root` for a one-object archive.
     ///   - isMutable: whether the array is an NSMutableArray.
     ///   - encode: encodes one item's fields.
-    /// - Throws: what `encode` throws; the archive cannot be finished then.
+    /// - Throws: the error of `encode`; then the archive cannot be finished.
     @inlinable
     public func encodeRecords<Items: Collection>(
         _ items: Items, of archivedClass: ArchivedClass, forKey key: String = KeyedArchiver.rootKey,
@@ -33,15 +33,17 @@ extension KeyedArchiver {
         try endRecords(records, isMutable: isMutable)
     }
 
-    /// What `encodeRecords` keeps while it runs.
-    public struct Records {
+    /// The state of `encodeRecords`.
+    @usableFromInline
+    struct Records {
         let array: UInt32
         let classNumber: Int
     }
 
-    /// Begins an array of records, for callers that cannot use `encodeRecords`: then for each element `beginElement`,
-    /// the calls that encode its fields, `endElement`, and at last `endRecords`. No object may be open.
-    public func beginRecords(
+    /// Begins an array of records: for each element follow `beginElement`, the calls that encode its fields, and
+    /// `endElement`; at last `endRecords`. No object may be open.
+    @usableFromInline
+    func beginRecords(
         of archivedClass: ArchivedClass, count: Int, forKey key: String
     ) throws(ArchiveError) -> Records {
         if let failure { throw failure }
@@ -54,20 +56,23 @@ extension KeyedArchiver {
         return Records(array: array, classNumber: classNumber(archivedClass))
     }
 
-    /// Begins the next element of an array of records: the calls that follow encode its fields.
-    public func beginElement() {
+    /// Begins the next element; the following calls encode its fields.
+    @usableFromInline
+    func beginElement() {
         elementUID = newUID(Self.awaited)
         beginRecord()
     }
 
     /// Ends an element.
-    public func endElement(of records: Records) {
+    @usableFromInline
+    func endElement(of records: Records) {
         endRecord(uid: elementUID, class: records.classNumber)
         elements.append(table.uid(elementUID))
     }
 
-    /// Ends the array, and writes what its records refer to.
-    public func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
+    /// Ends the array and writes the objects that its records refer to.
+    @usableFromInline
+    func endRecords(_ records: Records, isMutable: Bool = false) throws(ArchiveError) {
         hasRecordsOpen = false
         let list = try lifted { () throws(PropertyListError) in try table.array(of: elements) }
         beginRecord()
@@ -76,8 +81,9 @@ extension KeyedArchiver {
         try drainOutside()
     }
 
-    /// Gives up: what was begun cannot be finished.
-    public func abandon(_ error: ArchiveError) {
+    /// Abandons the archive after an error.
+    @usableFromInline
+    package func abandon(_ error: ArchiveError) {
         isInRecord = false
         hasRecordsOpen = false
         if failure == nil { failure = error }

@@ -1,9 +1,9 @@
 import PropertyList
 
 extension KeyedArchiver {
-    // Each call comes twice: with a registered key, for records by the thousand, and with the key's text.
+    // Each call has two forms: with a registered key, for many records, and with the key's text.
 
-    /// Encodes a boolean in place.
+    /// Encodes an inline boolean.
     public func encode(_ value: Bool, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .boolean, value ? 1 : 0)
     }
@@ -12,7 +12,7 @@ extension KeyedArchiver {
         try encode(value, forKey: self.key(key))
     }
 
-    /// Encodes an integer in place.
+    /// Encodes an inline integer.
     public func encode(_ value: Int64, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .integer, UInt64(bitPattern: value))
     }
@@ -33,7 +33,7 @@ extension KeyedArchiver {
         try encode(Int64(value), forKey: key)
     }
 
-    /// Encodes a single-precision real in place.
+    /// Encodes an inline single-precision real.
     public func encode(_ value: Float, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .single, UInt64(value.bitPattern))
     }
@@ -42,7 +42,7 @@ extension KeyedArchiver {
         try encode(value, forKey: self.key(key))
     }
 
-    /// Encodes a real in place.
+    /// Encodes an inline real.
     public func encode(_ value: Double, forKey key: ArchiveKey) throws(ArchiveError) {
         try append(key.number, .real, value.bitPattern)
     }
@@ -51,7 +51,7 @@ extension KeyedArchiver {
         try encode(value, forKey: self.key(key))
     }
 
-    /// Encodes bytes in place.
+    /// Encodes inline bytes.
     public func encodeBytes(_ bytes: UnsafeRawBufferPointer, forKey key: String) throws(ArchiveError) {
         try append(self.key(key).number, .object, UInt64(table.data(bytes)))
     }
@@ -61,7 +61,7 @@ extension KeyedArchiver {
         try append(self.key(key).number, .object, UInt64(object))
     }
 
-    /// Encodes a scalar in place under a key that is written as it is.
+    /// Encodes an inline scalar under a stored key.
     func encodeInline(_ value: PropertyListValue, rawKey: UInt32) throws(ArchiveError) {
         switch value {
         case .boolean(let value): try append(rawKey, .boolean, value ? 1 : 0)

@@ -1,7 +1,7 @@
 public import PropertyList
 
 extension KeyedArchiver {
-    // Values without a key get the keys `$0`, `$1` and so on, in order, counted for each object.
+    // Unkeyed values get the keys `$0`, `$1` and so on, numbered for each object.
 
     /// Encodes an object; nil as nil.
     public func encode(_ value: ArchiveValue?) throws(ArchiveError) {
@@ -13,24 +13,24 @@ extension KeyedArchiver {
         try encode(object.map { ArchiveValue.object($0) })
     }
 
-    /// Encodes an object from which a whole graph hangs. In a keyed archive this is `encode`.
+    /// Encodes the root of a graph. In a keyed archive this is `encode`.
     public func encodeRootObject(_ value: ArchiveValue) throws(ArchiveError) { try encode(value) }
 
-    /// Encodes a reference that holds only if the object is encoded unconditionally, too.
+    /// Encodes a reference that is kept only if the object is also encoded unconditionally.
     public func encodeConditionalObject(_ value: ArchiveValue?) throws(ArchiveError) {
         try append(nextUnkeyed(), .uid, UInt64(try conditionalUID(of: value)))
     }
 
-    /// Encodes an object by copy, which in an archive is the only way there is.
+    /// Encodes an object by copy, as `encode` does.
     public func encodeBycopyObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
 
-    /// Encodes an object by reference, which in an archive means its contents all the same.
+    /// Encodes an object by reference, which in an archive is the same as `encode`.
     public func encodeByrefObject(_ value: ArchiveValue?) throws(ArchiveError) { try encode(value) }
 
     /// Encodes bytes as an NSData object.
     public func encodeDataObject(_ bytes: [UInt8]) throws(ArchiveError) { try encode(.data(bytes)) }
 
-    /// Encodes bytes in place.
+    /// Encodes inline bytes.
     public func encodeBytes(_ bytes: [UInt8]) throws(ArchiveError) {
         try append(nextUnkeyed(), .object, UInt64(bytes.withUnsafeBytes { table.data($0) }))
     }
@@ -104,7 +104,7 @@ extension KeyedArchiver {
     }
 }
 
-/// A C array, in the form that Apple's archives have it.
+/// A C array in the form of Apple's archives.
 final class ArchivedCArray: KeyedEncodable {
     static let archivedClass = ArchivedClass("_NSKeyedCoderOldStyleArray")
 

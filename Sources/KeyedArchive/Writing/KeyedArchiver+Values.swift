@@ -63,7 +63,7 @@ extension KeyedArchiver {
 
     // MARK: - The queue
 
-    /// Writes what is queued, unless an object is being encoded: then it waits for its end.
+    /// Writes the queued objects unless an object is being encoded.
     @inline(__always)
     func drainOutside() throws(ArchiveError) {
         if !isInRecord, !isDraining, !queue.isEmpty { try drain() }
@@ -81,7 +81,7 @@ extension KeyedArchiver {
                 let object = queue[next]
                 next += 1
                 try write(object)
-                // The queue of a large graph would grow to its size.
+                // Bounds the memory of the queue of a large graph.
                 if next == 4096 {
                     queue.removeFirst(next)
                     next = 0
@@ -143,7 +143,7 @@ extension KeyedArchiver {
         try write(archivedClass, keys: nil, objects: uids, uid: uid)
     }
 
-    /// Writes a collection's dictionary: its keys, when it has them, and its objects, as lists of UIDs.
+    /// Writes a collection's dictionary: its keys, if it has them, and its objects, as lists of UIDs.
     func write(
         _ archivedClass: ArchivedClass, keys: [UInt32]?, objects: [UInt32], uid: UInt32
     ) throws(ArchiveError) {
@@ -196,7 +196,8 @@ extension KeyedArchiver {
         }
     }
 
-    /// Ordered sets number their elements `NS.object.0`; counted sets write a count too, and no dot.
+    /// Writes a collection with numbered elements: `NS.object.0` in ordered sets; counted sets have counts too, and no
+    /// point.
     private func writeNumbered(_ collection: ArchivedCollection, uid: UInt32) throws(ArchiveError) {
         let elements = try uids(of: collection.elements)
         let isCounted = collection.kind == .countedSet
@@ -212,7 +213,7 @@ extension KeyedArchiver {
     }
 
     private func write(_ object: ArchivedObject, uid: UInt32) throws(ArchiveError) {
-        // The references first: they may need the record for themselves.
+        // The references come first, since they may use the record's buffer.
         var prepared: [(key: String, kind: BinaryPropertyListField.Kind, payload: UInt64)] = []
         var inlines: [(index: Int, value: PropertyListValue)] = []
         for field in object.fields {

@@ -3,14 +3,13 @@ public import PropertyList
 /// Writes objects into a keyed archive, the file that NSKeyedArchiver writes.
 ///
 /// Values encoded outside any object form `$top`; `root` is the key of a one-object archive. An object is written once
-/// and referred to from everywhere: objects of the program and mutable ones by identity, immutable leaves by type and
-/// exact content. The same calls give the same bytes.
+/// and referred to everywhere: objects of the program and mutable ones by identity, immutable leaves by type and exact
+/// content. Equal calls give equal bytes.
 ///
-/// The encoder goes straight into the object table of the binary form: what it holds in memory is close to the size of
-/// the file.
+/// It encodes directly into the object table of the binary form: its memory is close to the size of the file.
 ///
-/// An archiver belongs to one thread. Its own accesses to the properties of the inner loop never overlap, so the
-/// run-time check for that is left out of them.
+/// An archiver belongs to one thread. Accesses to the properties of the inner loop never overlap, so their exclusivity
+/// checks are disabled.
 public final class KeyedArchiver {
     /// The key of the object of a one-object archive.
     public static let rootKey = "root"
@@ -19,19 +18,20 @@ public final class KeyedArchiver {
     let entries: EntryTable
     static let vacant = EntryTable.vacant
     static let awaited = EntryTable.awaited
-    /// What stands before the objects of a one-object archive: root, its keys, version, archiver, top, key, UID, array.
+    /// The number of objects before those of a one-object archive: root, its keys, version, archiver, top, key, UID,
+    /// array.
     private static let usualHeadCount: UInt32 = 11
-    /// Where the archive goes, when it is not kept in memory.
+    /// The output of a streamed archive; nil for one in memory.
     let output: (any PropertyListOutput)?
 
     // The record being encoded.
     let fields = RecordFields()
     @exclusivity(unchecked) var isInRecord = false
     @exclusivity(unchecked) var unkeyedCount = 0
-    /// The references to the elements of the array of records that is open.
+    /// The references to the elements of the open array of records.
     let elements: NumberList
     @exclusivity(unchecked) var hasRecordsOpen = false
-    /// The element that is being encoded.
+    /// The current element.
     @exclusivity(unchecked) var elementUID: UInt32 = 0
 
     // The values outside any object.
@@ -42,13 +42,13 @@ public final class KeyedArchiver {
     // Identity and uniquing.
     let dateUIDs: DateTable
     var identities: [ObjectIdentifier: UInt32] = [:]
-    /// Keeps encoded objects alive, so that no other takes their address.
+    /// Retains encoded objects, so that their addresses stay unique.
     var retained: [AnyObject] = []
     var valueUIDs: [FoundationValue: UInt32] = [:]
     var nullUID: UInt32 = 0
     var literalNullUID: UInt32 = 0
 
-    // Objects that have a UID and wait to be written.
+    // Objects with a UID that are not written yet.
     var queue: [QueuedObject] = []
     var isDraining = false
 
@@ -59,10 +59,10 @@ public final class KeyedArchiver {
     var classNames: [String: String] = [:]
     lazy var dateClass: Int = classNumber(.date)
 
-    /// A class as it is written.
+    /// A class in the archive.
     struct Class {
         let description: ArchivedClass
-        /// Its UID, once there is an instance; else 0.
+        /// Its UID after the first instance; before that 0.
         var uid: UInt32 = 0
     }
 
@@ -72,20 +72,20 @@ public final class KeyedArchiver {
     let objectsKey: UInt32
     let keysKey: UInt32
 
-    /// Whether only objects whose class promises secure coding may be encoded. Set it before encoding.
+    /// Whether all encoded objects must support secure coding.
     public let requiresSecureCoding: Bool
     /// The form of the result.
     public var outputFormat: PropertyListFormat = .binary
-    /// What the archive says wrote it; Foundation reads only the archives of `NSKeyedArchiver`.
-    public var archiverName = "NSKeyedArchiver"
+    /// The value of `$archiver`; Foundation reads only `NSKeyedArchiver`.
+    package var archiverName = "NSKeyedArchiver"
     var isFinished = false
     var failure: ArchiveError?
 
     /// - Parameters:
-    ///   - requiresSecureCoding: refuse objects that do not promise it.
-    ///   - expectedObjects: how many objects to make room for at once; more may come.
+    ///   - requiresSecureCoding: refuse objects without secure coding.
+    ///   - expectedObjects: the number of objects to reserve memory for.
     public convenience init(requiresSecureCoding: Bool = false, expectedObjects: Int = 64) {
-        // An object takes about two and a half objects of the property list, and forty bytes.
+        // An object takes about two and a half property-list objects and forty bytes.
         let expected = max(64, expectedObjects)
         let (objects, leaves) = (expected * 5 / 2, expected * 4 / 5)
         let table =
@@ -99,19 +99,19 @@ public final class KeyedArchiver {
         self.init(table, nil, requiresSecureCoding, expectedObjects: expectedObjects)
     }
 
-    /// An archiver that writes to a file what it has encoded while it goes on: records (`encodeRecords`) take the same
-    /// memory however many there are, some forty megabytes. Other objects are remembered, so that a second mention finds
-    /// them: a few dozen bytes each. `finishWriting` ends the file.
+    /// Makes an archiver that writes to a file during the encoding. Records (`encodeRecords`) take constant memory,
+    /// some forty megabytes. Other objects are cached for later references, with a few dozen bytes each.
+    /// `finishWriting` ends the file.
     ///
     /// - Parameters:
-    ///   - output: takes the bytes, in order; binary only.
-    ///   - requiresSecureCoding: refuse objects that do not promise it.
-    ///   - expectedObjects: how many objects to make room for at once, within that memory; more may come. With very many the
-    ///     file is begun before it is known to become large: should it not, its numbers are wider than they need be.
+    ///   - output: the output; binary only.
+    ///   - requiresSecureCoding: refuse objects without secure coding.
+    ///   - expectedObjects: the number of objects to reserve memory for, within that limit. With a large number the
+    ///     file is begun at once; its numbers are wider than necessary if it stays small.
     public convenience init(
         writingTo output: any PropertyListOutput, requiresSecureCoding: Bool = false, expectedObjects: Int = 64
     ) {
-        // Object 0 is the root, which comes last.
+        // Object 0 is the root, which is written last.
         let table = BinaryPropertyListWriter(
             writingTo: output, firstNumber: 1, expectedObjects: expectedObjects * 5 / 2,
             expectedLeaves: expectedObjects * 4 / 5)
@@ -128,7 +128,7 @@ public final class KeyedArchiver {
         escapedKeys = KeyCache()
         elements = NumberList(output)
         entries = EntryTable(output, capacity: expectedObjects + 1)
-        // A record of few fields has one date.
+        // A record usually has one date.
         dateUIDs = DateTable(capacity: expectedObjects / 6)
         classKey = table.key("$class")
         timeKey = table.key("NS.time")
@@ -137,8 +137,8 @@ public final class KeyedArchiver {
         _ = entries.append(table.string("$null"))
     }
 
-    /// Whether an object is encoding its values now: the calls then write those, else the archive's top.
-    public var isEncodingObject: Bool { isInRecord }
+    /// Whether an object is being encoded: the calls then write its values, else the archive's top.
+    package var isEncodingObject: Bool { isInRecord }
 
     /// Whether values are encoded by key; always true. The unkeyed calls use the keys `$0`, `$1` and so on.
     public var allowsKeyedCoding: Bool { true }
@@ -151,34 +151,34 @@ public final class KeyedArchiver {
         return key
     }
 
-    /// Writes instances of one class under another name, for readers that know it by that name.
+    /// Maps a class to another name in the archive.
     ///
     /// - Parameters:
-    ///   - name: the name to write, or nil to undo the mapping.
+    ///   - name: the name in the archive, or nil to remove the mapping.
     ///   - className: the class's own archived name.
     public func setClassName(_ name: String?, forClass className: String) {
         classNames[className] = name
     }
 
-    /// The name that a class is written under when it is mapped: by this archiver, else by all.
+    /// The mapped name of a class: this archiver's, else the global one.
     public func className(forClass className: String) -> String? {
         classNames[className] ?? ArchiveClassNames.shared.name(forClass: className)
     }
 
-    /// Writes instances of one class under another name in every archiver that was not told otherwise; nil to undo. May
-    /// be called on any thread.
+    /// Maps a class to another name for every archiver without its own mapping; nil removes the mapping. May be called
+    /// on any thread.
     public static func setClassName(_ name: String?, forClass className: String) {
         ArchiveClassNames.shared.setName(name, forClass: className)
     }
 
-    /// The name that every archiver writes a class under, when it is mapped.
+    /// The globally mapped name of a class.
     public static func className(forClass className: String) -> String? {
         ArchiveClassNames.shared.name(forClass: className)
     }
 
     // MARK: - Fields
 
-    /// Adds a field to the record being encoded, or to the values outside any object.
+    /// Adds a field to the current record, or to the top.
     @inline(__always)
     func append(
         _ key: UInt32, _ kind: BinaryPropertyListField.Kind, _ payload: UInt64
@@ -199,7 +199,7 @@ public final class KeyedArchiver {
         .invalid("the key “\(table.text(ofKey: key))” is encoded twice in one object; keys are unique within an object")
     }
 
-    /// The key of the next value without one.
+    /// The key of the next unkeyed value.
     func nextUnkeyed() -> UInt32 {
         defer { if isInRecord { unkeyedCount += 1 } else { topUnkeyedCount += 1 } }
         return table.key("$\(isInRecord ? unkeyedCount : topUnkeyedCount)")
@@ -219,7 +219,7 @@ public final class KeyedArchiver {
         fields.removeAll()
     }
 
-    /// Writes the record's dictionary, and its class's description when this is the first instance.
+    /// Writes the record's dictionary, and its class description after the first instance.
     @inline(__always)
     func endRecord(uid: UInt32, class number: Int) {
         isInRecord = false
@@ -230,7 +230,7 @@ public final class KeyedArchiver {
         table.flush()
     }
 
-    /// The UID of a class, and whether it has yet to be written: the first instance comes before it.
+    /// The UID of a class, and whether its description is still to be written, after the first instance.
     @inline(__always)
     func uid(ofClass number: Int) -> (uid: UInt32, isFirst: Bool) {
         let known = classes[number].uid
@@ -287,7 +287,7 @@ public final class KeyedArchiver {
     }
 }
 
-/// The keys that an archiver was given, by their own text.
+/// The registered keys, by their text.
 final class KeyCache {
     var numbers: [String: ArchiveKey] = [:]
 }

@@ -1,6 +1,6 @@
 import PropertyList
 
-/// An object that has its UID and waits to be written.
+/// An object with a UID that is not written yet.
 enum QueuedObject {
     case object(any KeyedEncodable, uid: UInt32)
     case value(ArchiveValue, uid: UInt32)

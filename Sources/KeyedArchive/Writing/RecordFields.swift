@@ -1,13 +1,13 @@
 import PropertyList
 
-/// The fields of the record that is being encoded.
+/// The fields of the current record.
 ///
-/// No access to a property overlaps another, so the run-time check for that is left out.
+/// Property accesses never overlap, so exclusivity checks are disabled.
 final class RecordFields {
     @exclusivity(unchecked) private var base: UnsafeMutablePointer<BinaryPropertyListField>
     @exclusivity(unchecked) private var count = 0
     @exclusivity(unchecked) private var capacity = 16
-    /// By key, the last record that used it.
+    /// The last record that used each key.
     @exclusivity(unchecked) private var uses: UnsafeMutablePointer<UInt32>
     @exclusivity(unchecked) private var useCount = 16
     @exclusivity(unchecked) private var record: UInt32 = 0
@@ -23,7 +23,7 @@ final class RecordFields {
         uses.deallocate()
     }
 
-    /// The record's fields, until the next is added.
+    /// The record's fields, valid until the next is added.
     var all: UnsafeBufferPointer<BinaryPropertyListField> {
         @inline(__always) get { UnsafeBufferPointer(start: base, count: count) }
     }
@@ -37,7 +37,7 @@ final class RecordFields {
 
     /// Adds a field of the record.
     ///
-    /// - Returns: false when the record has that key already.
+    /// - Returns: false when the record already has the key.
     @inline(__always)
     func append(_ field: BinaryPropertyListField) -> Bool {
         let key = Int(field.key)

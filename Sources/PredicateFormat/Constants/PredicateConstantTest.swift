@@ -1,14 +1,14 @@
 public import PropertyList
 
-/// What a constant on the right makes of a comparison with any value on its left, prepared for each kind of value.
+/// A comparison with a constant on its right, specialised once for each kind of value on its left.
 @usableFromInline
 package struct PredicateConstantTest: Sendable {
     @usableFromInline package let operation: PredicateOperator
     package let options: PredicateOptions
     package let constant: PropertyListValue
-    /// The verdict on nil.
+    /// The result for nil.
     @usableFromInline package let whenAbsent: Bool
-    /// The tests for one kind each; nil where the general comparison has to decide.
+    /// The specialised tests; nil where the general comparison applies.
     @usableFromInline package let text: PredicateTextTest?
     @usableFromInline package let integer: PredicateIntegerTest?
     @usableFromInline package let date: PredicateDateTest?

@@ -1,13 +1,13 @@
 public import PropertyList
 
-/// What a constant on the right makes of a comparison with a date on its left. ISO 8601 text stands for its date.
+/// A comparison of a date with a constant on the right. ISO 8601 text counts as its date.
 @usableFromInline
 package enum PredicateDateTest: Sendable {
     case compare(PredicateOperator, Double)
     case between(Double, Double)
     case always(Bool)
 
-    /// The test for a constant; nil when it is a collection of whatever.
+    /// The test for a constant; nil for `IN`, which the general comparison evaluates.
     init?(_ operation: PredicateOperator, _ constant: PropertyListValue) {
         switch operation {
         case .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
@@ -31,6 +31,7 @@ package enum PredicateDateTest: Sendable {
         }
     }
 
+    /// Inlined into scans of other modules like `PredicateIntegerTest.holds(_:)`.
     @inlinable @inline(__always)
     package func holds(_ date: PropertyListDate) -> Bool {
         let seconds = date.secondsSinceReferenceDate
@@ -46,7 +47,7 @@ package enum PredicateDateTest: Sendable {
 }
 
 extension PropertyListValue {
-    /// The date that a date or ISO 8601 text names.
+    /// The value as a date, if it is a date or ISO 8601 text.
     package var predicateDate: PropertyListDate? {
         switch self {
         case .date(let date): date

@@ -1,12 +1,12 @@
 import PropertyList
 
-/// The texts of a constant collection, in byte order, to be found by bisection.
+/// The texts of a constant collection, sorted by bytes for binary search.
 @usableFromInline
 package struct PredicateTextSet: Sendable {
     private let options: PredicateOptions
     private let texts: [[UInt8]]
 
-    /// The texts among the elements; nil when an element could equal a text without being one, as a date can.
+    /// Nil when an element that is no text could still equal a text, as a date can.
     init?(_ elements: [PropertyListValue], _ options: PredicateOptions) {
         var texts: [[UInt8]] = []
         for element in elements {

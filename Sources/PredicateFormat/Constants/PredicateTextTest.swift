@@ -1,6 +1,6 @@
 import PropertyList
 
-/// What a constant on the right makes of a comparison with text on its left, prepared once.
+/// A comparison of text with a constant on the right, prepared once.
 @usableFromInline
 package enum PredicateTextTest: Sendable {
     case always(Bool)
@@ -11,12 +11,12 @@ package enum PredicateTextTest: Sendable {
     case like(PredicateWildcard)
     case matches(PredicatePattern)
     case between(PredicateNeedle, PredicateNeedle)
-    /// One of many texts, in byte order.
+    /// One of several texts.
     case among(PredicateTextSet)
-    /// A piece of one text, itself folded: `name IN "a longer text"`.
+    /// A substring of a constant text, which is already folded: `name IN "a longer text"`.
     case within([UInt8], PredicateOptions)
 
-    /// The test for a constant; nil when text is not all that decides, as beside a date.
+    /// The test for a constant; nil when the constant does not compare as text, as a date does not.
     init?(_ operation: PredicateOperator, _ options: PredicateOptions, _ constant: PropertyListValue) {
         switch (operation, constant) {
         case (.equal, .string(let text)), (.notEqual, .string(let text)), (.lessThan, .string(let text)),
@@ -52,7 +52,7 @@ package enum PredicateTextTest: Sendable {
         }
     }
 
-    /// The test for the scan of one thread: what it remembers of its texts is shared with no other.
+    /// The test for the scan of one thread. Its cache is not shared with other threads.
     package func makeScan() -> (UnsafeBufferPointer<UInt8>) -> Bool {
         guard case .matches(let pattern) = self else { return holds }
         let matcher = pattern.makeMatcher()

@@ -1,13 +1,13 @@
 public import PropertyList
 
-/// How a compiled predicate reads one field of an object, in the type that the object keeps it in.
+/// Reads one field of an object for a compiled predicate, in the field's own type.
 ///
-/// The typed ones are read without making a `PropertyListValue` of each value.
+/// The typed cases avoid a `PropertyListValue` for each value.
 public enum PredicateAccessor<Root> {
     /// Text, or nil.
     case string((Root) -> String?)
-    /// Calls a function once with the UTF-8 bytes of a text, or with nil, and returns what it returns: for text that is
-    /// no `String` where it lies. The bytes are not kept.
+    /// Calls a function once with the UTF-8 bytes of a text, or with nil, and returns its result. It is for text that
+    /// is not stored as a `String`. The bytes are valid during the call only.
     case utf8((Root, (UnsafeBufferPointer<UInt8>?) -> Bool) -> Bool)
     /// An integer, or nil.
     case integer((Root) -> Int64?)
@@ -15,7 +15,7 @@ public enum PredicateAccessor<Root> {
     case date((Root) -> PropertyListDate?)
     /// A value of any kind, or nil.
     case value((Root) -> PropertyListValue?)
-    /// A field that no object has: nil always.
+    /// A field that no object has: always nil.
     case absent
 
     /// The field's value, boxed.

@@ -1,11 +1,11 @@
 import PropertyList
 
-/// Comparing two values that are known only when they are at hand: the meaning of every operator, in one place.
+/// Compares two values of any kinds. Every operator is defined here.
 ///
-/// A nil equals a nil alone and has no order. Numbers of all kinds compare exactly, text by its bytes or folded, dates
-/// with dates and with ISO 8601 text. Values of other pairs of kinds are unequal and without order.
+/// Nil equals only nil and is unordered. Numbers of all kinds compare exactly, text by its bytes or folded, dates with
+/// dates and with ISO 8601 text. Other pairs of kinds are unequal and unordered.
 enum PredicateComparing {
-    /// Collections nested deeper than this are unequal: the walk is recursive.
+    /// Collections nested deeper than this are unequal, because the comparison is recursive.
     private static let depthLimit = 256
 
     static func holds(
@@ -36,7 +36,7 @@ enum PredicateComparing {
         }
     }
 
-    /// Below 0, 0 or above 0 as the first is before, equal to or after the second; nil when they have no order.
+    /// Negative, zero or positive when the first is before, equal to or after the second; nil when they are unordered.
     static func order(_ left: PropertyListValue, _ right: PropertyListValue, options: PredicateOptions) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)):
@@ -91,7 +91,7 @@ enum PredicateComparing {
         return left.allSatisfy { isIn($0, right) } && right.allSatisfy { isIn($0, left) }
     }
 
-    /// Whether a collection has an element, or a text a piece.
+    /// Whether a collection contains an element, or a text a substring.
     private static func contains(
         _ whole: PropertyListValue?, _ part: PropertyListValue?, _ options: PredicateOptions
     ) -> Bool {

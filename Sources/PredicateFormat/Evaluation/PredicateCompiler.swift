@@ -1,11 +1,11 @@
 public import PropertyList
 
-/// Turns a plan into one closure over objects of a type.
+/// Compiles a plan to a closure over objects of one type.
 ///
-/// A comparison of a typed field with a constant becomes a closure of its own; of the parts of an `AND` or an `OR`, the
-/// cheap ones are asked first, which nobody can tell from the outcome.
+/// A comparison of a typed field with a constant becomes a specialised closure. The parts of an `AND` or an `OR` are
+/// evaluated in order of their cost if that cannot change the result.
 ///
-/// It is inlinable, so that a module that judges its own rows by it gets closures for its own type.
+/// It is inlinable so that another module's closures are specialised for that module's type.
 @usableFromInline
 package struct PredicateCompiler<Root> {
     @usableFromInline let accessors: (String) -> PredicateAccessor<Root>
@@ -71,14 +71,14 @@ package struct PredicateCompiler<Root> {
         sorted(parts).map(condition)
     }
 
-    /// Parts whose order nobody can tell from the outcome, the cheap ones first.
+    /// Sorts parts by cost if their order cannot change the result.
     @inlinable
     package func sorted(_ parts: [PredicatePlan]) -> [PredicatePlan] {
         let priced = parts.enumerated().map { (cost: cost($0.element), index: $0.offset, plan: $0.element) }
         return priced.sorted { ($0.cost, $0.index) < ($1.cost, $1.index) }.map(\.plan)
     }
 
-    /// Roughly how long a condition takes, in units of a typed comparison of numbers.
+    /// The estimated cost of a condition, in units of a typed comparison of numbers.
     @inlinable
     func cost(_ plan: PredicatePlan) -> Int {
         switch plan {
@@ -219,7 +219,7 @@ package struct PredicateCompiler<Root> {
                 PredicateEvaluator { fields[$0]?(root) }.satisfying(plan, among: collection(root), named: name)
             }
         case .local:
-            // A SUBQUERY's own, which is judged above.
+            // The element of a SUBQUERY is handled above.
             return { _ in nil }
         }
     }

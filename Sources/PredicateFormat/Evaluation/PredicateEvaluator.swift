@@ -1,10 +1,10 @@
 public import PropertyList
 
-/// Judges one object by a plan and computes expressions for it, asking a function for the object's fields.
+/// Evaluates a plan and its expressions for one object, whose fields a function returns.
 @usableFromInline
 struct PredicateEvaluator {
     let lookup: (String) -> PropertyListValue?
-    /// The elements that the `SUBQUERY`s around judge, by name.
+    /// The current elements of the enclosing `SUBQUERY`s, by name.
     var elements: [String: PropertyListValue] = [:]
 
     @usableFromInline
@@ -64,7 +64,7 @@ struct PredicateEvaluator {
         }
     }
 
-    /// The elements of a collection that satisfy a condition; nil for what is no collection.
+    /// The elements of a collection that satisfy a condition; nil for other values.
     @usableFromInline
     func satisfying(
         _ condition: PredicatePlan, among collection: PropertyListValue?, named name: String
@@ -78,7 +78,7 @@ struct PredicateEvaluator {
             })
     }
 
-    /// What stands in a collection under an index whose position is already computed.
+    /// The element of a collection at an index whose position is already computed.
     @usableFromInline
     static func element(
         of collection: PropertyListValue, _ index: PredicateSubscript, position: PropertyListValue?
@@ -105,7 +105,7 @@ struct PredicateEvaluator {
 }
 
 extension PredicateArithmetic {
-    /// The number with the other sign; nil for anything else.
+    /// The negated number; nil for other values.
     @usableFromInline
     static func negated(_ value: PropertyListValue?) -> PropertyListValue? {
         guard let number = value.flatMap({ PredicateNumber($0) }) else { return nil }
@@ -115,7 +115,7 @@ extension PredicateArithmetic {
 }
 
 extension PredicateComparison {
-    /// Whether it holds between values, the left judged as the modifier says.
+    /// Whether the comparison holds between two values, with the modifier applied to the left one.
     @usableFromInline
     func holds(_ left: PropertyListValue?, _ right: PropertyListValue?) -> Bool {
         if modifier == .direct { return PredicateComparing.holds(left, operation, right, options) }
@@ -124,8 +124,8 @@ extension PredicateComparison {
 }
 
 extension PredicateComparison.Modifier {
-    /// Whether the elements of a value pass a test as the modifier demands. Nil is an empty collection; no other value
-    /// but a collection satisfies `ANY` or `ALL`.
+    /// Whether the elements of a value pass a test as the modifier requires. Nil counts as an empty collection; any
+    /// other value that is no collection fails `ANY` and `ALL`.
     @usableFromInline
     func holds(_ value: PropertyListValue?, _ test: (PropertyListValue?) -> Bool) -> Bool {
         let elements: [PropertyListValue]

@@ -1,8 +1,8 @@
-// Canonical decomposition is in the standard library, for `==` on strings, but not yet public. The public way to it is
-// Foundation, whose Unicode tables cost more at each start of the process than all of this module.
+// Canonical decomposition is part of the standard library, for `==` on strings, but not yet public API. Foundation's
+// public API loads Unicode tables, which costs more at each start of the process than all of this module.
 @_spi(_Unicode) import Swift
 
-/// Brings text into the form in which `[c]` and `[d]` compare it.
+/// Normalises text for the comparisons `[c]` and `[d]`.
 ///
 /// Text is decomposed canonically; then `[d]` drops combining accents and `[c]` folds case by Unicode's full folding, so
 /// that ß equals SS. Plain ASCII is only lowered.
@@ -37,7 +37,7 @@ enum PredicateFolding {
         withBytes(text) { folded($0, options) }
     }
 
-    /// Lends the folded bytes of a text. Only characters beyond the table of common ones allocate.
+    /// Calls a function with the folded bytes of a text. It allocates only for characters outside of the table.
     static func withFolded<Result>(_ bytes: Bytes, _ options: PredicateOptions, _ body: (Bytes) -> Result) -> Result {
         let isPlain = options.isEmpty || !options.contains(.caseInsensitive) && isASCII(bytes)
         if isPlain || bytes.isEmpty { return body(bytes) }
@@ -78,7 +78,7 @@ enum PredicateFolding {
         return seen & 0x8080_8080_8080_8080 == 0
     }
 
-    /// Whether the text from an offset on begins with a mark that belongs to the letter before it.
+    /// Whether the character at an offset is a combining mark of the preceding letter.
     static func startsWithMark(_ bytes: Bytes, from offset: Int) -> Bool {
         guard offset < bytes.count, bytes[offset] >= 0x80 else { return false }
         var decoder = UTF8()
@@ -87,7 +87,7 @@ enum PredicateFolding {
         return scalar.properties.canonicalCombiningClass != .notReordered
     }
 
-    /// The accents of Latin, Greek and Cyrillic; the marks of other scripts are letters of their own right.
+    /// The accents of Latin, Greek and Cyrillic; marks of other scripts are significant.
     private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0300...0x036F, 0x0483...0x0487, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true

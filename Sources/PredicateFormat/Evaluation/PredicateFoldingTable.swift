@@ -1,13 +1,12 @@
 import Synchronization
 
-/// A cache of the folded forms of common characters, so that folding a text looks up and copies bytes. Text that is not
-/// ASCII is folded in an eighth of the time that decomposition takes.
+/// A cache of the folded forms of common characters. With it the folding of non-ASCII text takes an eighth of the time
+/// that decomposition takes.
 enum PredicateFoldingTable {
-    /// For each combination of options, for each slot: 0 if the character has not been folded yet, else the bytes of
-    /// its form from the lowest on, with their number plus one in the highest; `slow` for a character without such a
-    /// form.
+    /// For each combination of options and each slot: 0 if the character has not been folded yet, else the bytes of its
+    /// form from the lowest on, with their count plus one in the highest; `slow` for a character without such a form.
     ///
-    /// Threads share it; its elements are atomic, and all threads would write the same.
+    /// Threads share the table. Its elements are atomic, and all threads store the same value.
     private nonisolated(unsafe) static let forms: UnsafeMutablePointer<Atomic<UInt64>> = {
         let forms = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: 4 * count)
         for index in 0..<4 * count { (forms + index).initialize(to: Atomic(0)) }
@@ -28,11 +27,11 @@ enum PredicateFoldingTable {
         }
     }
 
-    /// How many bytes the folded form of a text may take.
+    /// An upper bound for the bytes of a folded text.
     static func capacity(_ count: Int) -> Int { 3 * count + 8 }
 
-    /// Folds a text; the folded bytes' number, or nil when it has characters that are not in the table, or whose form
-    /// depends on those beside them.
+    /// Folds a text. Returns the number of bytes, or nil when a character is not in the table or its form depends on
+    /// its neighbours.
     static func fold(
         _ text: UnsafeBufferPointer<UInt8>, _ options: PredicateOptions, into result: UnsafeMutableBufferPointer<UInt8>
     ) -> Int? {
@@ -71,11 +70,11 @@ enum PredicateFoldingTable {
         return to
     }
 
-    /// A character's form as the table has it.
+    /// The table's entry for a character.
     private static func form(_ value: UInt32, _ options: PredicateOptions) -> UInt64 {
         guard let scalar = Unicode.Scalar(value) else { return slow }
         let bytes = PredicateFolding.folded(String(scalar), options)
-        // A mark that stays may have to change places with others. Longer forms would exceed `capacity`.
+        // Marks may be reordered, and longer forms would exceed `capacity`.
         let isStarter = scalar.properties.canonicalCombiningClass == .notReordered
         guard isStarter || bytes.isEmpty, bytes.count < 8, bytes.count <= 3 * UTF8.width(scalar) else { return slow }
         var form = UInt64(bytes.count + 1) << 56

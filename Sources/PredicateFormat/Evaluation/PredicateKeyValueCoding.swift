@@ -1,7 +1,7 @@
 public import PropertyList
 
-/// Key-value coding over property-list values, as Foundation does it: a key asked of a collection is asked of each
-/// element, and a collection operator takes the rest of the path for itself.
+/// Key-value coding over property-list values, with Foundation's semantics: a key of a collection applies to each
+/// element, and a collection operator applies to the rest of the path.
 @usableFromInline
 enum PredicateKeyValueCoding {
     /// The collection operators.
@@ -10,7 +10,7 @@ enum PredicateKeyValueCoding {
         "@distinctUnionOfArrays",
     ]
 
-    /// Nested collections deeper than this have no values: the walk is recursive.
+    /// Collections nested deeper than this have no values, because the traversal is recursive.
     private static let depthLimit = 256
 
     /// Follows keys from a value.
@@ -99,7 +99,7 @@ enum PredicateKeyValueCoding {
         }
     }
 
-    /// The sum of the numbers among the values; 0 of none.
+    /// The sum of the numbers among the values; 0 for none.
     static func sum(_ values: some Sequence<PropertyListValue>) -> PropertyListValue? {
         var total = PredicateNumber.integer(0)
         for number in values.lazy.compactMap({ PredicateNumber($0) }) {
@@ -109,7 +109,7 @@ enum PredicateKeyValueCoding {
         return total.value
     }
 
-    /// The mean of the numbers among the values, a real; nil of none.
+    /// The mean of the numbers among the values, a real; nil for none.
     static func average(_ values: some Sequence<PropertyListValue>) -> PropertyListValue? {
         let numbers = values.compactMap { PredicateNumber($0) }
         guard !numbers.isEmpty, let total = sum(numbers.map(\.value)).flatMap({ PredicateNumber($0) }) else {
@@ -118,7 +118,7 @@ enum PredicateKeyValueCoding {
         return .real(total.asDouble / Double(numbers.count))
     }
 
-    /// The least or the greatest of the values that have an order with the first of them.
+    /// The least or the greatest of the values that are comparable with the first one.
     static func extreme(_ values: some Sequence<PropertyListValue>, _ wanted: PredicateOperator) -> PropertyListValue? {
         var best: PropertyListValue?
         for value in values {
@@ -138,7 +138,7 @@ enum PredicateKeyValueCoding {
 }
 
 extension PropertyListValue {
-    /// The elements of a collection, as `ANY` and `IN` see it: of a dictionary its values. Nil for anything else.
+    /// The elements of a collection for `ANY` and `IN`; a dictionary's are its values. Nil for other values.
     package var predicateElements: [PropertyListValue]? {
         switch self {
         case .array(let elements), .set(let elements): elements

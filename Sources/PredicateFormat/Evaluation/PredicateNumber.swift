@@ -1,6 +1,6 @@
 package import PropertyList
 
-/// A number of any kind, compared and computed without loss: true is 1, an integer is never rounded to a real.
+/// A number of any kind with exact comparison and arithmetic: true is 1, and an integer is never rounded to a real.
 package enum PredicateNumber {
     case integer(Int128)
     case real(Double)
@@ -16,7 +16,7 @@ package enum PredicateNumber {
         }
     }
 
-    /// As a property-list value, an integer in the narrowest kind.
+    /// The number as a property-list value; an integer has the narrowest kind.
     var value: PropertyListValue {
         switch self {
         case .integer(let number): Int64(exactly: number).map { .integer($0) } ?? .wideInteger(number)
@@ -31,13 +31,13 @@ package enum PredicateNumber {
         }
     }
 
-    /// Without what is behind the point; nil for a real that no integer of 128 bits comes close to.
+    /// The integral part; nil for a real outside the range of 128-bit integers.
     var truncated: PredicateNumber? {
         guard case .real(let number) = self else { return self }
         return Int128(exactly: number.rounded(.towardZero)).map { .integer($0) }
     }
 
-    /// Below 0, 0 or above 0 as the first is less, equal or greater; nil when one is not a number.
+    /// Negative, zero or positive when the first is less, equal or greater; nil when one is not a number.
     static func order(_ first: PredicateNumber, _ second: PredicateNumber) -> Int? {
         switch (first, second) {
         case (.integer(let a), .integer(let b)):

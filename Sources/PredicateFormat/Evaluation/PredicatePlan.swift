@@ -1,15 +1,15 @@
 import PropertyList
 
-/// A tree made ready for judging: constants are on the right and prepared as tests, expressions compiled once.
+/// A tree prepared for evaluation: constants are on the right, as tests, and expressions are compiled once.
 @usableFromInline
 package indirect enum PredicatePlan: Sendable {
     case constant(Bool)
     case all([PredicatePlan])
     case any([PredicatePlan])
     case not(PredicatePlan)
-    /// An expression and what a constant makes of its value.
+    /// An expression and the test of its value.
     case test(FormatExpression, PredicateComparison.Modifier, PredicateConstantTest)
-    /// Both sides depend on the judged object.
+    /// Both sides depend on the object.
     case comparison(PredicateComparison)
 
     @usableFromInline
@@ -42,7 +42,7 @@ package indirect enum PredicatePlan: Sendable {
         self = .comparison(comparison)
     }
 
-    /// The tree that says the same, for people: constants are on its right.
+    /// The equivalent tree for display, with constants on the right.
     package var node: PredicateNode {
         switch self {
         case .constant(let verdict): .constant(verdict)

@@ -1,8 +1,8 @@
 import PropertyList
 
-/// What a predicate's functions tell of several numbers; other values among them do not count.
+/// Statistical functions over the numbers among some values; other values are ignored.
 enum PredicateStatistics {
-    /// The number in the middle, or the mean of the two there; nil of none.
+    /// The median; for an even count the mean of the two middle numbers. Nil for none.
     static func median(_ values: [PropertyListValue]) -> PropertyListValue? {
         let numbers = values.compactMap { PredicateNumber($0) }.sorted { $0.asDouble < $1.asDouble }
         guard !numbers.isEmpty else { return nil }
@@ -11,7 +11,7 @@ enum PredicateStatistics {
         return PredicateKeyValueCoding.average([numbers[middle - 1].value, numbers[middle].value])
     }
 
-    /// The standard deviation of the numbers as a whole population, a real; nil of none.
+    /// The population standard deviation, a real; nil for none.
     static func standardDeviation(_ values: [PropertyListValue]) -> PropertyListValue? {
         let numbers = values.compactMap { PredicateNumber($0)?.asDouble }
         guard !numbers.isEmpty else { return nil }
@@ -20,7 +20,7 @@ enum PredicateStatistics {
         return .real((squares / Double(numbers.count)).squareRoot())
     }
 
-    /// The values that are there most often, in the order of their first places; nil of none.
+    /// The most frequent values, in the order of their first occurrence; nil for none.
     static func mode(_ values: [PropertyListValue]) -> PropertyListValue? {
         var counts: [PropertyListValue: Int] = [:]
         for value in values { counts[value, default: 0] += 1 }

@@ -1,5 +1,5 @@
-/// Divides characters into equivalence classes, which a program cannot tell apart. A character is classified when it is
-/// first seen.
+/// Divides characters into equivalence classes that a program cannot distinguish. A character is classified on its
+/// first occurrence.
 struct PatternAlphabet {
     /// Properties of a class that assertions depend on.
     struct Facts: OptionSet {
@@ -11,7 +11,7 @@ struct PatternAlphabet {
         static let lineFeed = Facts(rawValue: 16)
     }
 
-    /// The class of characters that have not been seen yet.
+    /// The class of characters not classified yet.
     static let unknown: UInt16 = 0
     /// The class of the text's end.
     static let end: UInt16 = 1
@@ -23,12 +23,11 @@ struct PatternAlphabet {
     private let program: PatternProgram
     private var expressions: [String: Regex<AnyRegexOutput>] = [:]
     private let width: Int
-    /// For each class a bit for each set that contains it, then its facts.
+    /// For each class one bit for each set that contains it, followed by its facts.
     private var members: [UInt64] = []
     private(set) var facts: [Facts] = []
     private var numbers: [[UInt64]: UInt16] = [:]
-    /// By the upper bits of a scalar the page of its class. The first page is that of ASCII; the second is empty and
-    /// shared.
+    /// The page of a scalar's class, by the scalar's upper bits. Page 0 is ASCII; page 1 is empty and shared.
     private(set) var pageNumbers: [UInt16] = []
     private(set) var pages: [UInt16] = []
 
@@ -50,18 +49,16 @@ struct PatternAlphabet {
     }
 
     /// Whether a class belongs to the set at an index.
-    @inline(__always)
     func takes(_ number: Int, _ set: Int) -> Bool {
         members[number * width + set / 64] >> UInt64(set % 64) & 1 != 0
     }
 
-    /// A character's class if it has been seen.
-    @inline(__always)
+    /// A character's class, if it is classified.
     func known(_ scalar: UInt32) -> UInt16 {
         pages[Int(pageNumbers[Int(scalar / 256)]) * Self.pageSize + Int(scalar % 256)]
     }
 
-    /// A character's class; nil if there are too many classes.
+    /// A character's class; nil when there are too many classes.
     mutating func number(of scalar: UInt32) -> UInt16? {
         let known = known(scalar)
         if known != Self.unknown { return known }
@@ -101,7 +98,7 @@ struct PatternAlphabet {
         if program.hasWords {
             let properties = scalar.properties
             let category = properties.generalCategory
-            // As ICU has it, what combines with a character belongs to it.
+            // As in ICU, a combining character belongs to its base.
             if properties.isGraphemeExtend || category == .format { facts.insert(.combining) }
             if properties.isAlphabetic || properties.numericType == .decimal || category == .connectorPunctuation {
                 facts.insert(.word)

@@ -1,8 +1,8 @@
-/// The cache of a deterministic automaton: its states so far and their transitions, in bounded memory.
+/// A lazily built deterministic automaton: its states and transitions so far, in bounded memory.
 ///
 /// A state is a set of states of the nondeterministic automaton, and a row of the table.
 struct PatternAutomaton {
-    /// Values of the table that are no rows.
+    /// Table values that are no rows.
     enum Verdict {
         static let unknown: UInt32 = 0
         static let fails: UInt32 = 1
@@ -11,7 +11,7 @@ struct PatternAutomaton {
         static let rows: UInt32 = 4
     }
 
-    /// For each state the transitions by class of characters. A row is the index of its first element.
+    /// Each state's transitions by character class. A row number is the index of its first element.
     private(set) var table: [UInt32] = []
     private var stride: Int
     private var stateSets: [PatternStepper.StateSet] = []
@@ -21,14 +21,14 @@ struct PatternAutomaton {
 
     var count: Int { stateSets.count }
 
-    /// `memory` is about how many bytes the states may take.
+    /// `memory` is the approximate limit of the states, in bytes.
     init(memory: Int) {
         self.memory = memory
         stride = 16
         clear(classes: 0)
     }
 
-    /// Removes all states, and makes rows at least as wide as a number of classes.
+    /// Removes all states. New rows have at least `classes` elements.
     mutating func clear(classes: Int) {
         while stride < classes { stride *= 2 }
         table = [UInt32](repeating: Verdict.unknown, count: stride)
@@ -41,7 +41,7 @@ struct PatternAutomaton {
 
     func states(_ row: UInt32) -> PatternStepper.StateSet { stateSets[Int(row) / stride - 1] }
 
-    /// The row of a state, which is added if it is new; nil if the memory is full.
+    /// The row of a state, added if it is new; nil when the memory is full.
     mutating func row(_ states: PatternStepper.StateSet) -> UInt32? {
         if let known = rows[states] { return known }
         let cost = 4 * stride + 4 * states.count + 96

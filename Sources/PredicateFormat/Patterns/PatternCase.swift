@@ -1,4 +1,4 @@
-/// Characters that differ in case only, by Unicode's simple case folding.
+/// Case variants of characters, by Unicode's simple case folding.
 enum PatternCase {
     /// The character itself and its other cases.
     static func variants(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
@@ -20,10 +20,10 @@ enum PatternCase {
         return result
     }
 
-    /// The form that all cases of a character have in common.
+    /// The common form of all cases of a character.
     static func folded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         if scalar.value == 0x1E9E { return "ß" }
-        // The Turkish letters are cases of no other in simple folding.
+        // In simple folding the Turkish letters have no other case.
         if scalar.value == 0x130 || scalar.value == 0x131 { return scalar }
         let upper = single(scalar.properties.uppercaseMapping) ?? scalar
         return single(upper.properties.lowercaseMapping) ?? upper
@@ -34,7 +34,7 @@ enum PatternCase {
         return scalars.count == 1 ? scalars.first : nil
     }
 
-    /// By a folded character, the cases of it that neither its upper nor its title case is.
+    /// The cases that are neither upper nor title case, by folded character.
     private static let strays: [Unicode.Scalar: [Unicode.Scalar]] = {
         var strays: [Unicode.Scalar: [Unicode.Scalar]] = [:]
         let values: [UInt32] = [

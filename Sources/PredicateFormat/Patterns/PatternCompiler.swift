@@ -1,4 +1,4 @@
-/// Makes the steps of a regular expression.
+/// Compiles a regular expression to steps.
 struct PatternCompiler {
     private var steps: [PatternProgram.Step] = []
     private var sets: [PatternSet] = []
@@ -8,8 +8,8 @@ struct PatternCompiler {
 
     private static let stepLimit = 20_000
 
-    /// The programs that a text has to agree with, all of them. The lookaheads that an expression begins with have
-    /// programs of their own, because an automaton of states cannot follow them and the rest at once.
+    /// The programs that a text must all match. Leading lookaheads are programs of their own, because one deterministic
+    /// automaton cannot run them beside the rest.
     static func compile(_ text: String, ignoringCase: Bool) throws(PredicatePattern.Failure) -> [PatternProgram] {
         var (rest, lookaheads) = (try PatternParser.parse(text, ignoringCase: ignoringCase), [PatternNode]())
         if case .alternatives(let nodes) = rest, nodes.count == 1 {
@@ -33,7 +33,7 @@ struct PatternCompiler {
             programs.append(try program(.sequence([node, anything]), isNegative: isNegative))
         }
         programs.append(try program(rest, isNegative: false))
-        // Literals decide sooner than states do.
+        // Programs with literals come first, because a literal search is cheaper.
         let quick = programs.filter { !$0.isNegative && !$0.literals.isEmpty }
         return quick + programs.filter { $0.isNegative || $0.literals.isEmpty }
     }
@@ -95,7 +95,7 @@ struct PatternCompiler {
         for exit in exits { steps[exit] = .split(exit + 1, steps.count) }
     }
 
-    /// A set's index; each set is kept once.
+    /// The index of a set, which is stored once.
     private mutating func index(of set: PatternSet) -> Int {
         if let known = indexes[set] { return known }
         sets.append(set)

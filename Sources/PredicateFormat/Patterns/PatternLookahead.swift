@@ -1,8 +1,8 @@
 import PropertyList
 
 /// Matches texts with a program that has lookaheads, backwards: for each offset, from the text's end to its start, it
-/// finds the steps from which the rest of the text matches. Each lookahead is decided once for an offset, so that the
-/// time is linear in the text's length.
+/// computes the steps from which the rest of the text matches. Each lookahead is decided once for an offset, so that
+/// the time is linear in the text's length.
 struct PatternLookahead {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -14,12 +14,12 @@ struct PatternLookahead {
     private let ranges: [Range<Int>]
     /// For each step the index of its range.
     private let owners: [Int]
-    /// For each step, whether the rest of the text matches from it: after the character at an offset, and before it.
+    /// Whether the rest of the text matches from a step, after and before the character at an offset.
     private var after: [Bool]
     private var here: [Bool]
     private var classes: [UInt16] = []
     private var wordsBefore: [Bool] = []
-    /// Steps followed so far, for tests of the work's bound.
+    /// The number of steps followed, which tests compare with a bound.
     private(set) var followed = 0
 
     init(_ program: PatternProgram) {
@@ -29,7 +29,7 @@ struct PatternLookahead {
         for (index, step) in program.steps.enumerated() {
             if case .ahead(_, let next) = step { ranges.append(index + 1..<next) }
         }
-        // An inner one begins behind its outer one.
+        // An inner lookahead begins after its outer one.
         ranges.reverse()
         ranges.append(0..<count)
         var owners = [Int](repeating: ranges.count - 1, count: count)
@@ -47,7 +47,7 @@ struct PatternLookahead {
         var offset = classes.count
         var pause = followed + Self.pace
         while true {
-            settle(offset, alphabet)
+            resolve(offset, alphabet)
             if offset == 0 { return here[0] }
             swap(&here, &after)
             offset -= 1
@@ -57,7 +57,7 @@ struct PatternLookahead {
         }
     }
 
-    /// The classes of the text's characters, and whether each follows a word.
+    /// Computes the classes of the text's characters, and whether each follows a word character.
     private mutating func classify(_ text: Bytes, _ alphabet: inout PatternAlphabet) -> Bool {
         var isCleared = false
         restart: while true {
@@ -83,16 +83,16 @@ struct PatternLookahead {
         }
     }
 
-    /// Finds from which steps the rest matches at an offset.
-    private mutating func settle(_ offset: Int, _ alphabet: PatternAlphabet) {
+    /// Computes the steps from which the rest matches at an offset.
+    private mutating func resolve(_ offset: Int, _ alphabet: PatternAlphabet) {
         for index in here.indices { here[index] = false }
         let isEnd = offset == classes.count
         for (number, range) in ranges.enumerated() {
             let isLookahead = number < ranges.count - 1
-            var isSettled = false
-            // A loop jumps back to a step that is settled later in the round; another round sees it.
-            while !isSettled {
-                isSettled = true
+            var isStable = false
+            // A loop jumps back to a step that is resolved later in the round, so another round follows.
+            while !isStable {
+                isStable = true
                 for step in range.reversed() where owners[step] == number && !here[step] {
                     followed += 1
                     let holds =
@@ -107,7 +107,7 @@ struct PatternLookahead {
                         }
                     guard holds else { continue }
                     here[step] = true
-                    if isLoop(step) { isSettled = false }
+                    if isLoop(step) { isStable = false }
                 }
             }
         }

@@ -1,16 +1,16 @@
-/// Matches texts with a compiled regular expression. It caches the states of its automata.
+/// Matches texts with a compiled regular expression, and caches the states of its automata.
 ///
 /// A matcher belongs to one thread at a time. The programs are shared; each thread of a scan makes a matcher of its
 /// own.
 final class PatternMatcher {
     private let runs: [PatternRun]
 
-    /// `memory` is about how many bytes the states of each program may take.
+    /// `memory` is the approximate limit of each program's states, in bytes.
     init(_ programs: [PatternProgram], memory: Int = 1 << 20) {
         runs = programs.map { PatternRun($0, memory: memory) }
     }
 
-    /// Steps of the programs followed so far, for tests of the work's bound.
+    /// The number of steps followed, which tests compare with a bound.
     var followed: Int { runs.reduce(0) { $0 + $1.followed } }
 
     /// How often caches were cleared, for tests.

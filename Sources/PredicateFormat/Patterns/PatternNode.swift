@@ -3,9 +3,9 @@ indirect enum PatternNode {
     case empty
     case characters(PatternSet)
     case sequence([PatternNode])
-    /// A group, of one alternative or several.
+    /// A group of one or more alternatives.
     case alternatives([PatternNode])
-    /// `most` is nil without an upper bound.
+    /// `most` is nil for no upper bound.
     case repetition(PatternNode, least: Int, most: Int?)
     case assertion(PatternAssertion)
     /// A lookahead.
@@ -23,7 +23,7 @@ enum PatternAssertion {
     case start
     /// `\z`
     case end
-    /// `$`, `\Z`: the end, or before the line end that is the text's last character.
+    /// `$`, `\Z`: the end, or before a final line end.
     case lastEnd
     /// `\b`
     case word

@@ -1,6 +1,6 @@
-/// Sets of characters: escapes and bracketed classes.
+/// Parses sets of characters: escapes and bracketed classes.
 extension PatternParser {
-    /// An escape that stands for one character or for a set of them, from its backslash.
+    /// Parses an escape for a character or a set, from its backslash.
     mutating func escapedCharacter() throws(PredicatePattern.Failure) -> PatternSet {
         let start = position
         let set = escapedSet()
@@ -10,7 +10,7 @@ extension PatternParser {
         return try expression(start)
     }
 
-    /// A class, from its `[`.
+    /// Parses a class, from its `[`.
     mutating func bracketed() throws(PredicatePattern.Failure) -> PatternSet {
         let start = position
         if let set = bracketedSet() { return set }
@@ -19,7 +19,7 @@ extension PatternParser {
         return try expression(start)
     }
 
-    /// The text since `start` as an expression that the standard library evaluates.
+    /// The text from `start` on as an expression that the standard library evaluates.
     private func expression(_ start: Int) throws(PredicatePattern.Failure) -> PatternSet {
         var source = ""
         source.unicodeScalars.append(contentsOf: text[start..<position])
@@ -29,7 +29,7 @@ extension PatternParser {
 
     // MARK: Escapes
 
-    /// An escape without regard to case, from its backslash; nil for one that is not known here.
+    /// Parses an escape, from its backslash, without case variants; nil for an unknown one.
     private mutating func escapedSet() -> PatternSet? {
         position += 1
         guard let scalar = next else { return nil }
@@ -59,7 +59,7 @@ extension PatternParser {
         }
     }
 
-    /// Behind `\p` or `\P`.
+    /// Parses a property, after `\p` or `\P`.
     private mutating func property() -> PatternSet? {
         let isInverted = text[position - 1] == "P"
         let start = position
@@ -101,7 +101,7 @@ extension PatternParser {
 
     // MARK: Classes
 
-    /// The set of a class, from its `[`; nil when something in it is not known here.
+    /// Parses the set of a class, from its `[`; nil when it has an unknown part.
     private mutating func bracketedSet() -> PatternSet? {
         position += 1
         let isInverted = take("^")
@@ -109,7 +109,7 @@ extension PatternParser {
         var pending: Unicode.Scalar?
         var items: [PatternSet] = []
         var isFirst = true
-        // As ICU does, other cases join each operand before it is inverted or combined.
+        // As in ICU, case variants are added to each operand before it is inverted or combined.
         func operand(_ items: [PatternSet]) -> PatternSet {
             let set = items.count == 1 ? items[0] : .union(items)
             return ignoresCase && !set.isCaseless ? .anyCase(set) : set
@@ -148,7 +148,7 @@ extension PatternParser {
         return nil
     }
 
-    /// A character, a range, an escape or a class inside of a class.
+    /// Parses a character, a range, an escape or a class within a class.
     private mutating func classItem() -> PatternSet? {
         guard let scalar = next else { return nil }
         if scalar == "[" {
@@ -171,7 +171,7 @@ extension PatternParser {
         return .scalar(scalar)
     }
 
-    /// `[:alpha:]` inside of a class, from its `[`.
+    /// Parses `[:alpha:]` within a class, from its `[`.
     private mutating func named() -> PatternSet? {
         let start = position
         skip(past: "]")
@@ -199,7 +199,7 @@ extension PatternParser {
 }
 
 extension PatternSet {
-    /// Whether other cases of the set's characters belong to it anyway.
+    /// Whether the set contains all cases of its characters.
     fileprivate var isCaseless: Bool {
         switch self {
         case .digit, .word, .space, .lineEnd: true

@@ -1,4 +1,4 @@
-/// Reads a regular expression whose syntax the standard library has checked.
+/// Parses a regular expression whose syntax the standard library has checked.
 struct PatternParser {
     let text: [Unicode.Scalar]
     var position = 0
@@ -31,7 +31,7 @@ struct PatternParser {
         return true
     }
 
-    /// Up to and with a character.
+    /// Skips to the position after a character.
     mutating func skip(past end: Unicode.Scalar) {
         while let scalar = next {
             position += 1
@@ -61,12 +61,12 @@ struct PatternParser {
         let node = try atom()
         guard let (least, most) = quantifier() else { return node }
         if take("+") { throw refusal("possessive quantifiers") }
-        _ = take("?")  // A lazy one matches the same whole texts.
+        _ = take("?")  // A lazy quantifier matches the same whole texts.
         if case .empty = node { return node }
         return .repetition(node, least: least, most: most)
     }
 
-    /// The quantifier behind an atom; nil when there is none.
+    /// Parses the quantifier after an atom; nil when there is none.
     private mutating func quantifier() -> (least: Int, most: Int?)? {
         if take("*") { return (0, nil) }
         if take("+") { return (1, nil) }
@@ -145,7 +145,7 @@ struct PatternParser {
         return if let isNegative { .ahead(node, isNegative: isNegative) } else { node }
     }
 
-    /// `(?i)` until the group's end, `(?i:…)` for a group of its own; false for the first.
+    /// Parses flags; false for `(?i)`, which applies until the end of the group, true for `(?i:…)`.
     private mutating func flags() throws(PredicatePattern.Failure) -> Bool {
         var isOn = true
         while let flag = next {
@@ -162,7 +162,7 @@ struct PatternParser {
         return false
     }
 
-    /// An escape, from its backslash.
+    /// Parses an escape, from its backslash.
     private mutating func escape() throws(PredicatePattern.Failure) -> PatternNode {
         let start = position
         position += 1

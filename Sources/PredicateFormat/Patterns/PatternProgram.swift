@@ -1,4 +1,4 @@
-/// A regular expression as the steps of an automaton. It never changes, and all threads may share it.
+/// A regular expression as the steps of an automaton. It is immutable and shared by all threads.
 struct PatternProgram: Sendable {
     enum Step: Sendable {
         /// A character of the set at this index.
@@ -6,16 +6,16 @@ struct PatternProgram: Sendable {
         case split(Int, Int)
         case jump(Int)
         case assert(PatternAssertion)
-        /// The expression from the next step on has to match here, or must not; then it goes on at `next`.
+        /// The lookahead from the next step on must match here, or must not; the program continues at `next`.
         case ahead(isNegative: Bool, next: Int)
-        /// The end of the expression, or of what an `ahead` asks for.
+        /// The end of the expression or of a lookahead.
         case match
     }
 
     let steps: [Step]
     let sets: [PatternSet]
     let literals: PatternLiterals
-    /// Whether texts must not match.
+    /// Whether a text must not match.
     let isNegative: Bool
     let hasStart: Bool
     let hasLastEnd: Bool

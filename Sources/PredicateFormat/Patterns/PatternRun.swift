@@ -2,10 +2,9 @@ import PropertyList
 
 /// Matches texts with one program.
 ///
-/// The literals that a match must contain are searched first. Then a deterministic automaton reads the text; its states
-/// are made when they are first needed. A full cache of states is cleared. If that happens too often for the bytes
-/// read, the nondeterministic automaton is stepped for a while instead. Either way the time is linear in the text's
-/// length.
+/// It searches the required literals first. Then it runs the deterministic automaton, whose states are built lazily in
+/// a bounded cache. If the cache is cleared too often for the bytes read, it steps the nondeterministic automaton for a
+/// while. The time is linear in the text's length in both cases.
 final class PatternRun {
     typealias Bytes = UnsafeBufferPointer<UInt8>
     private typealias Verdict = PatternAutomaton.Verdict
@@ -16,23 +15,23 @@ final class PatternRun {
     private var automaton: PatternAutomaton
     private var lookahead: PatternLookahead?
     private let start: PatternStepper.StateSet
-    /// The row of the first state; nil while the cache does not have it.
+    /// The row of the first state; nil while it is not in the cache.
     private var startRow: UInt32?
     private var next: PatternStepper.StateSet = []
     /// Bytes read since the cache was cleared.
     private var bytesRead = 0
-    /// Bytes left to read by stepping before states are made again.
+    /// Bytes left to step before states are built again.
     private var bytesToStep = 0
     private(set) var clearings = 0
 
-    /// Making a state pays if at least this many bytes are read for it.
+    /// A state must be used for at least this many bytes to pay for its construction.
     private static let bytesOfState = 10
     private static let steppedBytes = 1 << 16
-    /// Bytes read, and steps followed, between two checks for an interruption.
+    /// Bytes and steps between two checks for an interruption.
     private static let pace = 1 << 14
     private var followedAtPace = 0
 
-    /// `memory` is about how many bytes the states may take.
+    /// `memory` is the approximate limit of the states, in bytes.
     init(_ program: PatternProgram, memory: Int) {
         self.program = program
         alphabet = PatternAlphabet(program)
@@ -44,7 +43,7 @@ final class PatternRun {
         if program.hasLookahead { lookahead = PatternLookahead(program) }
     }
 
-    /// Steps of the program followed so far, for tests of the work's bound.
+    /// The number of steps followed, which tests compare with a bound.
     var followed: Int { stepper.followed + (lookahead?.followed ?? 0) }
 
     /// Whether the whole text matches; for a negative program, whether it does not.
@@ -111,8 +110,8 @@ final class PatternRun {
         }
     }
 
-    /// Makes the transition from a row for the character at an offset, or for the text's end. The row may move, when
-    /// the cache is cleared for it. Nil when states do not pay.
+    /// Adds the transition from a row for the character at an offset, or for the text's end. The row changes when the
+    /// cache is cleared. Nil when states do not pay.
     private func follow(_ text: Bytes, _ offset: Int, _ row: inout UInt32) -> UInt32? {
         let states = automaton.states(row)
         guard offset < text.count else {
@@ -139,14 +138,14 @@ final class PatternRun {
         return clear() ? makeRow(next) : nil
     }
 
-    /// The row of a state. An empty cache always has room for one.
+    /// The row of a state, added if it is new. An empty cache has room for one.
     private func makeRow(_ states: PatternStepper.StateSet) -> UInt32 {
         if let row = automaton.row(states) { return row }
         forget()
         return automaton.row(states) ?? 0
     }
 
-    /// A character's class; nil if the alphabet was full and has been cleared, and the states with it.
+    /// A character's class; nil when the alphabet was full and was cleared together with the states.
     private func number(of scalar: UInt32) -> UInt16? {
         if let number = alphabet.number(of: scalar) { return number }
         alphabet.clear()
@@ -154,7 +153,7 @@ final class PatternRun {
         return nil
     }
 
-    /// Clears the states; false if there were too many of them for the bytes read.
+    /// Clears the states; false when there were too many for the bytes read.
     private func clear() -> Bool {
         let pays = bytesRead >= Self.bytesOfState * automaton.count
         forget()
@@ -169,7 +168,7 @@ final class PatternRun {
         clearings += 1
     }
 
-    /// Whether the match is to be given up, checked after some work.
+    /// Whether the match is interrupted, checked after some work.
     private var isStopped: Bool {
         guard stepper.followed - followedAtPace > Self.pace else { return false }
         followedAtPace = stepper.followed

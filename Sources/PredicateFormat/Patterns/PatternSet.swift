@@ -1,4 +1,4 @@
-/// The characters that one place of a regular expression takes, as ICU has them.
+/// The characters that match at one position of a regular expression, with ICU's semantics.
 indirect enum PatternSet: Hashable, Sendable {
     case range(UInt32, UInt32)
     case digit
@@ -10,16 +10,16 @@ indirect enum PatternSet: Hashable, Sendable {
     case difference(PatternSet, PatternSet)
     case symmetricDifference(PatternSet, PatternSet)
     case inverted(PatternSet)
-    /// Every case of what the other one takes.
+    /// Every case of the other set's characters.
     case anyCase(PatternSet)
-    /// An expression of one character that the standard library evaluates: `\p{Greek}`, `[[:alpha:]]`.
+    /// A one-character expression that the standard library evaluates: `\p{Greek}`, `[[:alpha:]]`.
     case expression(String)
 
     static let any = PatternSet.range(0, 0x10FFFF)
 
     static func scalar(_ scalar: Unicode.Scalar) -> PatternSet { .range(scalar.value, scalar.value) }
 
-    /// Whether the set takes a character. `expressions` evaluates an expression of one character.
+    /// Whether the set contains a character. `expressions` evaluates a one-character expression.
     func takes(_ scalar: Unicode.Scalar, _ expressions: (String, Unicode.Scalar) -> Bool) -> Bool {
         switch self {
         case .range(let first, let last): first <= scalar.value && scalar.value <= last
@@ -37,7 +37,7 @@ indirect enum PatternSet: Hashable, Sendable {
         }
     }
 
-    /// The only character that the set takes; nil when there are several.
+    /// The only character of the set; nil when there are several.
     var only: Unicode.Scalar? {
         guard case .range(let first, let last) = self, first == last else { return nil }
         return Unicode.Scalar(first)
@@ -50,7 +50,7 @@ indirect enum PatternSet: Hashable, Sendable {
         }
     }
 
-    /// What `\w` takes.
+    /// Whether `\w` matches a character.
     private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark, .decimalNumber, .connectorPunctuation: true

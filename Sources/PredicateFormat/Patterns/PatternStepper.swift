@@ -1,14 +1,14 @@
-/// Steps the nondeterministic automaton of a program: all its states at once, so that a character takes at most a time
-/// in proportion to the program's length. Programs with lookaheads are left to `PatternLookahead`.
+/// Steps the nondeterministic automaton of a program with all its states at once: a character takes at most time
+/// proportional to the program's length. Programs with lookaheads belong to `PatternLookahead`.
 struct PatternStepper {
     /// States before a character, in any order: `step << 3 | rest`. The last element is `Flags`.
     typealias StateSet = [UInt32]
 
-    /// What the rest of the text must be, after `$` has matched before a line end.
+    /// The text required after `$` has matched before a line end.
     private enum Rest: UInt32 {
         case any, lineEnd, returnAndFeed, lineFeed, nothing
 
-        /// The same behind a character; nil if the rest cannot begin with it.
+        /// The requirement after a character; nil when the character violates it.
         func after(_ facts: PatternAlphabet.Facts) -> Rest? {
             switch self {
             case .any: .any
@@ -26,12 +26,12 @@ struct PatternStepper {
     }
 
     private let program: PatternProgram
-    /// The round in which each state was reached last. A new round empties the set without clearing it.
+    /// The last round in which each state was reached. A new round empties the set without clearing it.
     private var reached: [UInt32]
     private var round: UInt32 = 0
     private var open: [UInt32] = []
     private var here: StateSet = []
-    /// Steps followed so far, for tests of the work's bound.
+    /// The number of steps followed, which tests compare with a bound.
     private(set) var followed = 0
 
     init(_ program: PatternProgram) {
@@ -59,7 +59,7 @@ struct PatternStepper {
         }
     }
 
-    /// The states behind a character of a class; only flags if there is none.
+    /// The states after a character of a class; only flags when there are none.
     mutating func step(_ states: StateSet, _ number: Int, _ alphabet: PatternAlphabet, into result: inout StateSet) {
         let facts = alphabet.facts[number]
         var here = moved()
@@ -78,7 +78,7 @@ struct PatternStepper {
         result.append(flags)
     }
 
-    /// The states, and those behind assertions that hold before a character.
+    /// Adds the states, and those after assertions that hold before a character.
     private mutating func resolve(
         _ states: StateSet, _ number: Int, _ facts: PatternAlphabet.Facts, _ result: inout StateSet
     ) {
@@ -91,7 +91,7 @@ struct PatternStepper {
         }
     }
 
-    /// Moves `here` out, so that a mutating method can fill it.
+    /// Moves `here` out so that a mutating method can fill it.
     private mutating func moved() -> StateSet {
         var states: StateSet = []
         swap(&states, &here)
@@ -105,7 +105,7 @@ struct PatternStepper {
         round = 1
     }
 
-    /// Adds the epsilon closure of a step. An assertion is a state of its own until the character behind it is known.
+    /// Adds the epsilon closure of a step. An assertion remains a state until the next character is known.
     private mutating func follow(
         _ step: UInt32, _ rest: Rest, _ states: inout StateSet, before number: Int? = nil,
         _ facts: PatternAlphabet.Facts = [], _ flags: UInt32 = 0

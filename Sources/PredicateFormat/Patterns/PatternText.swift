@@ -1,10 +1,9 @@
-/// Characters of a text in UTF-8.
+/// Decodes the characters of a text in UTF-8.
 enum PatternText {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// The character at an offset that does not begin with an ASCII byte, and its length in bytes. Bytes that are no
-    /// UTF-8 stand for U+FFFD, one at a time.
-    @inline(__always)
+    /// The character at an offset whose byte is not ASCII, and its length in bytes. An invalid byte stands for one
+    /// U+FFFD.
     static func scalar(_ text: Bytes, _ offset: Int) -> (value: UInt32, length: Int) {
         let lead = UInt32(text[offset])
         let left = text.count - offset
@@ -24,7 +23,6 @@ enum PatternText {
     }
 
     /// The character at any offset, and its length in bytes.
-    @inline(__always)
     static func anyScalar(_ text: Bytes, _ offset: Int) -> (value: UInt32, length: Int) {
         text[offset] < 0x80 ? (UInt32(text[offset]), 1) : scalar(text, offset)
     }

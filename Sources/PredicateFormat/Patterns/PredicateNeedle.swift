@@ -1,9 +1,9 @@
 import Glibc
 
-/// A constant text that others are compared with or searched for, prepared once.
+/// A constant text that other texts are compared with or searched for, prepared once.
 ///
-/// Judging a text allocates nothing: ASCII, and any text without options, is compared as it lies; other text is folded on
-/// the stack.
+/// Evaluation does not allocate: ASCII text, and any text without options, is compared in place, other text is folded
+/// on the stack.
 @usableFromInline
 package struct PredicateNeedle: Sendable {
     @usableFromInline package typealias Bytes = UnsafeBufferPointer<UInt8>
@@ -28,13 +28,14 @@ package struct PredicateNeedle: Sendable {
 
     // MARK: Comparing
 
-    /// Below 0, 0 or above 0 as the text is before, equal to or after this one, by bytes and so by Unicode scalars.
+    /// Negative, zero or positive when the text is before, equal to or after this one, by bytes and so by Unicode
+    /// scalars.
     @usableFromInline
     func order(of text: Bytes) -> Int {
         if options.isEmpty { return bytes.withUnsafeBufferPointer { Self.order(text, $0) } }
         switch plainOrder(of: text) {
         case .decided(let order): return order
-        // What is folded away may leave nothing behind the needle.
+        // The remainder may fold to nothing.
         case .begins where text[length] < 0x80: return 1
         case .begins, .open: break
         }
@@ -64,7 +65,7 @@ package struct PredicateNeedle: Sendable {
     @usableFromInline
     func ends(_ text: Bytes) -> Bool {
         if options.isEmpty { return text.count >= length && exactly(text, at: text.count - length) }
-        // ASCII is compared as it lies.
+        // Compares ASCII in place.
         for index in 1..<length + 1 {
             guard index <= text.count else { return false }
             let byte = text[text.count - index]
@@ -78,14 +79,13 @@ package struct PredicateNeedle: Sendable {
 
     private enum PlainOrder {
         case decided(Int)
-        /// The text begins with the needle and is longer.
+        /// The text has the needle as a proper prefix.
         case begins
-        /// Other characters than ASCII decide.
+        /// The result depends on characters outside of ASCII.
         case open
     }
 
-    /// Compares without folding as far as the text is ASCII, which is mostly as far as the first difference.
-    @inline(__always)
+    /// Compares without folding up to the first character outside of ASCII; most comparisons end before it.
     private func plainOrder(of text: Bytes) -> PlainOrder {
         bytes.withUnsafeBufferPointer { needle in
             let shared = min(text.count, needle.count)
@@ -102,12 +102,12 @@ package struct PredicateNeedle: Sendable {
 
     // MARK: Searching
 
-    /// Whether the text contains this one. An empty needle is in every text.
+    /// Whether the text contains the needle. An empty needle is in every text.
     @usableFromInline
     package func isContained(in text: Bytes) -> Bool {
         if length == 0 { return true }
         if let offset = search.firstOffset(in: text) {
-            // What follows an ASCII match may be an accent on its last letter.
+            // The next character may be an accent of the last letter.
             if options.isEmpty || offset + length == text.count || text[offset + length] < 0x80 { return true }
         } else if options.isEmpty || PredicateFolding.isASCII(text) {
             return false
@@ -115,7 +115,7 @@ package struct PredicateNeedle: Sendable {
         return folded(text) { isContained(inFolded: $0) }
     }
 
-    /// Whether a text that is folded already contains this one.
+    /// Whether a folded text contains the needle.
     @usableFromInline
     func isContained(inFolded text: Bytes) -> Bool {
         if length == 0 { return true }

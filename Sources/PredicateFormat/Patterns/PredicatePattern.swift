@@ -2,25 +2,25 @@ import Synchronization
 
 /// The right side of `MATCHES`: a regular expression that the whole text must match, compiled once.
 ///
-/// As ICU's do, it matches Unicode scalars, and `.` stands for one. With `[d]` both the text and the expression lose
-/// their accents. It is matched by an automaton, so that no expression of a script's can take time without end; what
-/// that cannot do (back-references, lookbehinds, atomic groups) is refused.
+/// As in ICU, it matches Unicode scalars, and `.` matches one. With `[d]` the accents of the text and the expression
+/// are removed. It runs as an automaton, so that its time is bounded; the features that an automaton lacks
+/// (back-references, lookbehinds, atomic groups) are refused.
 ///
-/// A pattern may be used by all threads. Each scan makes a matcher of its own with `makeMatcher()`; `matches(_:)` shares
-/// one behind a lock.
+/// All threads may use a pattern. Each scan makes its own matcher with `makeMatcher()`; `matches(_:)` uses a shared one
+/// behind a lock.
 @usableFromInline
 package final class PredicatePattern: Sendable {
     private let options: PredicateOptions
     private let programs: [PatternProgram]
     private let lock = Mutex(())
-    /// Used under the lock only.
+    /// Guarded by `lock`.
     private nonisolated(unsafe) let shared: PatternMatcher
 
-    /// Longer and deeper ones could exhaust the stack of the expression's parser.
+    /// Longer and deeper expressions could exhaust the stack of the parser.
     private static let lengthLimit = 4096
     private static let depthLimit = 50
 
-    /// Why a text is no regular expression.
+    /// The reason why a text is no regular expression.
     struct Failure: Error {
         let reason: String
     }
@@ -29,7 +29,7 @@ package final class PredicatePattern: Sendable {
         try Self.checkLimits(text)
         self.options = options.intersection(.diacriticInsensitive)
         let source = String(decoding: PredicateFolding.folded(text, self.options), as: UTF8.self)
-        // The standard library's parser says what is wrong with a text that is none.
+        // The standard library's parser describes syntax errors.
         do { _ = try Regex(source) } catch { throw Failure(reason: String(describing: error)) }
         let programs = try PatternCompiler.compile(source, ignoringCase: options.contains(.caseInsensitive))
         self.programs = programs
@@ -39,7 +39,7 @@ package final class PredicatePattern: Sendable {
     /// A matcher for one thread's scan.
     func makeMatcher() -> PatternMatcher { PatternMatcher(programs) }
 
-    /// Whether a text matches, by the matcher that all threads share.
+    /// Whether a text matches, by the shared matcher.
     @usableFromInline
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         lock.withLock { _ in matches(text, by: shared) }
@@ -55,7 +55,7 @@ package final class PredicatePattern: Sendable {
         var (depth, deepest, setOperators) = (0, 0, 0)
         var previous: UInt8 = 0
         for byte in text.utf8 {
-            // Each operator in a character class, as in [a-z&&[^x]], nests what is before it.
+            // Each operator in a character class, as in [a-z&&[^x]], nests its left operand.
             if byte == previous && "&-~".utf8.contains(byte) { setOperators += 1 }
             previous = byte
             switch byte {

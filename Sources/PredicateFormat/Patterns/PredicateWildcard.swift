@@ -1,8 +1,9 @@
-/// The right side of `LIKE`: `*` stands for any run of characters, `?` for one, a backslash takes the next as it is.
+/// The right side of `LIKE`: `*` matches any run of characters, `?` matches one, a backslash escapes the next
+/// character.
 ///
-/// A character is what a reader sees as one (an extended grapheme cluster). The pieces between the runs are searched one
-/// after the other in the text's bytes, without allocating, as long as its characters are plain (see
-/// `PlainCharacters`); other texts are divided into characters first. The time is at most the product of both lengths.
+/// A character is an extended grapheme cluster. For texts of plain characters (see `PlainCharacters`) the pieces
+/// between the runs are searched in the text's bytes, without allocation; other texts are divided into characters
+/// first. The time is at most the product of both lengths.
 @usableFromInline
 package struct PredicateWildcard: Sendable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
@@ -16,9 +17,9 @@ package struct PredicateWildcard: Sendable {
     private let options: PredicateOptions
     let units: [Unit]
     private let pieces: WildcardPieces
-    /// The longest literal, if texts are compared as they are: most texts do not contain it, and need no closer look.
+    /// The longest literal, if the comparison has no options. It rejects most texts before the full match.
     private let literal: ByteSearch?
-    /// The text that every match begins with, unfolded.
+    /// The common prefix of all matches, unfolded.
     let prefix: String
 
     init(_ pattern: String, _ options: PredicateOptions) {
@@ -61,7 +62,7 @@ package struct PredicateWildcard: Sendable {
         }
     }
 
-    /// Greedy matching that goes back to the latest run alone, which is enough for runs of anything.
+    /// Greedy matching that backtracks to the latest run only, which is sufficient for wildcards.
     func matches(characters text: Bytes) -> Bool {
         let characters = Array(String(decoding: text, as: UTF8.self))
         var (offset, unit) = (0, 0)

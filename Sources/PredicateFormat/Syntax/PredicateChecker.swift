@@ -1,17 +1,17 @@
 import PropertyList
 
-/// Finds comparisons that can hold for no value whatever, as far as kinds are known: what is not certain passes.
+/// Finds comparisons that no values can satisfy, as far as kinds are known. A comparison of unknown kinds passes.
 struct PredicateChecker {
     struct Problem {
         let code: FormatPredicateError.Code
         let message: String
-        /// Whether the right side is to blame rather than the left.
+        /// Whether the right side is the wrong one.
         let isRight: Bool
     }
 
     let kindOfField: (String) -> PredicateKind
 
-    /// The first such comparison of a tree, and what is wrong with it.
+    /// The first such comparison of a tree, and its problem.
     func firstProblem(in node: PredicateNode) -> (comparison: PredicateComparison, problem: Problem)? {
         switch node {
         case .constant:
@@ -123,7 +123,7 @@ struct PredicateChecker {
         }
     }
 
-    /// Two sides that can be neither equal nor in order.
+    /// The problem of two sides that are neither comparable nor ordered.
     private func pairProblem(
         _ word: String, _ first: FormatExpression, _ left: PredicateKind, _ second: FormatExpression,
         _ right: PredicateKind

@@ -1,4 +1,4 @@
-/// The words of the language, in any case.
+/// The keywords, which ignore case.
 enum PredicateKeyword: String, CaseIterable {
     case and = "AND"
     case or = "OR"
@@ -31,12 +31,12 @@ enum PredicateKeyword: String, CaseIterable {
         self.init(rawValue: word.uppercased())
     }
 
-    /// The words that stand between two operands.
+    /// The keywords between two operands.
     static let operators: [PredicateKeyword] = [
         .and, .or, .between, .in, .contains, .beginsWith, .endsWith, .like, .matches,
     ]
 
-    /// The comparison that the word stands for.
+    /// The comparison of the keyword.
     var comparison: PredicateOperator? {
         switch self {
         case .between: .between

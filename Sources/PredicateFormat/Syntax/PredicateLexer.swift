@@ -1,16 +1,16 @@
 import PropertyList
 import Wording
 
-/// Cuts format text into tokens.
+/// Divides format text into tokens.
 struct PredicateLexer {
     let source: String
     private let bytes: [UInt8]
     private var place = 0
 
-    /// Longer text is refused: what is that large belongs into variables.
+    /// The maximal length of the text; larger values are passed as variables.
     static let lengthLimit = 1 << 22
 
-    /// The signs, longer ones before their beginnings.
+    /// The signs, each before its own prefixes.
     private static let signs = [
         "==", "=>", "=<", "=", "!=", "!", "<=", "<>", "<", ">=", ">", "&&", "||", "**", "*", "+", "-", "/", "(", ")",
         "{",
@@ -84,7 +84,7 @@ struct PredicateLexer {
 
     // MARK: Names and signs
 
-    /// A name: letters, digits and underscores of any script, not beginning with a digit.
+    /// Reads a name: letters, digits and underscores of any script, not beginning with a digit.
     private mutating func word() -> String? {
         let start = place
         while let byte = byte() {
@@ -110,7 +110,7 @@ struct PredicateLexer {
             throw unknownSign(at: start)
         }
         place += sign.bytes.count
-        // `a === b` and `a =~ b` are no two operators.
+        // `a === b` and `a =~ b` are not pairs of operators.
         if let last = sign.bytes.last, "=<>&|".utf8.contains(last), let next = byte(), "=<>&|~".utf8.contains(next) {
             throw unknownSign(at: start)
         }
@@ -139,8 +139,7 @@ struct PredicateLexer {
 
     // MARK: Literals
 
-    /// A quoted text. A backslash before a letter that means nothing special stays, so that regular expressions can be
-    /// written as they are.
+    /// Reads a quoted text. A backslash before an ordinary letter is kept, so that regular expressions need no escapes.
     private mutating func string() throws(FormatPredicateError) -> String {
         let start = place
         let quote = bytes[place]

@@ -1,9 +1,9 @@
 import PropertyList
 import Wording
 
-/// Literals, key paths, functions and what stands in brackets and parentheses.
+/// Parses literals, key paths, functions, brackets and parentheses.
 extension PredicateParser {
-    /// An operand and the keys and brackets behind it.
+    /// Parses an operand and the keys and brackets after it.
     mutating func postfix() throws(FormatPredicateError) -> Parsed {
         var parsed = try primary()
         while true {
@@ -25,7 +25,7 @@ extension PredicateParser {
         }
     }
 
-    /// A key or a collection operator behind a point.
+    /// Parses a key or a collection operator after a point.
     private mutating func key() throws(FormatPredicateError) -> String {
         if token.isSign("@") {
             let start = token.start
@@ -166,14 +166,14 @@ extension PredicateParser {
             throw error("a value is missing before \(word); a field of that name is written #\(word)", at: start)
         }
         advance()
-        // SELF.name is the field itself.
+        // SELF.name is the field `name`.
         if keyword == .self, token.isSign("."), case .word(let name, _) = following.kind {
             noteField(name, at: following.start)
         }
         return Parsed(content: content, start: start, height: 1)
     }
 
-    /// `@sum.items.price`, which is `items.@sum.price`.
+    /// Parses `@sum.items.price`, which is `items.@sum.price`.
     private mutating func leadingOperator() throws(FormatPredicateError) -> Parsed {
         let start = token.start
         let name = try key()
@@ -187,7 +187,7 @@ extension PredicateParser {
         return Parsed(content: .expression(.keyPath(PredicateKeyPath(field, [name]))), start: start, height: 1)
     }
 
-    /// Expressions between commas up to a closing sign, and the height of the highest.
+    /// Parses expressions separated by commas up to a closing sign. Returns them and their greatest height.
     private mutating func list(
         until closing: String, from start: Int
     ) throws(FormatPredicateError) -> (elements: [FormatExpression], height: Int) {
@@ -221,7 +221,7 @@ extension PredicateParser {
 
     private mutating func call(_ name: String) throws(FormatPredicateError) -> Parsed {
         let start = token.start
-        // NOT(…) and `a AND(…)` are no calls: keywords come first.
+        // NOT(…) and `a AND(…)` are not calls: keywords take precedence.
         if PredicateKeyword(name) != nil {
             throw error("a value is missing before \(name); a field of that name is written #\(name)", at: start)
         }
@@ -245,7 +245,7 @@ extension PredicateParser {
         return try result(of: function, arguments, height: height + 1, at: start)
     }
 
-    /// `TERNARY(condition, first, second)`.
+    /// Parses `TERNARY(condition, first, second)`.
     private mutating func conditional() throws(FormatPredicateError) -> Parsed {
         let start = token.start
         advance()
@@ -262,7 +262,7 @@ extension PredicateParser {
             height: try checked(max(judged.height, height) + 1, at: start))
     }
 
-    /// `SUBQUERY(collection, $element, condition)`.
+    /// Parses `SUBQUERY(collection, $element, condition)`.
     private mutating func subquery() throws(FormatPredicateError) -> Parsed {
         let start = token.start
         advance()
@@ -289,7 +289,7 @@ extension PredicateParser {
             height: try checked(max(source.height, judged.height) + 1, at: start))
     }
 
-    /// A call, or its value when all arguments are known.
+    /// A call, or its value when all arguments are constants.
     private func result(
         of function: PredicateFunction, _ arguments: [FormatExpression], height: Int, at start: Int
     ) throws(FormatPredicateError) -> Parsed {

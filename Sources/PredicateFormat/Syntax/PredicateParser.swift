@@ -2,14 +2,15 @@ import CPlatform
 import PropertyList
 import Wording
 
-/// Makes a tree of tokens, by precedence climbing.
+/// Parses tokens into a tree, by precedence climbing.
 ///
-/// From the loosest: `OR`, `AND`, `NOT`, comparisons (which do not chain), `+ -`, `* /`, the sign, `**` (from the right),
-/// key paths and brackets. Conditions and values share parentheses, so one function reads both.
+/// In order of precedence, lowest first: `OR`, `AND`, `NOT`, comparisons (not associative), `+ -`, `* /`, the sign,
+/// `**` (right associative), key paths and brackets. Conditions and values share parentheses, so one function parses
+/// both.
 struct PredicateParser {
     typealias Level = PredicatePrinter.Level
 
-    /// A condition or a value, the bytes it spans, and how many levels deep it is.
+    /// A condition or a value, its range in bytes, and its height.
     struct Parsed {
         enum Content {
             case node(PredicateNode)
@@ -26,13 +27,14 @@ struct PredicateParser {
     private let tokens: [PredicateToken]
     private var index = 0
     private var depth = 0
-    /// What the `SUBQUERY`s around call their elements, innermost last.
+    /// The element names of the enclosing `SUBQUERY`s, innermost last.
     var elementNames: [String] = []
 
-    /// Where each field is named first, in bytes from 0.
+    /// The offset of each field's first occurrence, in bytes.
     private(set) var fieldOffsets: [String: Int] = [:]
 
-    /// How deep conditions and values may be nested, in the text and in the tree: every walk over a tree is recursive.
+    /// The maximal depth of conditions and values, in the text and in the tree, because every traversal of a tree is
+    /// recursive.
     static let depthLimit = 100
 
     init(_ source: String, variables: [String: PropertyListValue]) throws(FormatPredicateError) {
@@ -41,7 +43,7 @@ struct PredicateParser {
         tokens = try PredicateLexer.tokens(of: source)
     }
 
-    /// The whole text as a condition.
+    /// Parses the whole text as a condition.
     mutating func parse() throws(FormatPredicateError) -> PredicateNode {
         if token.kind == .end { throw error("the predicate is empty; TRUEPREDICATE holds for everything", at: 0) }
         let parsed = try parse(.or)
@@ -49,7 +51,7 @@ struct PredicateParser {
         return try condition(parsed)
     }
 
-    /// The whole text as a value.
+    /// Parses the whole text as a value.
     mutating func parseExpression() throws(FormatPredicateError) -> FormatExpression {
         if token.kind == .end { throw error("the expression is empty: name a field", at: 0) }
         let parsed = try parse(.or)
@@ -239,13 +241,13 @@ struct PredicateParser {
         let right = try parse(.sum)
         let second = try expression(right)
         let comparison = PredicateComparison(first, operation, second, options: options)
-        // ANY and its like look at the elements; they check for themselves.
+        // The elements of a modified comparison are checked at evaluation.
         if !isModified(before: left.start) { try check(comparison, at: left.start, right: right.start) }
         let height = try checked(max(left.height, right.height) + 1, at: place)
         return Parsed(content: .node(.comparison(comparison)), start: left.start, height: height)
     }
 
-    /// Whether a word such as `ANY` stands before an offset, parentheses aside.
+    /// Whether a modifier such as `ANY` precedes an offset, parentheses aside.
     private func isModified(before offset: Int) -> Bool {
         var position = min(index, tokens.count - 1)
         while position > 0 && tokens[position].start >= offset { position -= 1 }
@@ -253,7 +255,7 @@ struct PredicateParser {
         return tokens[position].end <= offset && tokens[position].keyword?.modifier != nil
     }
 
-    /// `[c]`, `[d]` or `[cd]` behind an operator.
+    /// Parses `[c]`, `[d]` or `[cd]` after an operator.
     private mutating func options() throws(FormatPredicateError) -> PredicateOptions {
         guard take("[") else { return [] }
         guard case .word(let letters, _) = token.kind else {
@@ -326,7 +328,7 @@ struct PredicateParser {
         }
     }
 
-    /// The error for a token behind a complete operand.
+    /// The error for a token after a complete operand.
     private func unexpectedOperator() -> FormatPredicateError {
         let offset = token.start
         switch token.kind {

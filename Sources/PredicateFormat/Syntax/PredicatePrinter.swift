@@ -3,7 +3,7 @@ import Wording
 
 /// Writes a tree as canonical format text: keywords in capitals, text in double quotes, parentheses where they are needed.
 struct PredicatePrinter {
-    /// How tightly an operator binds, the loosest first.
+    /// The precedence of an operator, lowest first.
     enum Level: Int, Comparable {
         case none, or, and, not, comparison, sum, product, negation, power, postfix
 
@@ -12,7 +12,7 @@ struct PredicatePrinter {
 
     private(set) var text = ""
 
-    /// Prints in parentheses when the surroundings bind at least as tightly.
+    /// Prints in parentheses if `needed`.
     private mutating func parenthesise(_ needed: Bool, _ body: (inout Self) -> Void) {
         if needed { text += "(" }
         body(&self)
@@ -128,7 +128,7 @@ struct PredicatePrinter {
         case .power: own = .power
         }
         parenthesise(level >= own) {
-            // A chain is read from the left, a chain of powers from the right.
+            // Chains are left associative, chains of powers right associative.
             $0.print(left, within: Level(rawValue: own.rawValue - (operation == .power ? 0 : 1)) ?? own)
             $0.text += " \(operation.rawValue) "
             $0.print(right, within: Level(rawValue: own.rawValue - (operation == .power ? 1 : 0)) ?? own)
@@ -174,7 +174,7 @@ struct PredicatePrinter {
         case .array(let elements), .set(let elements):
             commas(elements.map { .constant($0) }, open: "{", close: "}")
         case .dictionary(let fields):
-            // The language has no literal for it: this is for readers only.
+            // The language has no literal for this value; the text is for display only.
             text += "{"
             for (index, key) in fields.keys.sorted().enumerated() {
                 if index > 0 { text += ", " }
@@ -207,7 +207,7 @@ struct PredicatePrinter {
 }
 
 extension PropertyListDate {
-    /// The ISO 8601 text of a moment that it names exactly; nil for one between two seconds.
+    /// The ISO 8601 text of a date in whole seconds; nil for any other.
     var wholeSecondText: String? {
         secondsSinceReferenceDate == secondsSinceReferenceDate.rounded() ? iso8601Text : nil
     }

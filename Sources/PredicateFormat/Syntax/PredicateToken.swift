@@ -1,9 +1,9 @@
 import PropertyList
 
-/// A piece of format text and where it stands, in bytes from 0.
+/// A token and its range in bytes.
 struct PredicateToken {
     enum Kind: Equatable {
-        /// A name or a keyword; behind a `#`, a name for certain.
+        /// A name or a keyword; after a `#` always a name.
         case word(String, escaped: Bool)
         case variable(String)
         case string(String)
@@ -23,7 +23,7 @@ struct PredicateToken {
 
     func isSign(_ sign: String) -> Bool { kind == .sign(sign) }
 
-    /// As an error names it.
+    /// The token's name in error messages.
     var named: String {
         switch kind {
         case .word(let word, _): word

@@ -6,13 +6,13 @@ extension FormatExpression {
     /// - Parameters:
     ///   - format: the text, of at most 4 MiB and 100 levels.
     ///   - variables: the values of its `$variables`, by their names without the `$`.
-    /// - Throws: ``FormatPredicateError``: what is wrong with the text and where.
+    /// - Throws: ``FormatPredicateError`` with the problem and its position.
     public init(format: String, variables: [String: PropertyListValue] = [:]) throws(FormatPredicateError) {
         var parser = try PredicateParser(format, variables: variables)
         self = try parser.parseExpression()
     }
 
-    /// The first keys of its key paths, `SELF` not among them.
+    /// The first keys of its key paths without `SELF`.
     public var fields: Set<String> {
         FormatPredicate.fields(of: .comparison(PredicateComparison(self, .equal, .constant(.null))))
     }

@@ -1,14 +1,14 @@
 public import PropertyList
 
-/// A side of a comparison: a value, or how to come by one.
+/// One side of a comparison: a value or a computation.
 public indirect enum FormatExpression: Sendable, Hashable, CustomStringConvertible {
-    /// A literal, a variable's value, or what the parser computed from such; nil is `.null`.
+    /// A literal, a variable's value, or a folded constant; nil is `.null`.
     case constant(PropertyListValue)
     /// `name`, `SELF`, `tags.@count`.
     case keyPath(PredicateKeyPath)
-    /// A key path that starts at another expression: `rooms[0].name`.
+    /// A key path from another expression: `rooms[0].name`.
     case property(FormatExpression, [String])
-    /// `{a, b}` where an element is no constant.
+    /// `{a, b}` with an element that is not constant.
     case aggregate([FormatExpression])
     /// `-width`.
     case negated(FormatExpression)
@@ -22,7 +22,7 @@ public indirect enum FormatExpression: Sendable, Hashable, CustomStringConvertib
     case conditional(PredicateNode, FormatExpression, FormatExpression)
     /// `SUBQUERY(collection, $element, condition)`: the elements that satisfy the condition, as an array.
     case subquery(FormatExpression, element: String, PredicateNode)
-    /// The element that a `SUBQUERY` around judges, by the name it gave it.
+    /// The element of an enclosing `SUBQUERY`, by its name.
     case local(String)
 
     /// Canonical format text; see `FormatPredicate.format`.
@@ -33,7 +33,7 @@ public indirect enum FormatExpression: Sendable, Hashable, CustomStringConvertib
     }
 }
 
-/// What stands in the brackets behind a collection: `[0]`, `["key"]`, `[FIRST]`, `[LAST]`, `[SIZE]`.
+/// The index in brackets after a collection: `[0]`, `["key"]`, `[FIRST]`, `[LAST]`, `[SIZE]`.
 public indirect enum PredicateSubscript: Sendable, Hashable {
     /// A position from 0 in an array, or a key of a dictionary.
     case index(FormatExpression)

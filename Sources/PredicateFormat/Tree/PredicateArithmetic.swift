@@ -1,11 +1,11 @@
 import Glibc
 public import PropertyList
 
-/// What computes a value from two.
+/// A binary arithmetic operator.
 ///
-/// Integers stay exact up to 128 bits and turn into reals beyond; the quotient of two integers is the integer before its
-/// point. A date plus or minus seconds is a date, the difference of two dates is seconds. Anything else, a division by
-/// zero included, gives nil.
+/// Integers are exact up to 128 bits and become reals beyond. The quotient of two integers is truncated to an integer.
+/// A date plus or minus seconds is a date, the difference of two dates is seconds. Any other operation, including a
+/// division by zero, gives nil.
 public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
     /// The sum; a date and seconds make a date.
     case add = "+"
@@ -13,7 +13,7 @@ public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
     case subtract = "-"
     /// The product.
     case multiply = "*"
-    /// The quotient; of two integers the integer before its point.
+    /// The quotient; that of two integers is truncated.
     case divide = "/"
     /// The first to the power of the second.
     case power = "**"
@@ -53,7 +53,7 @@ public enum PredicateArithmetic: String, Sendable, Hashable, CaseIterable {
         return result.isFinite ? .real(result) : nil
     }
 
-    /// The exact result; nil when it has more than 128 bits or is no integer.
+    /// The exact result; nil when it exceeds 128 bits or is no integer.
     private func exact(_ left: Int128, _ right: Int128) -> Int128? {
         let result: (partialValue: Int128, overflow: Bool)
         switch self {

@@ -1,4 +1,4 @@
-/// Two expressions and what must hold between them: `ANY tags ==[c] "gift"`.
+/// A comparison of two expressions: `ANY tags ==[c] "gift"`.
 public struct PredicateComparison: Sendable, Hashable {
     /// How a collection on the left is judged.
     public enum Modifier: String, Sendable, Hashable, CaseIterable {
@@ -6,7 +6,7 @@ public struct PredicateComparison: Sendable, Hashable {
         case direct = ""
         /// At least one element; written `SOME` as well.
         case any = "ANY"
-        /// Every element, and so an empty collection too.
+        /// Every element; true for an empty collection.
         case all = "ALL"
         /// No element.
         case none = "NONE"
@@ -20,7 +20,7 @@ public struct PredicateComparison: Sendable, Hashable {
     public var operation: PredicateOperator
     /// How text is compared.
     public var options: PredicateOptions
-    /// The expression behind the operator.
+    /// The expression after the operator.
     public var right: FormatExpression
 
     /// A comparison of two expressions.

@@ -1,10 +1,10 @@
-public import PropertyList
+package import PropertyList
 
-/// A condition on one field that every matching object satisfies: what an index can narrow a search by.
-public struct PredicateConstraint: Sendable, Hashable {
-    /// How the field's value relates to constants. None of the constants is nil.
-    public enum Relation: Sendable, Hashable {
-        /// The field's value equals this one.
+/// A condition on one field that every matching object satisfies. An index can narrow a search by it.
+package struct PredicateConstraint: Sendable, Hashable {
+    /// A relation between the field's value and constants other than nil.
+    package enum Relation: Sendable, Hashable {
+        /// The value equals this one.
         case equal(PropertyListValue)
         /// It is before this one.
         case lessThan(PropertyListValue)
@@ -23,15 +23,15 @@ public struct PredicateConstraint: Sendable, Hashable {
     }
 
     /// The field's name.
-    public let field: String
+    package let field: String
     /// How its value relates to constants.
-    public let relation: Relation
+    package let relation: Relation
 
-    /// Whether the constraint says all that its part of the predicate does, so that what an index finds by it need not be
-    /// tested for that part again.
-    public let isExact: Bool
+    /// Whether the constraint is equivalent to its part of the predicate, so that rows from an index need no test of
+    /// that part.
+    package let isExact: Bool
 
-    /// The tree that says the same.
+    /// The equivalent tree.
     package var node: PredicateNode {
         let sides: (PredicateOperator, PropertyListValue) =
             switch relation {
@@ -47,12 +47,12 @@ public struct PredicateConstraint: Sendable, Hashable {
         return .comparison(PredicateComparison(.keyPath(PredicateKeyPath(field)), sides.0, .constant(sides.1)))
     }
 
-    /// The date that a constant names to a field of dates, which is compared with ISO 8601 text too.
-    public static func date(_ constant: PropertyListValue) -> PropertyListDate? {
+    /// The date of a constant that is compared with a field of dates; ISO 8601 text counts too.
+    package static func date(_ constant: PropertyListValue) -> PropertyListDate? {
         constant.predicateDate
     }
 
-    /// The constraints among the parts of a tree that must all hold.
+    /// The constraints among the parts of a conjunction.
     static func constraints(of node: PredicateNode) -> [PredicateConstraint] {
         switch node {
         case .and(let parts): parts.flatMap(constraints)

@@ -1,36 +1,36 @@
 import Glibc
 public import PropertyList
 
-/// The functions that an expression may call: `length(name)`, `CAST("1906-10-17", "NSDate")`.
+/// The functions of the format language: `length(name)`, `CAST("1906-10-17", "NSDate")`.
 ///
-/// An argument of a kind that a function does not take gives nil.
+/// An argument of an unsupported kind gives nil.
 public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
-    /// `CAST(value, "NSDate")`, `"NSNumber"`, `"NSString"` or `"NSData"` (hexadecimal text). A number is a date by its
-    /// seconds since 2001.
+    /// `CAST(value, "NSDate")`, `"NSNumber"`, `"NSString"` or `"NSData"` (hexadecimal text). A number is converted to a
+    /// date as seconds since 2001.
     case cast = "CAST"
     /// Of one number.
     case abs, floor, ceiling, trunc, sqrt
-    /// `log` is that of base 10, as in Foundation.
+    /// `log` has base 10, as in Foundation.
     case exp, ln, log
     /// Of a collection, or of any number of values; `count` of a collection alone.
     case count, sum, average, min, max, median, stddev
-    /// The values that are there most often, as an array.
+    /// The most frequent values, as an array.
     case mode
     /// Of a text; the length in UTF-16 code units, of data in bytes.
     case length, lowercase, uppercase
-    /// The moment in which it is asked, object by object.
+    /// The time of evaluation, for each object.
     case now
-    /// `random()`, from 0 to below 1, or `random(n)`, a whole number from 0 to below n: another for each object.
+    /// `random()`, from 0 to below 1, or `random(n)`, an integer from 0 to below n; a new one for each object.
     case random
 
-    /// The function of a name, whatever its case; nil when there is none.
+    /// The function with a name, ignoring case; nil when there is none.
     init?(named name: String) {
         let wanted = name.lowercased()
         guard let found = Self.allCases.first(where: { $0.rawValue.lowercased() == wanted }) else { return nil }
         self = found
     }
 
-    /// How many arguments it takes; the ones over a collection take one collection or any number of values.
+    /// The number of arguments. A function over a collection takes one collection or any number of values.
     var argumentCounts: ClosedRange<Int> {
         switch self {
         case .cast: 2...2
@@ -41,7 +41,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether it gives the same for the same arguments.
+    /// Whether equal arguments give equal results.
     var isPure: Bool { self != .now && self != .random }
 
     @usableFromInline
@@ -101,7 +101,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
 
     private static func finite(_ number: Double) -> PredicateNumber? { number.isFinite ? .real(number) : nil }
 
-    /// The types that `CAST` knows.
+    /// The types of `CAST`.
     static let castTypes = ["NSDate", "NSNumber", "NSDecimalNumber", "NSString", "NSData"]
 
     private static func cast(_ value: PropertyListValue, to type: String) -> PropertyListValue? {

@@ -1,10 +1,10 @@
-public import PropertyList
+package import PropertyList
 
-/// The kind of value that a field or an expression has, as far as it is known before there are values.
+/// The kind of a field or an expression, as far as it is known before evaluation.
 public enum PredicateKind: Sendable, Hashable, CaseIterable {
-    /// Nothing is known.
+    /// The kind is unknown.
     case unknown
-    /// Nothing but nil.
+    /// Always nil.
     case absent
     /// Text.
     case string
@@ -18,7 +18,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
     case collection
 
     /// The kind of a value.
-    public init(of value: PropertyListValue) {
+    package init(of value: PropertyListValue) {
         switch value {
         case .null: self = .absent
         case .boolean, .integer, .wideInteger, .real, .single: self = .number
@@ -42,7 +42,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
         case .property(_, let keys): self = Self.kind(ofPath: keys)
         case .aggregate: self = .collection
         case .negated: self = .number
-        // A date less a date is a number: only what is certain counts.
+        // The difference of two dates is a number, so the kind of a sum or a difference is unknown.
         case .arithmetic(_, let operation, _):
             self = operation == .multiply || operation == .divide ? .number : .unknown
         case .element(_, .size): self = .number
@@ -82,7 +82,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether arithmetic could make something of it.
+    /// Whether arithmetic may apply.
     var isComputable: Bool {
         switch self {
         case .unknown, .absent, .number, .date: true
@@ -90,7 +90,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// As a sentence names it.
+    /// The kind's name in error messages.
     var named: String {
         switch self {
         case .unknown: "of unknown kind"

@@ -1,4 +1,4 @@
-/// A predicate as a tree: what the parser makes of format text, and what prints back to it.
+/// A predicate as a tree.
 public indirect enum PredicateNode: Sendable, Hashable, CustomStringConvertible {
     /// `TRUEPREDICATE` or `FALSEPREDICATE`.
     case constant(Bool)

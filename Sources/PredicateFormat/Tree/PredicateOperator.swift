@@ -2,7 +2,7 @@
 public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     /// `==`, written `=` as well: equal values; nil equals nil.
     case equal = "=="
-    /// `!=`, `<>`: whatever is not equal.
+    /// `!=`, `<>`: not equal.
     case notEqual = "!="
     /// `<`: before in order.
     case lessThan = "<"
@@ -14,9 +14,9 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     case greaterThanOrEqual = ">="
     /// From the first to the second element of the array on the right, both included.
     case between = "BETWEEN"
-    /// An element of the collection on the right, or a piece of the text there.
+    /// An element of the collection on the right, or a substring of the text on the right.
     case `in` = "IN"
-    /// A collection with the element on the right, or a text with that piece.
+    /// A collection with the element on the right, or a text with that substring.
     case contains = "CONTAINS"
     /// Text that begins with the text on the right.
     case beginsWith = "BEGINSWITH"
@@ -27,7 +27,7 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     /// Text that a regular expression matches as a whole.
     case matches = "MATCHES"
 
-    /// The operator that says the same with its sides exchanged; nil when there is none.
+    /// The equivalent operator for exchanged sides; nil when there is none.
     var exchanged: PredicateOperator? {
         switch self {
         case .equal, .notEqual: self
@@ -48,7 +48,7 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether an order of left to right satisfies an ordering, `==` or `!=`. Values without an order satisfy `!=` alone.
+    /// Whether the order of left to right satisfies an ordering, `==` or `!=`. Unordered values satisfy only `!=`.
     @inlinable
     package func accepts(_ order: Int?) -> Bool {
         guard let order else { return self == .notEqual }

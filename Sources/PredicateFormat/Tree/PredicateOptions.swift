@@ -1,4 +1,4 @@
-/// How a comparison looks at text: the `[c]`, `[d]` or `[cd]` behind its operator.
+/// The options of a text comparison: `[c]`, `[d]` or `[cd]` after its operator.
 public struct PredicateOptions: OptionSet, Sendable, Hashable, CustomStringConvertible {
     /// The bits of the options.
     public let rawValue: UInt8
@@ -14,7 +14,7 @@ public struct PredicateOptions: OptionSet, Sendable, Hashable, CustomStringConve
     /// `[d]`: letters with different accents are equal.
     public static let diacriticInsensitive = PredicateOptions(rawValue: 2)
 
-    /// As it is written behind an operator: `[cd]`, or nothing.
+    /// The notation after an operator: `[cd]`, or nothing.
     public var description: String {
         let letters = (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "")
         return letters.isEmpty ? "" : "[\(letters)]"

@@ -1,14 +1,14 @@
-/// An array, set or dictionary of a binary property list, its bounds checked: a view of its references.
-public struct BinaryPropertyListContainer: Sendable {
-    public let kind: BinaryPropertyListReader.Kind
-    /// How many elements, or entries of a dictionary, there are.
-    public let count: Int
+/// A view of the references of an array, set or dictionary of a binary property list. Its bounds are checked.
+package struct BinaryPropertyListContainer: Sendable {
+    package let kind: BinaryPropertyListReader.Kind
+    /// The number of elements, or of entries of a dictionary.
+    package let count: Int
     let references: Int
 }
 
 extension BinaryPropertyListReader {
-    /// The container at a number, or nil when the object is something else. O(1).
-    public func container(at number: Int) throws(PropertyListError) -> BinaryPropertyListContainer? {
+    /// The container with a number, or nil for another object. O(1).
+    package func container(at number: Int) throws(PropertyListError) -> BinaryPropertyListContainer? {
         let offset = try offset(of: number)
         switch marker(at: offset) & 0xF0 {
         case 0xA0: return try container(.array, at: offset, unit: referenceSize)
@@ -30,7 +30,7 @@ extension BinaryPropertyListReader {
     ///
     /// - Precondition: `index` is below the container's count.
     @inline(__always)
-    public func reference(_ index: Int, in container: BinaryPropertyListContainer) -> Int {
+    package func reference(_ index: Int, in container: BinaryPropertyListContainer) -> Int {
         precondition(index >= 0 && index < container.count, "an index outside its container")
         return Int(truncatingIfNeeded: bigEndian(at: container.references + index * referenceSize, size: referenceSize))
     }
@@ -39,14 +39,14 @@ extension BinaryPropertyListReader {
     ///
     /// - Precondition: the container is a dictionary and `index` is below its count.
     @inline(__always)
-    public func valueReference(_ index: Int, in container: BinaryPropertyListContainer) -> Int {
+    package func valueReference(_ index: Int, in container: BinaryPropertyListContainer) -> Int {
         precondition(index >= 0 && index < container.count && container.kind == .dictionary, "no such entry")
         let place = container.references + (container.count + index) * referenceSize
         return Int(truncatingIfNeeded: bigEndian(at: place, size: referenceSize))
     }
 
-    /// The bytes of a dictionary's key references: equal bytes are equal keys in the same order.
-    public func keyReferences(of container: BinaryPropertyListContainer) -> UnsafeRawBufferPointer {
+    /// The bytes of a dictionary's key references. Equal bytes imply equal keys in the same order.
+    package func keyReferences(of container: BinaryPropertyListContainer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base + container.references, count: container.count * referenceSize)
     }
 }

@@ -1,6 +1,6 @@
 extension BinaryPropertyListReader {
-    /// A number object, in the width that its value needs.
-    public enum Number: Sendable, Hashable {
+    /// A number object, in the width of its value.
+    package enum Number: Sendable, Hashable {
         case boolean(Bool)
         case integer(Int64)
         case wideInteger(Int128)
@@ -8,8 +8,8 @@ extension BinaryPropertyListReader {
         case single(Float)
     }
 
-    /// A boolean, integer or real, or nil when the object is something else.
-    public func number(at number: Int) throws(PropertyListError) -> Number? {
+    /// A boolean, integer or real, or nil for another object.
+    package func number(at number: Int) throws(PropertyListError) -> Number? {
         let offset = try offset(of: number)
         let marker = marker(at: offset)
         switch marker {
@@ -38,8 +38,8 @@ extension BinaryPropertyListReader {
         }
     }
 
-    /// A date, or nil when the object is something else.
-    public func date(at number: Int) throws(PropertyListError) -> PropertyListDate? {
+    /// A date, or nil for another object.
+    package func date(at number: Int) throws(PropertyListError) -> PropertyListDate? {
         let offset = try offset(of: number)
         guard marker(at: offset) == 0x33 else { return nil }
         try require(8, at: offset)
@@ -48,9 +48,9 @@ extension BinaryPropertyListReader {
         return PropertyListDate(secondsSinceReferenceDate: seconds)
     }
 
-    /// A reference into `$objects`, or nil when the object is something else.
+    /// A reference into `$objects`, or nil for another object.
     @inline(__always)
-    public func uid(at number: Int) throws(PropertyListError) -> UInt32? {
+    package func uid(at number: Int) throws(PropertyListError) -> UInt32? {
         let offset = try offset(of: number)
         let marker = marker(at: offset)
         guard marker & 0xF0 == 0x80 else { return nil }
@@ -66,8 +66,8 @@ extension BinaryPropertyListReader {
         return uid
     }
 
-    /// The bytes of a data object, or nil when the object is something else. They live as long as `storage`.
-    public func data(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
+    /// The bytes of a data object, or nil for another object. They are valid as long as `storage`.
+    package func data(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
         let offset = try offset(of: number)
         guard marker(at: offset) & 0xF0 == 0x40 else { return nil }
         let (count, start) = try payload(at: offset, unit: 1)
@@ -75,10 +75,10 @@ extension BinaryPropertyListReader {
         return UnsafeRawBufferPointer(start: base + start, count: count)
     }
 
-    /// A string, or nil when the object is something else.
+    /// A string, or nil for another object.
     ///
     /// Bytes beyond ASCII in the one-byte form read as Latin-1, and an unpaired surrogate reads as U+FFFD.
-    public func string(at number: Int) throws(PropertyListError) -> String? {
+    package func string(at number: Int) throws(PropertyListError) -> String? {
         let offset = try offset(of: number)
         switch marker(at: offset) & 0xF0 {
         case 0x50:
@@ -99,10 +99,10 @@ extension BinaryPropertyListReader {
         }
     }
 
-    /// The bytes of a string of the one-byte form that is plain ASCII; nil for every other object.
+    /// The bytes of a one-byte string that is pure ASCII; nil for every other object.
     ///
-    /// They live as long as `storage`; nothing is allocated.
-    public func asciiString(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
+    /// They are valid as long as `storage`. Nothing is allocated.
+    package func asciiString(at number: Int) throws(PropertyListError) -> UnsafeRawBufferPointer? {
         let offset = try offset(of: number)
         guard marker(at: offset) & 0xF0 == 0x50 else { return nil }
         let (count, start) = try payload(at: offset, unit: 1)
@@ -111,7 +111,7 @@ extension BinaryPropertyListReader {
     }
 
     /// Whether the object is this string. O(length), allocates nothing for ASCII.
-    public func isString(_ number: Int, _ text: StaticString) throws(PropertyListError) -> Bool {
+    package func isString(_ number: Int, _ text: StaticString) throws(PropertyListError) -> Bool {
         guard let bytes = try asciiString(at: number) else { return false }
         return text.withUTF8Buffer { $0.count == bytes.count && $0.elementsEqual(bytes) }
     }

@@ -1,9 +1,9 @@
 extension BinaryPropertyListReader {
-    /// The tree of values below an object. Each object of the table is decoded once and shared.
+    /// The value of an object with everything below it. Each object of the table is decoded once and shared.
     ///
-    /// Of equal keys the first counts. Keys that are not strings, containers that hold themselves, and trees that pass
-    /// a limit are errors.
-    public func value(at number: Int) throws(PropertyListError) -> PropertyListValue {
+    /// The first of equal keys counts. Keys that are not strings, cyclic containers, and trees beyond a limit are
+    /// errors.
+    package func value(at number: Int) throws(PropertyListError) -> PropertyListValue {
         var decoding = TreeDecoding(reader: self)
         return try decoding.value(at: number, depth: 0).value
     }
@@ -17,7 +17,7 @@ extension BinaryPropertyListReader {
 private struct TreeDecoding {
     struct Node {
         var value: PropertyListValue
-        /// How many values it unfolds to, so that shared containers cannot stand for more than the limit.
+        /// The number of values in the expanded tree.
         var size: Int
     }
 
@@ -101,7 +101,7 @@ private struct TreeDecoding {
 
 extension PropertyListValue {
     /// The value of a number object.
-    public init(_ number: BinaryPropertyListReader.Number) {
+    package init(_ number: BinaryPropertyListReader.Number) {
         switch number {
         case .boolean(let value): self = .boolean(value)
         case .integer(let value): self = .integer(value)

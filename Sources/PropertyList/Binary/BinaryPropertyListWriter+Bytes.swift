@@ -1,6 +1,6 @@
-/// The beginnings of objects, written where there is room for them.
+/// Writes headers of objects to memory.
 extension BinaryPropertyListWriter {
-    /// Writes an integer object, of at most nine bytes, and gives its size.
+    /// Writes an integer object of at most nine bytes and returns its size.
     static func storeInteger(_ value: Int64, at target: UnsafeMutableRawPointer) -> Int {
         switch value {
         case 0..<0x100: store(0x10, UInt8(truncatingIfNeeded: value), at: target)
@@ -18,7 +18,7 @@ extension BinaryPropertyListWriter {
         return 1 + value.bitWidth / 8
     }
 
-    /// Writes the marker and count of an object, at most ten bytes, and gives their size.
+    /// Writes the marker and count of an object, at most ten bytes, and returns their size.
     @inline(__always)
     static func storeHeader(_ marker: UInt8, count: Int, at target: UnsafeMutableRawPointer) -> Int {
         if count < 15 {

@@ -1,43 +1,43 @@
 extension BinaryPropertyListWriter {
-    // MARK: - With references that are set later
+    // MARK: - References set later
 
     /// Adds an array whose `count` references are set later by `setReference`.
     ///
-    /// - Returns: its number, and the place of its first reference.
-    public func array(count: Int) -> (number: ObjectNumber, references: Int) {
+    /// - Returns: its number, and the offset of its first reference.
+    package func array(count: Int) -> (number: ObjectNumber, references: Int) {
         openContainer(0xA0, count: count, references: count)
     }
 
     /// Adds a set whose `count` references are set later.
-    public func set(count: Int) -> (number: ObjectNumber, references: Int) {
+    package func set(count: Int) -> (number: ObjectNumber, references: Int) {
         openContainer(0xC0, count: count, references: count)
     }
 
-    /// Adds a dictionary of `count` entries: first the references of all keys, then those of all values.
-    public func dictionary(count: Int) -> (number: ObjectNumber, references: Int) {
+    /// Adds a dictionary of `count` entries: the references of all keys, then those of all values.
+    package func dictionary(count: Int) -> (number: ObjectNumber, references: Int) {
         openContainer(0xD0, count: count, references: count * 2)
     }
 
-    /// Sets the reference at `index` behind `references`, which came from `array`, `set` or `dictionary`.
+    /// Sets the reference at `index` of `references`, which `array`, `set` or `dictionary` returned.
     @inline(__always)
-    public func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {
+    package func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {
         let size = sizes.referenceSize
         precondition(references + (index + 1) * size <= body.count, "a reference outside its container")
         precondition(size == 4 || number <= 0xFFFF, "a reference beyond those that were reserved")
         store(number, size, at: UnsafeMutableRawPointer(body.base + references + index * size))
     }
 
-    /// Sets the references from `references` on to the numbers of another table, moved by `shift`.
+    /// Sets consecutive references to the numbers of another table, increased by `shift`.
     package func setReferences(_ numbers: UnsafeBufferPointer<ObjectNumber>, shift: ObjectNumber, in references: Int) {
         let size = sizes.referenceSize
         precondition(references + numbers.count * size <= body.count, "references outside their container")
         store(numbers, shift: shift, at: UnsafeMutableRawPointer(body.base + references))
     }
 
-    /// How many bytes a reference takes here.
+    /// The size of a reference in bytes.
     package var referenceSize: Int { sizes.referenceSize }
 
-    /// Adds a container; with `isCleared` its references are 0 until they are set.
+    /// Adds a container; with `isCleared` its references are initially 0.
     @inline(__always)
     private func openContainer(
         _ marker: UInt8, count: Int, references: Int, isCleared: Bool = true
@@ -51,10 +51,10 @@ extension BinaryPropertyListWriter {
         return (appendObject(ofSize: header &+ size), place)
     }
 
-    // MARK: - In one go
+    // MARK: - Complete containers
 
-    /// Adds an array of objects that are in the table already.
-    public func array(of objects: UnsafeBufferPointer<ObjectNumber>) -> ObjectNumber {
+    /// Adds an array of objects of the table.
+    package func array(of objects: UnsafeBufferPointer<ObjectNumber>) -> ObjectNumber {
         reserveReferences(toMore: 1)
         let (number, references) = openContainer(
             0xA0, count: objects.count, references: objects.count, isCleared: false)
@@ -63,15 +63,14 @@ extension BinaryPropertyListWriter {
     }
 
     /// Adds an array of references into `$objects`: the form of a keyed archive's collections.
-    public func array(ofUIDs uids: UnsafeBufferPointer<UInt32>) -> ObjectNumber {
+    package func array(ofUIDs uids: UnsafeBufferPointer<UInt32>) -> ObjectNumber {
         reserveReferences(toMore: uids.count + 1)
         let (number, references) = array(count: uids.count)
         for index in 0..<uids.count { setReference(index, in: references, to: uid(uids[index])) }
         return number
     }
 
-    /// Adds an array of a list of objects that are in the table already; the list is empty afterwards. What is done is
-    /// passed on to the file.
+    /// Adds an array of a list of objects of the table, which is empty afterwards. Finished parts go to the file.
     package func array(of objects: NumberList) throws(PropertyListError) -> ObjectNumber {
         reserveReferences(toMore: 1)
         let number = openContainer(0xA0, count: objects.count, references: 0).number
@@ -85,8 +84,8 @@ extension BinaryPropertyListWriter {
         return number
     }
 
-    /// Adds a dictionary of leaves and known objects: itself first, then its keys, then its values, those that are new.
-    public func dictionary(_ fields: UnsafeBufferPointer<BinaryPropertyListField>) -> ObjectNumber {
+    /// Adds a dictionary of leaves and objects of the table: itself first, then its new keys, then its new values.
+    package func dictionary(_ fields: UnsafeBufferPointer<BinaryPropertyListField>) -> ObjectNumber {
         let count = fields.count
         reserveReferences(toMore: count &* 2 &+ 1)
         let (number, references) = openContainer(0xD0, count: count, references: count &* 2, isCleared: false)
@@ -113,7 +112,7 @@ extension BinaryPropertyListWriter {
 
     /// Adds the scalar of a field.
     @inline(__always)
-    public func scalar(_ field: BinaryPropertyListField) -> ObjectNumber {
+    package func scalar(_ field: BinaryPropertyListField) -> ObjectNumber {
         switch field.kind {
         case .uid: uid(UInt32(truncatingIfNeeded: field.payload))
         case .object: UInt32(truncatingIfNeeded: field.payload)

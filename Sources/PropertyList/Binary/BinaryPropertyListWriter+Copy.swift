@@ -1,19 +1,18 @@
 extension BinaryPropertyListWriter {
     /// Adds an object of another property list with everything below it: containers before their contents, each object
-    /// once, equal leaves once. O(objects that are reached).
+    /// and each equal leaf once. O(reachable objects).
     ///
-    /// - Throws: `readCorrupt` for damaged objects and for containers that hold themselves, `writeInvalid` for nesting
-    ///   beyond the reader's limit.
-    public func add(_ number: Int, of reader: BinaryPropertyListReader) throws(PropertyListError) -> ObjectNumber {
+    /// - Throws: `readCorrupt` for damaged objects and cyclic containers, `writeInvalid` for nesting beyond the
+    ///   reader's limit.
+    package func add(_ number: Int, of reader: BinaryPropertyListReader) throws(PropertyListError) -> ObjectNumber {
         var copying = TableCopying(reader: reader, writer: self)
         return try copying.copy(number, depth: 0)
     }
 }
 
 extension BinaryPropertyListReader {
-    /// The same property list in binary form, as a writer of our own would have written it: the root first, nothing that
-    /// nobody refers to, equal leaves once.
-    public func binary() throws(PropertyListError) -> [UInt8] {
+    /// The property list in this writer's binary form: the root first, no unreferenced objects, equal leaves once.
+    package func binary() throws(PropertyListError) -> [UInt8] {
         let writer = BinaryPropertyListWriter()
         let top = try writer.add(topObject, of: self)
         return try writer.finish(topObject: top)

@@ -1,31 +1,31 @@
 extension BinaryPropertyListWriter {
-    /// The finished file: header, objects, offset table, trailer, each in the narrowest width.
+    /// The complete file: header, objects, offset table, trailer, each in the narrowest width.
     ///
     /// - Parameter topObject: the number of the root.
     /// - Returns: the bytes.
     /// - Throws: `writeInvalid` when there are no objects, or too many.
-    public func finish(topObject: ObjectNumber = 0) throws(PropertyListError) -> [UInt8] {
+    package func finish(topObject: ObjectNumber = 0) throws(PropertyListError) -> [UInt8] {
         try Self.join([(self, 0)], topObject: topObject, isLast: false)
     }
 
-    /// Joins tables into one file, the objects of each following those of the one before. The tables are used up: their
-    /// memory goes back while the file is made, so that together they hardly take more than the file.
+    /// Joins tables into one file, in order. The tables are consumed: their memory is released during the copy, so that
+    /// the peak is little more than the file.
     ///
     /// - Parameters:
-    ///   - head: the table that comes first; its references are final already.
+    ///   - head: the first table, whose references are final.
     ///   - topObject: the number of the root in the joined table.
     /// - Returns: the bytes.
     /// - Throws: `writeInvalid` when there are no objects, or too many.
-    public func finish(
+    package func finish(
         behind head: BinaryPropertyListWriter, topObject: ObjectNumber = 0
     ) throws(PropertyListError) -> [UInt8] {
         try Self.join([(head, 0), (self, shift(behind: head.objectCount))], topObject: topObject, isLast: true)
     }
 
-    /// What has to be added to this table's numbers when `count` objects stand before it.
-    public func shift(behind count: Int) -> Int { count - Int(firstNumber) }
+    /// The number to add to this table's numbers when `count` objects precede it.
+    package func shift(behind count: Int) -> Int { count - Int(firstNumber) }
 
-    /// How many bytes a reference takes in a file of so many objects.
+    /// The size of a reference in a file of `count` objects, in bytes.
     package static func referenceSize(ofObjects count: Int) -> Int { count < 0x100 ? 1 : count < 0x1_0000 ? 2 : 4 }
 
     private static func join(
@@ -37,7 +37,7 @@ extension BinaryPropertyListWriter {
         }
         if isLast { for part in parts { part.table.endAdding() } }
         let referenceSize = referenceSize(ofObjects: total)
-        // Where the table begins, unless references become narrower; then the file is small.
+        // The offset of the table. It is smaller if references become narrower, but then the file is small.
         let lastTable = 8 + parts.reduce(0) { $0 + $1.table.largestSize(withReferencesOf: referenceSize) }
         let offsetSize = width(of: lastTable)
         return [UInt8](unsafeUninitializedCapacity: lastTable + total * offsetSize + 32) { buffer, count in
@@ -64,37 +64,37 @@ extension BinaryPropertyListWriter {
         }
     }
 
-    /// The bytes that an offset takes in a file whose table begins at `tableOffset`.
+    /// The size of an offset in a file whose table begins at `tableOffset`.
     private static func width(of tableOffset: Int) -> Int {
         tableOffset < 0x100 ? 1 : tableOffset < 0x1_0000 ? 2 : tableOffset < 0x1_0000_0000 ? 4 : 8
     }
 
-    /// The most bytes that the objects take when each reference takes so many.
+    /// An upper bound for the size of the objects with references of `size` bytes.
     private func largestSize(withReferencesOf size: Int) -> Int {
         size > sizes.referenceSize ? body.count * size / sizes.referenceSize : body.count
     }
 
-    /// Copies this table's objects, and notes the place of each. Memory that was copied goes back when `isLast`.
+    /// Copies this table's objects and records their offsets. With `isLast` the copied memory is released.
     private func emit(
         into emission: inout ObjectEmission, shift: Int, isLast: Bool, _ entries: inout OffsetEntries
     ) {
         let source = UnsafePointer(body.base)
         let end = source + body.count
         let piece = PageMemory.piece(ofBytes: body.size)
-        // What is copied as it is, is copied many objects at once.
+        // Unchanged objects are copied in blocks.
         let isPlain = emission.referenceSize == sizes.referenceSize && shift == 0
-        let isNoted = isPlain && places.isDense
-        if isNoted {
+        let hasOffsets = isPlain && offsets.isDense
+        if hasOffsets {
             let delta = emission.position
-            places.withPlaces { entries.append($0, delta: delta) }
+            offsets.withOffsets { entries.append($0, delta: delta) }
         }
         var start = 0
         while start < body.count {
             let from = start
-            if isNoted {
+            if hasOffsets {
                 start = min(start + piece, body.count)
             } else {
-                // A piece ends where an object does.
+                // A piece ends at an object's end.
                 while start < body.count, start - from < piece {
                     let size = sizes.size(of: source + start)
                     entries.append(emission.position + (isPlain ? start - from : 0))

@@ -1,28 +1,28 @@
 extension BinaryPropertyListWriter {
     /// Adds a string. O(length), amortised.
-    public func string(_ value: String) -> ObjectNumber {
+    package func string(_ value: String) -> ObjectNumber {
         if let number = value.utf8.withContiguousStorageIfAvailable({ string(validUTF8: $0) }) { return number }
         var copy = value
         return copy.withUTF8 { string(validUTF8: $0) }
     }
 
-    /// Adds a string given as UTF-8 that is known to be valid.
-    public func string(validUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
+    /// Adds a string of valid UTF-8.
+    package func string(validUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber {
         asciiString(text) ?? wideString(String(decoding: text, as: UTF8.self))
     }
 
-    /// Adds a string given as UTF-8, or nil when it is not valid.
-    public func string(validatingUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber? {
+    /// Adds a string of UTF-8, or returns nil when it is invalid.
+    package func string(validatingUTF8 text: UnsafeBufferPointer<UInt8>) -> ObjectNumber? {
         if let number = asciiString(text) { return number }
         return String(validating: text, as: UTF8.self).map { wideString($0) }
     }
 
-    /// Prepares for a string that will be added soon: what finds its equal may lie far away in memory.
+    /// Prefetches the hash slot of a string that will be added soon.
     package func expect(_ text: UnsafeBufferPointer<UInt8>) {
         if let source = text.baseAddress, text.count > 0 { leaves.prefetch(UnsafeRawPointer(source), text.count) }
     }
 
-    /// Adds an ASCII string that the caller knows to be the only one of its text, and that is not looked up.
+    /// Adds a unique ASCII string, which is not looked up.
     package func unsharedString(
         asciiCount count: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Void
     ) -> ObjectNumber {
@@ -33,7 +33,7 @@ extension BinaryPropertyListWriter {
         return appendObject(ofSize: header &+ count)
     }
 
-    /// Writes what stands before the text of an ASCII string, and gives its size.
+    /// Writes the header of an ASCII string and returns its size.
     @inline(__always)
     private func storeStringHeader(_ length: Int, at start: UnsafeMutableRawPointer) -> Int {
         if length < 15 {
@@ -41,12 +41,12 @@ extension BinaryPropertyListWriter {
             return 1
         }
         guard length < 0x100 else { return Self.storeHeader(0x50, count: length, at: start) }
-        // The marker and the count as bytes of one word: 5F 10 and the length.
+        // The marker and the count in one word: 5F 10 and the length.
         start.storeBytes(of: (UInt32(truncatingIfNeeded: length) << 16 | 0x105F).littleEndian, as: UInt32.self)
         return 3
     }
 
-    /// Adds a string of the one-byte form, or nil when it is none.
+    /// Adds a one-byte string, or returns nil when the text is not ASCII.
     @inline(__always)
     private func asciiString(_ text: UnsafeBufferPointer<UInt8>) -> ObjectNumber? {
         let length = text.count
@@ -60,7 +60,7 @@ extension BinaryPropertyListWriter {
         return commitLeaf(ofSize: header &+ length, hash: hash)
     }
 
-    /// Adds a string that is not of the one-byte form.
+    /// Adds a two-byte string.
     @inline(never)
     private func wideString(_ string: String) -> ObjectNumber {
         let units = string.utf16.count
@@ -74,12 +74,12 @@ extension BinaryPropertyListWriter {
         return commitLeaf(ofSize: size)
     }
 
-    public func boolean(_ value: Bool) -> ObjectNumber {
+    package func boolean(_ value: Bool) -> ObjectNumber {
         leaf(value ? 0x09 : 0x08)
     }
 
-    /// Adds null, which a keyed archive never holds.
-    public func null() -> ObjectNumber {
+    /// Adds null, which does not occur in keyed archives.
+    package func null() -> ObjectNumber {
         leaf(0x00)
     }
 
@@ -90,7 +90,7 @@ extension BinaryPropertyListWriter {
     }
 
     /// Adds an integer in the fewest bytes: 1, 2 or 4 unsigned, else 8.
-    public func integer(_ value: Int64) -> ObjectNumber {
+    package func integer(_ value: Int64) -> ObjectNumber {
         guard UInt64(bitPattern: value) < 1024 else { return sharedInteger(value) }
         let index = Int(truncatingIfNeeded: value)
         let known = smallIntegers[index]
@@ -109,8 +109,8 @@ extension BinaryPropertyListWriter {
         return commitLeaf(ofSize: Self.storeInteger(value, at: UnsafeMutableRawPointer(body.base + body.count)))
     }
 
-    /// Adds an integer that `Int64` cannot hold, in 16 bytes.
-    public func integer(_ value: Int128) -> ObjectNumber {
+    /// Adds an integer outside of `Int64`, in 16 bytes.
+    package func integer(_ value: Int128) -> ObjectNumber {
         if let small = Int64(exactly: value) { return integer(small) }
         body.ensure(24)
         let start = UnsafeMutableRawPointer(body.base + body.count)
@@ -120,19 +120,19 @@ extension BinaryPropertyListWriter {
         return commitLeaf(ofSize: 17)
     }
 
-    public func real(_ value: Double) -> ObjectNumber {
+    package func real(_ value: Double) -> ObjectNumber {
         storeReal(0x23, value.bitPattern)
         return commitLeaf(ofSize: 9)
     }
 
-    /// Adds a real that the caller knows to be the only one of its value, and that is not looked up.
+    /// Adds a unique real, which is not looked up.
     @inline(__always)
     func unsharedReal(_ bits: UInt64) -> ObjectNumber {
         storeReal(0x23, bits)
         return appendObject(ofSize: 9)
     }
 
-    public func real(_ value: Float) -> ObjectNumber {
+    package func real(_ value: Float) -> ObjectNumber {
         body.ensure(8)
         let start = UnsafeMutableRawPointer(body.base + body.count)
         start.storeBytes(of: 0x22, as: UInt8.self)
@@ -140,8 +140,8 @@ extension BinaryPropertyListWriter {
         return commitLeaf(ofSize: 5)
     }
 
-    /// Adds a date; the caller has seen to it that it is finite.
-    public func date(_ value: PropertyListDate) -> ObjectNumber {
+    /// Adds a date, which must be finite.
+    package func date(_ value: PropertyListDate) -> ObjectNumber {
         storeReal(0x33, value.secondsSinceReferenceDate.bitPattern)
         return commitLeaf(ofSize: 9)
     }
@@ -154,7 +154,7 @@ extension BinaryPropertyListWriter {
         start.storeBytes(of: bits.bigEndian, toByteOffset: 1, as: UInt64.self)
     }
 
-    public func data(_ value: UnsafeRawBufferPointer) -> ObjectNumber {
+    package func data(_ value: UnsafeRawBufferPointer) -> ObjectNumber {
         body.ensure(value.count + 16)
         let start = UnsafeMutableRawPointer(body.base + body.count)
         let header = Self.storeHeader(0x40, count: value.count, at: start)
@@ -166,7 +166,7 @@ extension BinaryPropertyListWriter {
 
     // MARK: - Sharing
 
-    /// Keeps the leaf that was just written behind the body's end, or gives the number of its equal.
+    /// Appends the leaf just written after the body's end, or returns the number of its equal.
     func commitLeaf(ofSize size: Int) -> ObjectNumber {
         commitLeaf(ofSize: size, hash: LeafTable.hash(UnsafeRawPointer(body.base + body.count), size))
     }
@@ -177,9 +177,9 @@ extension BinaryPropertyListWriter {
         let start = body.count
         let (known, slot) = leaves.find(hash: hash, newNumber: nextNumber) { number in
             let index = Int(number &- firstNumber)
-            guard index >= places.firstKept else { return places.isPinned(index, with: base + start, size) }
-            let other = places.start(of: index, in: base, sizes)
-            // A leaf's bytes tell its length, so that equal bytes are an equal leaf even if `other` is a shorter one.
+            guard index >= offsets.firstKept else { return offsets.isPinned(index, with: base + start, size) }
+            let other = offsets.start(of: index, in: base, sizes)
+            // A leaf's bytes determine its length, so equal bytes imply an equal leaf even if `other` is shorter.
             return other &+ size <= start && Self.areEqual(base + start, base + other, size)
         }
         lastLeaf = slot
@@ -213,7 +213,7 @@ extension BinaryPropertyListWriter {
 
     // MARK: - References into `$objects`
 
-    /// The UID of the leaf that was added last, which is `newUID` when it has none yet.
+    /// The UID of the last leaf; `newUID` if it has none yet.
     package func uid(ofLastLeafOr newUID: UInt32) -> UInt32 {
         if lastTag != 0 { return lastTag }
         lastTag = newUID
@@ -225,10 +225,10 @@ extension BinaryPropertyListWriter {
         return newUID
     }
 
-    /// Adds a reference into `$objects` of a keyed archive. Each value is kept once.
-    public func uid(_ value: UInt32) -> ObjectNumber {
+    /// Adds a reference into `$objects` of a keyed archive. Each value is stored once.
+    package func uid(_ value: UInt32) -> ObjectNumber {
         let index = Int(value)
-        // Archives number their objects densely; a reference out of all proportion goes through the common table.
+        // UIDs are dense in archives; an unusually large one uses the common table.
         guard index < uidObjects.count &+ (1 << 16) else { return sparseUID(value) }
         guard index >= uidObjects.origin else { return lowUID(value) }
         if index < uidObjects.count {
@@ -243,7 +243,7 @@ extension BinaryPropertyListWriter {
         return number
     }
 
-    /// One of the UIDs whose objects are forgotten, but for the first.
+    /// Adds a UID whose object is no longer cached.
     @inline(never)
     private func lowUID(_ value: UInt32) -> ObjectNumber {
         let index = Int(value)
@@ -256,7 +256,7 @@ extension BinaryPropertyListWriter {
         commitLeaf(ofSize: storeUID(value))
     }
 
-    /// Writes a UID behind the body's end, and gives its size.
+    /// Writes a UID after the body's end and returns its size.
     @inline(__always)
     private func storeUID(_ value: UInt32) -> Int {
         body.ensure(8)

@@ -4,10 +4,10 @@ extension BinaryPropertyListWriter {
     /// Adds a tree of values, containers before their contents. The keys of a dictionary are sorted.
     ///
     /// - Throws: `writeInvalid` for a date that is not finite and for nesting beyond `maximumDepth`.
-    public func add(
+    package func add(
         _ value: PropertyListValue, maximumDepth: Int = PropertyListLimits.standard.maximumDepth
     ) throws(PropertyListError) -> ObjectNumber {
-        // Its containers are open while what they hold is added.
+        // Its containers are open while their contents are added.
         var budget = ConversionBudget(values: PropertyListLimits.standard.maximumValues)
         do throws(ConversionRefusal) {
             reserveReferences(toMore: try Self.mostObjects(of: value, maximumDepth, &budget))
@@ -18,7 +18,7 @@ extension BinaryPropertyListWriter {
         return try add(within: value, maximumDepth, &pace)
     }
 
-    /// How many objects a tree is made of, if no two of them are one; what lies too deep is refused anyway.
+    /// An upper bound for the objects of a tree. Values that are nested too deep are refused later.
     private static func mostObjects(
         of value: PropertyListValue, _ maximumDepth: Int, _ budget: inout ConversionBudget
     ) throws(ConversionRefusal) -> Int {
@@ -89,7 +89,7 @@ extension BinaryPropertyListWriter {
         .unwritable("containers nest too deep to be written")
     }
 
-    /// The order of dictionary keys in what we write: by UTF-8 bytes.
+    /// The order of dictionary keys in the output: by UTF-8 bytes.
     static func precedes(_ a: String, _ b: String) -> Bool {
         a.utf8.lexicographicallyPrecedes(b.utf8)
     }

@@ -1,23 +1,23 @@
-/// Keeps what is decoded in proportion to the input: objects that lie side by side cannot have more bytes than the file.
-/// Those of a table that points into the same bytes again and again would.
+/// Bounds decoding by the size of the input: the objects of a valid file do not overlap, so together they have no more
+/// bytes than the file. A table with many references to the same bytes exceeds that.
 package struct DecodingBudget {
     private let reader: BinaryPropertyListReader
     private var left: Int
 
     /// - Parameters:
-    ///   - reader: the table.
-    ///   - factor: how often an object may be decoded.
+    ///   - reader: the property list.
+    ///   - factor: the number of times an object may be decoded.
     package init(_ reader: BinaryPropertyListReader, factor: Int = 1) {
         self.reader = reader
         left = reader.storage.bytes.count.multipliedReportingOverflow(by: factor).partialValue
     }
 
-    /// Takes the bytes of an object that is about to be decoded. O(1).
+    /// Subtracts the bytes of an object about to be decoded. O(1).
     ///
-    /// - Throws: `readCorrupt` when all objects so far have more bytes than there are.
+    /// - Throws: `readCorrupt` when the objects so far exceed the file.
     package mutating func spend(_ number: Int) throws(PropertyListError) {
         let bytes = try reader.payloadBytes(of: number)
-        // What fits a register weighs nothing.
+        // Small objects are free.
         if bytes > 15 { left -= bytes }
         guard left >= 0 else {
             throw .corrupt(
@@ -27,7 +27,7 @@ package struct DecodingBudget {
 }
 
 extension BinaryPropertyListReader {
-    /// The bytes that a string, data or container takes behind its marker; 0 for others, which are small.
+    /// The payload bytes of a string, data or container; 0 for other objects, which are small.
     func payloadBytes(of number: Int) throws(PropertyListError) -> Int {
         let offset = try offset(of: number)
         switch marker(at: offset) & 0xF0 {

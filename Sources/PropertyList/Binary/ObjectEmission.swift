@@ -1,23 +1,23 @@
-/// Where the objects of a finished file go.
+/// Copies objects to the finished file.
 struct ObjectEmission {
     let out: UnsafeMutablePointer<UInt8>
     var position: Int
     let referenceSize: Int
 
-    /// Copies bytes as they are.
+    /// Copies bytes unchanged.
     mutating func copy(_ source: UnsafePointer<UInt8>, _ count: Int) {
         UnsafeMutableRawPointer(out + position).copyMemory(from: source, byteCount: count)
         position += count
     }
 
-    /// Copies an object, shifting the references of a container and bringing them to another width.
+    /// Copies an object. The references of a container are shifted and converted to the output's width.
     ///
     /// - Parameters:
-    ///   - source: the object; behind what was copied there is room for some bytes more.
-    ///   - size: how many bytes it takes.
-    ///   - sourceSize: how many of them a reference takes.
-    ///   - shift: what is added to each reference.
-    ///   - end: the end of the memory that the object lies in.
+    ///   - source: the object; some readable bytes must follow it.
+    ///   - size: its size in bytes.
+    ///   - sourceSize: the size of a reference in it.
+    ///   - shift: the number added to each reference.
+    ///   - end: the end of the readable memory.
     @inline(__always)
     mutating func append(
         _ source: UnsafePointer<UInt8>, _ size: Int, of sourceSize: Int, shift: Int, end: UnsafePointer<UInt8>
@@ -35,7 +35,7 @@ struct ObjectEmission {
         }
     }
 
-    /// Copies bytes eight at a time: up to seven behind the last are read and written.
+    /// Copies bytes eight at a time: up to seven bytes after the last are read and written.
     @inline(__always)
     private func copyWords(_ source: UnsafePointer<UInt8>, _ count: Int) {
         let from = UnsafeRawPointer(source)

@@ -1,13 +1,13 @@
-/// How many bytes the objects take that a writer has written, by their first byte.
+/// The sizes of a writer's objects, by their first byte.
 struct ObjectSizes: BitwiseCopyable, @unchecked Sendable {
-    // Unchecked: there are two tables, which stay for good and are never written after init.
+    // Unchecked: there are two tables, which are immortal and immutable after init.
 
     static let narrow = ObjectSizes(referenceSize: 2)
     static let wide = ObjectSizes(referenceSize: 4)
 
-    /// How many bytes a reference takes in the writer's containers.
+    /// The size of a reference in the writer's containers.
     let referenceSize: Int
-    /// By marker; 0 where the count stands behind it.
+    /// Sizes by marker; 0 when an integer with the count follows the marker.
     private let sizes: UnsafePointer<UInt8>
 
     private init(referenceSize: Int) {
@@ -42,7 +42,7 @@ struct ObjectSizes: BitwiseCopyable, @unchecked Sendable {
         return size != 0 ? size : longSize(of: object)
     }
 
-    /// The size of an object whose count is an integer behind its marker.
+    /// The size of an object whose count is an integer after its marker.
     private func longSize(of object: UnsafePointer<UInt8>) -> Int {
         let width = 1 << Int(object[1] & 0x0F)
         var count = 0

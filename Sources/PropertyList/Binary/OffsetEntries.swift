@@ -1,11 +1,11 @@
-/// The offset table of a file, entry by entry.
+/// Writes the offset table of a file, entry by entry.
 struct OffsetEntries {
     private var target: UnsafeMutableRawPointer
     private let width: Int
 
     /// - Parameters:
-    ///   - target: where the first entry goes.
-    ///   - width: the bytes of an entry.
+    ///   - target: the address of the first entry.
+    ///   - width: the size of an entry.
     init(target: UnsafeMutableRawPointer, width: Int) {
         self.target = target
         self.width = width
@@ -21,13 +21,13 @@ struct OffsetEntries {
         }
     }
 
-    /// Adds the entries of many places, `delta` bytes further on.
-    mutating func append(_ places: UnsafeBufferPointer<UInt64>, delta: Int) {
+    /// Adds entries for many offsets, each increased by `delta`.
+    mutating func append(_ offsets: UnsafeBufferPointer<UInt64>, delta: Int) {
         switch width {
-        case 1: store(places, delta, as: UInt8.self)
-        case 2: store(places, delta, as: UInt16.self)
-        case 4: store(places, delta, as: UInt32.self)
-        default: store(places, delta, as: UInt64.self)
+        case 1: store(offsets, delta, as: UInt8.self)
+        case 2: store(offsets, delta, as: UInt16.self)
+        case 4: store(offsets, delta, as: UInt32.self)
+        default: store(offsets, delta, as: UInt64.self)
         }
     }
 
@@ -39,18 +39,18 @@ struct OffsetEntries {
 
     @inline(__always)
     private mutating func store<Entry: FixedWidthInteger & BitwiseCopyable>(
-        _ places: UnsafeBufferPointer<UInt64>, _ delta: Int, as type: Entry.Type
+        _ offsets: UnsafeBufferPointer<UInt64>, _ delta: Int, as type: Entry.Type
     ) {
         let shift = Entry(truncatingIfNeeded: delta)
-        for index in 0..<places.count {
-            let entry = Entry(truncatingIfNeeded: places[index]) &+ shift
+        for index in 0..<offsets.count {
+            let entry = Entry(truncatingIfNeeded: offsets[index]) &+ shift
             target.storeBytes(
                 of: entry.bigEndian, toByteOffset: index &* MemoryLayout<Entry>.size, as: Entry.self)
         }
-        target += places.count * MemoryLayout<Entry>.size
+        target += offsets.count * MemoryLayout<Entry>.size
     }
 
-    /// Moves the entries of a table towards the front, and narrows them.
+    /// Moves the entries of a table towards the front and narrows them.
     static func move(
         _ count: Int, of size: Int, from source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, width: Int
     ) {

@@ -1,18 +1,18 @@
 extension BinaryPropertyListReader {
-    /// Looks at every object of the table, whether something refers to it or not.
+    /// Checks every object of the table, referenced or not.
     ///
-    /// O(n log n) in the number of objects; nothing is decoded but leaves that can be wrong in themselves.
+    /// O(n log n) in the number of objects. Only leaves with invalid forms are decoded.
     ///
-    /// - Parameter limit: how many findings to report; the last one says how many more there are.
-    /// - Returns: what is wrong, in the order of the bytes' objects.
-    public func check(limit: Int = 20) -> [PropertyListFinding] {
+    /// - Parameter limit: the maximal number of findings; the last one has the number of those left out.
+    /// - Returns: the findings, in the order of the objects.
+    package func check(limit: Int = 20) -> [PropertyListFinding] {
         var check = TableCheck(reader: self, limit: limit)
         check.run()
         return check.findings
     }
 
-    /// The byte at which an object begins, or nil when the table says nothing sensible about it.
-    public func byteOffset(of number: Int) -> Int? { try? offset(of: number) }
+    /// The offset of an object, or nil when the table's entry is invalid.
+    package func byteOffset(of number: Int) -> Int? { try? offset(of: number) }
 }
 
 private struct TableCheck {
@@ -113,7 +113,8 @@ private struct TableCheck {
             guard isDictionary else { continue }
             refer(to: reader.valueReference(index, in: container), from: offset)
             if let key = try? reader.string(at: reference) {
-                // Keys of a hundred thousand entries would fill the memory to find what is no error.
+                // Duplicate keys are no error, so large dictionaries are not checked for them: that would take much
+                // memory.
                 if keys.count < 4096, !keys.insert(key).inserted {
                     report(
                         .warning, "the key “\(key.prefix(40))” stands twice in a dictionary; the first counts",
@@ -134,7 +135,7 @@ private struct TableCheck {
         }
     }
 
-    /// Overlapping objects and gaps between them.
+    /// Finds overlapping objects and gaps between them.
     private mutating func layout() {
         extents.sort { $0.start < $1.start }
         var end = 8

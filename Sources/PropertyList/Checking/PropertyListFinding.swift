@@ -1,29 +1,29 @@
-/// Something that a check found.
+/// A finding of a check.
 public struct PropertyListFinding: Sendable, Hashable {
     public enum Severity: Sendable, Hashable {
-        /// Something cannot be read.
+        /// An object cannot be read.
         case error
-        /// Every reader copes, and no writer in use does this.
+        /// An unusual form that every reader accepts.
         case warning
-        /// What is as it may be, and worth knowing.
+        /// A valid form worth reporting.
         case note
     }
 
     public var severity: Severity
     public var message: String
-    /// Where in the input, in bytes from its start.
+    /// The offset in the input, in bytes.
     public var byteOffset: Int?
     /// The line of an XML property list, from 1.
     public var line: Int?
 
-    public init(_ severity: Severity, _ message: String, byteOffset: Int? = nil, line: Int? = nil) {
+    package init(_ severity: Severity, _ message: String, byteOffset: Int? = nil, line: Int? = nil) {
         self.severity = severity
         self.message = message
         self.byteOffset = byteOffset
         self.line = line
     }
 
-    public init(_ error: PropertyListError) {
+    package init(_ error: PropertyListError) {
         self.init(.error, error.message, byteOffset: error.byteOffset, line: error.line)
     }
 }

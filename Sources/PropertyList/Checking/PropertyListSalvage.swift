@@ -1,18 +1,17 @@
-/// What can be had from a damaged property list: a table of objects that can be opened, whether or not all of them are
-/// whole.
-public struct PropertyListSalvage: Sendable {
-    /// The objects; those that are damaged give errors when they are asked for.
-    public let reader: BinaryPropertyListReader
-    /// How they were found, in words.
-    public let method: String
-    /// What the damage was.
-    public let error: PropertyListError?
+/// The readable part of a damaged property list: an object table, some of whose objects may be damaged.
+package struct PropertyListSalvage: Sendable {
+    /// The objects; access to a damaged one is an error.
+    package let reader: BinaryPropertyListReader
+    /// A description of the method that found them.
+    package let method: String
+    /// The damage.
+    package let error: PropertyListError?
 
-    /// Opens a property list in either form as far as it goes; nil when nothing can be made of it.
+    /// Opens a property list in either form as far as it is readable; nil when nothing is.
     ///
-    /// A binary one whose trailer or offset table is lost is read from its first object on: writers put objects in the
-    /// order of their numbers. Of an XML one, what stands before the damage is taken, and what is open is closed.
-    public init?(_ bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard) {
+    /// A binary one without trailer or offset table is scanned from its first object, because writers store objects in
+    /// the order of their numbers. An XML one is read up to the damage, and open containers are closed.
+    package init?(_ bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard) {
         switch PropertyListFormat(detecting: bytes) {
         case .binary:
             do throws(PropertyListError) {
@@ -38,17 +37,17 @@ public struct PropertyListSalvage: Sendable {
     }
 }
 
-/// The objects that follow one another from the beginning of a file, under an assumption about the size of references.
+/// A scan of consecutive objects from the start of a file, for an assumed size of references.
 private struct ObjectScan {
     let referenceSize: Int
     private(set) var offsets: [Int] = []
     private(set) var end = 8
     private var outside = 0
 
-    /// The assumption that explains most of the file.
+    /// The scan that covers most of the file.
     static func best(_ bytes: UnsafeRawBufferPointer) -> ObjectScan? {
         let scans = [1, 2, 4, 3, 8].map { ObjectScan(bytes, referenceSize: $0) }
-        // References of the right size name objects that are there, but for those that the damage took.
+        // References of the right size name existing objects, except for lost ones.
         let best = scans.max { a, b in
             (a.end - 8 - a.outside * 16, -a.referenceSize) < (b.end - 8 - b.outside * 16, -b.referenceSize)
         }
@@ -58,7 +57,7 @@ private struct ObjectScan {
 
     private init(_ bytes: UnsafeRawBufferPointer, referenceSize: Int) {
         self.referenceSize = referenceSize
-        // A number that the count of objects cannot reach shows that the size is wrong.
+        // A reference above the largest possible count shows a wrong size.
         let most = bytes.count
         while end < bytes.count, let next = Self.end(ofObjectAt: end, in: bytes, referenceSize) {
             let marker = bytes[end]
@@ -107,11 +106,11 @@ private struct ObjectScan {
         return end
     }
 
-    /// The objects with a table and a trailer of their own.
+    /// A reader of the objects, with a new table and trailer.
     func reader(
         of bytes: UnsafeRawBufferPointer, limits: PropertyListLimits
     ) throws(PropertyListError) -> BinaryPropertyListReader {
-        // A trailer may not list more objects than a reference can name.
+        // A trailer may not list more objects than references can name.
         var offsets = offsets
         if referenceSize < 8 { offsets = Array(offsets.prefix((1 << (referenceSize * 8)) - 1)) }
         var file = Array("bplist00".utf8) + bytes[8..<end]

@@ -1,7 +1,7 @@
-/// Why a text is no JSON, or a value has none.
+/// An error in reading or writing JSON.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
-    /// Where the text goes wrong, both from 1; the column counts characters. Nil for what has no place.
+    /// The position of the error, both from 1; the column counts characters. Nil without a position.
     public let line: Int?
     public let column: Int?
     public var description: String { message }
@@ -12,7 +12,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         self.column = column
     }
 
-    /// What a reader found, at its line and column.
+    /// Converts a reader's error to a line and a column.
     init(_ fault: PropertyListError, in bytes: [UInt8]) {
         guard let line = fault.line, let offset = fault.byteOffset else {
             self.init(message: "not JSON: \(fault.message)")

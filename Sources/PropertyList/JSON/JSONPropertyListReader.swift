@@ -1,6 +1,6 @@
-/// Reads JSON as a property list, adding each value to a binary object table as it is met.
+/// Reads JSON as a property list. Each value is added to a binary object table as it is read.
 struct JSONPropertyListReader {
-    /// A value that is not in the table yet when it may stand for another.
+    /// A value; a leaf that may belong to a tag is not in the table yet.
     private enum Item {
         case object(UInt32)
         case string(String)
@@ -22,7 +22,7 @@ struct JSONPropertyListReader {
         var reader = JSONPropertyListReader(
             scanner: try JSONScanner(Array(bytes), takesHalfPairs: true), limits: limits)
         let top = try reader.document()
-        // A reader expects the root first.
+        // Readers expect the root first.
         return PropertyListStorage(
             try BinaryPropertyListReader(try reader.table.finish(topObject: top), limits: limits).binary())
     }
@@ -92,7 +92,7 @@ struct JSONPropertyListReader {
             }
             keys.append(key)
             let value = try value(depth: depth + 1)
-            // A single value may turn out to be what a tag stands for; of several each takes its place now.
+            // The value of a single key may belong to a tag; several values are added at once.
             values.append(keys.count > 1 ? .object(object(value)) : value)
         }
         if keys.count == 1 {
@@ -144,12 +144,12 @@ struct JSONPropertyListReader {
 }
 
 extension BinaryPropertyListReader {
-    /// Opens JSON as a property list: what `json()` writes reads back as what it was made from.
+    /// Opens JSON as a property list. It is the inverse of `json()`.
     ///
-    /// Other JSON is read by the same rules: integers are integers, numbers with a point or an exponent are reals, null is
+    /// Other JSON follows the same rules: integers are integers, numbers with a point or an exponent are reals, null is
     /// null.
     ///
-    /// - Throws: `readCorrupt`, with the line, for text that is no JSON.
+    /// - Throws: `readCorrupt` with the line when the text is no JSON.
     public init(
         json bytes: UnsafeRawBufferPointer, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {

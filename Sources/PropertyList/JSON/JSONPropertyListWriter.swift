@@ -1,15 +1,11 @@
-/// Writes a property list as JSON that reads back as the same property list.
+/// Writes a property list as JSON without loss.
 ///
-/// What JSON has no kind for is a dictionary of one key: `$date`, `$data`, `$real` (not finite), `$float` (single
-/// precision), `$uid`, `$set`. A dictionary of a single key that could be taken for one of these gets one more `$` in front
-/// of its key.
+/// Kinds that JSON lacks become dictionaries of one key: `$date`, `$data`, `$real` (not finite), `$float` (single
+/// precision), `$uid`, `$set`. The only key of an ambiguous dictionary gets one more `$` in front.
 struct JSONPropertyListWriter {
     private let reader: BinaryPropertyListReader
     private var out = JSONText()
-    private var written = 0
-    private var pace = InterruptionPace()
-    private let maximumValues: Int
-    private let maximumBytes: Int
+    private var budget: TextBudget
 
     static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
         var writer = JSONPropertyListWriter(reader: reader)
@@ -20,23 +16,11 @@ struct JSONPropertyListWriter {
 
     private init(reader: BinaryPropertyListReader) {
         self.reader = reader
-        maximumValues = reader.limits.maximumValues(ofObjects: reader.objectCount)
-        maximumBytes = (16 << 20) + 64 * reader.storage.bytes.count
+        budget = TextBudget(reader)
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
-        if let refusal = reader.limits.refusal(atDepth: level - 1) {
-            throw .unwritable("containers nest \(refusal), or hold themselves")
-        }
-        written += 1
-        if pace.isDue() { throw .unwritable(Interruption.message) }
-        // A long string may stand in many places.
-        guard out.bytes.count <= maximumBytes else {
-            throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")
-        }
-        guard written <= maximumValues else {
-            throw .unwritable("the property list unfolds to more than \(maximumValues) values")
-        }
+        try budget.spend(level: level, bytes: out.bytes.count)
         guard let container = try reader.container(at: number) else { return out.leaf(try reader.value(at: number)) }
         switch container.kind {
         case .dictionary: try dictionary(container, level: level)
@@ -74,9 +58,9 @@ struct JSONPropertyListWriter {
 }
 
 extension BinaryPropertyListReader {
-    /// The same property list as JSON, which `init(json:)` reads back: see `docs/archive.md` for what stands for dates, data
-    /// and the other kinds that JSON does not have.
+    /// The property list as JSON, which `init(json:)` reads back; `docs/archive.md` describes the forms of dates, data
+    /// and other kinds that JSON lacks.
     ///
-    /// - Throws: `writeInvalid` for keys that are no strings, and for nesting beyond the limits.
+    /// - Throws: `writeInvalid` for keys that are not strings, and for nesting beyond the limits.
     public func json() throws(PropertyListError) -> [UInt8] { try JSONPropertyListWriter.encode(self) }
 }

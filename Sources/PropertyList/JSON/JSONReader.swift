@@ -1,5 +1,4 @@
-/// Reads JSON as RFC 8259 has it: values, and nothing that stands for another kind. Time and memory: in proportion to the
-/// text.
+/// Reads JSON (RFC 8259) without tags for other kinds. Time and memory are proportional to the text.
 struct JSONReader {
     private static let depthLimit = 512
     private var scanner: JSONScanner
@@ -29,7 +28,7 @@ struct JSONReader {
         }
     }
 
-    /// A number without a fraction is an integer, however it is written.
+    /// A number with an integral value is an integer, in any notation.
     private static func value(_ number: JSONScanner.Number) -> PropertyListValue {
         switch number {
         case .integer(let value): Int64(exactly: value).map(PropertyListValue.integer) ?? .real(Double(value))
@@ -46,7 +45,7 @@ struct JSONReader {
         return .array(elements)
     }
 
-    /// Of equal keys the first counts.
+    /// The first of equal keys counts.
     private mutating func dictionary(depth: Int) throws(PropertyListError) -> PropertyListValue {
         scanner.enter()
         var entries: [String: PropertyListValue] = [:]

@@ -1,7 +1,6 @@
 internal import CPlatform
 
-/// The tokens of a JSON text, which two readers share: one makes values, one a binary property list with what JSON has no
-/// kind for.
+/// Scans the tokens of a JSON text. Two readers share it: one makes values, the other a binary property list with tags.
 struct JSONScanner {
     enum Number {
         case integer(Int128)
@@ -10,11 +9,11 @@ struct JSONScanner {
 
     let bytes: [UInt8]
     private(set) var position = 0
-    /// Whether half of a surrogate pair stands for U+FFFD, as in the binary form; else it is an error.
+    /// Whether an unpaired surrogate reads as U+FFFD, as in the binary form; else it is an error.
     private let takesHalfPairs: Bool
     private var pace = InterruptionPace()
 
-    /// - Throws: `readCorrupt` for what is not UTF-8.
+    /// - Throws: `readCorrupt` when the bytes are not UTF-8.
     init(_ bytes: [UInt8], takesHalfPairs: Bool) throws(PropertyListError) {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         guard String(validating: text, as: UTF8.self) != nil else { throw .corrupt("the text is not valid UTF-8") }
@@ -27,7 +26,7 @@ struct JSONScanner {
         return PropertyListError(code: .readCorrupt, message: message, byteOffset: position, line: line)
     }
 
-    /// The byte that the next value begins with.
+    /// The first byte of the next value.
     mutating func begin(depth: Int, limit: Int) throws(PropertyListError) -> UInt8 {
         if pace.isDue() { throw .corrupt(Interruption.message) }
         guard depth <= limit else { throw error("values nest deeper than the limit of \(limit)") }
@@ -37,16 +36,16 @@ struct JSONScanner {
         return bytes[position]
     }
 
-    /// Passes the bracket that was met.
+    /// Skips an opening bracket.
     mutating func enter() { position += 1 }
 
-    /// Nothing but space follows.
+    /// Checks that only white space follows.
     mutating func finish() throws(PropertyListError) {
         skipSpace()
         guard position == bytes.count else { throw error("something follows the one value of a JSON text") }
     }
 
-    /// Whether a container ends here; otherwise the comma before the next element is passed.
+    /// Whether a container ends here; otherwise skips the comma before the next element.
     mutating func ends(_ close: UInt8, isFirst: Bool) throws(PropertyListError) -> Bool {
         skipSpace()
         guard position < bytes.count else { throw error("the JSON text ends inside a container") }
@@ -64,7 +63,7 @@ struct JSONScanner {
         return false
     }
 
-    /// A key, and the colon behind it once `check` had nothing against the key.
+    /// Reads a key that passes `check`, and the colon after it.
     mutating func key(_ check: (String) -> String? = { _ in nil }) throws(PropertyListError) -> String {
         skipSpace()
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
@@ -129,7 +128,7 @@ struct JSONScanner {
         return .real(value)
     }
 
-    /// Whether digits stand before a point, behind it and behind an exponent's letter.
+    /// Whether digits precede a point, follow it, and follow an exponent's letter.
     private static func isNumber(_ digits: Substring.UTF8View) -> Bool {
         let isDigit = { (byte: UInt8) in byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
         var rest = digits.drop(while: isDigit)
@@ -149,7 +148,7 @@ struct JSONScanner {
     mutating func string() throws(PropertyListError) -> String {
         position += 1
         let start = position
-        // What stands there as it is needs no copy but the string's own.
+        // Text without escapes is copied once, to the string.
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {

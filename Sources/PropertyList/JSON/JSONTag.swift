@@ -1,4 +1,4 @@
-/// The keys of the dictionaries that stand, in JSON, for what JSON has no kind for.
+/// The keys of the dictionaries that represent kinds that JSON lacks.
 enum JSONTag: String, CaseIterable {
     /// ISO 8601 in whole seconds, or a number of seconds since 2001.
     case date = "$date"
@@ -11,10 +11,10 @@ enum JSONTag: String, CaseIterable {
     case uid = "$uid"
     case set = "$set"
 
-    /// A dictionary's only key, so that it cannot be taken for a tag.
+    /// Escapes a dictionary's only key if it looks like a tag.
     static func escaped(_ key: String) -> String { isAmbiguous(key) ? "$" + key : key }
 
-    /// The key that `escaped` was given.
+    /// The inverse of `escaped`.
     static func unescaped(_ key: String) -> String {
         key.hasPrefix("$$") && isAmbiguous(key) ? String(key.dropFirst()) : key
     }

@@ -1,10 +1,10 @@
-/// JSON text as it grows: its values and the layout of its containers.
+/// Writes JSON text: values and the layout of containers.
 package struct JSONText {
-    /// How the values of a container are set apart.
+    /// The layout of a container's values.
     package enum Layout: Sendable {
-        /// One value a line, two spaces a level; an empty container is `[]`.
+        /// One value per line, two spaces per level; an empty container is `[]`.
         case lines
-        /// As Foundation's pretty printing: a space in front of a colon too, and an empty line in an empty container.
+        /// Foundation's pretty printing: a space before a colon too, and an empty line in an empty container.
         case foundation
         /// Without white space.
         case compact
@@ -24,14 +24,14 @@ package struct JSONText {
         append("\"")
     }
 
-    /// A text as JSON writes it, in quotes.
+    /// A text as a JSON string, in quotes.
     package static func quoted(_ text: String) -> String {
         var quoted = JSONText()
         quoted.string(text)
         return String(decoding: quoted.bytes, as: UTF8.self)
     }
 
-    /// Takes what has been written so far.
+    /// Removes and returns the text so far.
     package mutating func take() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes
@@ -40,14 +40,14 @@ package struct JSONText {
     /// Begins the next value of a container, after a comma unless it is the first.
     ///
     /// - Parameters:
-    ///   - level: the value's: one more than its container's.
-    ///   - isFirst: whether no value of the container was begun.
+    ///   - level: the value's level, one more than its container's.
+    ///   - isFirst: whether it is the first value of the container.
     package mutating func next(_ level: Int, isFirst: Bool) {
         if !isFirst { append(",") }
         line(level)
     }
 
-    /// The key of an object's next value.
+    /// Writes the key of an object's next value.
     package mutating func key(_ key: String) {
         string(key)
         switch layout {
@@ -57,7 +57,7 @@ package struct JSONText {
         }
     }
 
-    /// Ends a container with its bracket, on the container's level.
+    /// Ends a container with its bracket, at the container's level.
     package mutating func end(_ bracket: String, _ level: Int, isEmpty: Bool = false) {
         if isEmpty, layout == .foundation { append("\n") }
         if !isEmpty || layout == .foundation { line(level) }
@@ -76,7 +76,7 @@ package struct JSONText {
         text.withUTF8 { text in
             var start = 0
             for index in text.indices {
-                // Whoever writes much asks once more, and drops what is half.
+                // The caller checks for the interruption, too, and discards the partial text.
                 if index & 0xFFFF == 0xFFFF, Interruption.isDue { return }
                 let byte = text[index]
                 guard byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
@@ -104,7 +104,7 @@ package struct JSONText {
         }
     }
 
-    /// A value that holds no others.
+    /// Writes a value that is no container.
     package mutating func leaf(_ value: PropertyListValue) {
         switch value {
         case .null, .array, .set, .dictionary: append("null")

@@ -55,7 +55,7 @@ struct JSONWriter {
         }
     }
 
-    /// Counts a value, and what was written since the last one.
+    /// Counts a value and the bytes since the last one.
     private mutating func spend(_ more: Int = 0) throws(JSONError) {
         do throws(ConversionRefusal) {
             try budget.reserve(more)

@@ -1,6 +1,6 @@
-/// JSON in and out.
+/// Reading and writing of JSON.
 extension PropertyListValue {
-    /// The value of a JSON text. Of equal keys the first counts; a number without a fraction is an integer, one beyond 64
+    /// Reads a JSON text. The first of equal keys counts. A number with an integral value is an integer, and beyond 64
     /// bits a real.
     ///
     /// - Throws: ``JSONError``.
@@ -14,7 +14,7 @@ extension PropertyListValue {
 
     /// The value as JSON: dates in ISO 8601, data in Base64, keys sorted.
     ///
-    /// - Throws: ``JSONError`` for numbers that JSON does not have, and for what has more than a gigabyte.
+    /// - Throws: ``JSONError`` for numbers that JSON cannot represent, and for more than a gigabyte of text.
     public func json(isPretty: Bool = false) throws(JSONError) -> [UInt8] {
         try JSONWriter.encode(self, isPretty: isPretty)
     }

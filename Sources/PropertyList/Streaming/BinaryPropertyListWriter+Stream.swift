@@ -1,9 +1,9 @@
 extension BinaryPropertyListWriter {
-    /// Whether a part of the table is in its file already.
+    /// Whether a part of the table is already in its file.
     package var hasFlushed: Bool { (stream?.written ?? 0) > 0 }
 
-    /// Forgets what has become too much to remember, and passes on to the file what is held of a table that is not kept.
-    /// No container may be open: none whose references are yet to be set.
+    /// Limits the caches, and writes finished objects of a streamed table to its file. No container may have unset
+    /// references.
     @inline(__always)
     package func flush() {
         if body.count > nextFlush { passOn() }
@@ -13,24 +13,24 @@ extension BinaryPropertyListWriter {
     @inline(never)
     private func passOn() {
         guard let stream else { return }
-        // The first time that bytes are dropped comes at the same place, whenever passing on begins.
+        // The first bytes are dropped at the same offset in every run.
         let next = body.count + ObjectStream.piece
         nextFlush = body.count < ObjectStream.held ? min(next, ObjectStream.held) : next
-        places.takeRecords(to: stream.places)
+        offsets.takeRecords(to: stream.offsets)
         stream.write(body, upTo: body.count)
         guard body.count - body.origin > ObjectStream.held else { return }
         let end = body.count - ObjectStream.kept
-        places.drop(upTo: end, of: UnsafePointer(body.base), sizes)
+        offsets.drop(upTo: end, of: UnsafePointer(body.base), sizes)
         body.dropFirst(upTo: end)
     }
 
-    /// Ends the file of a table that is not kept. Its root is object 0, and the root and what belongs to it come last.
+    /// Ends the file of a streamed table. Its root is object 0, and the root and its objects come last.
     ///
     /// - Parameters:
-    ///   - head: a table whose first object is the root; its numbers follow on this table's, the root not counted.
-    ///   - count: how many references the array behind the head holds, which has the number behind the head's last.
-    ///   - forEachPiece: gives them, in order.
-    /// - Throws: what could not be written.
+    ///   - head: a table whose first object is the root; its other numbers continue this table's.
+    ///   - count: the number of references in the array after the head.
+    ///   - forEachPiece: calls a function with pieces of them, in order.
+    /// - Throws: `writeStream`.
     package func finish(
         before head: BinaryPropertyListWriter, objectCount count: Int,
         objects forEachPiece: (
@@ -42,13 +42,13 @@ extension BinaryPropertyListWriter {
         guard total < Int(UInt32.max), !isFull, !head.isFull else {
             throw .unwritable("a property list holds from 1 to 4294967295 objects, this one would hold \(total)")
         }
-        places.takeRecords(to: stream.places)
+        offsets.takeRecords(to: stream.offsets)
         stream.write(body, upTo: body.count)
         try stream.check()
         endAdding()
         let output = stream.output
-        let headPlace = 8 + body.count
-        let arrayPlace = headPlace + head.body.count
+        let headOffset = 8 + body.count
+        let arrayPlace = headOffset + head.body.count
         try output.write(UnsafeRawBufferPointer(start: head.body.base, count: head.body.count))
         let header = Self.arrayHeader(count)
         let tableOffset = arrayPlace + header.count + count * 4
@@ -58,15 +58,15 @@ extension BinaryPropertyListWriter {
             for number in piece { try references.append(Int(number)) }
         }
         try references.finish()
-        // The root, this table's objects, the rest of the head's, the array.
+        // The order is: the root, this table's objects, the rest of the head's, the array.
         var table = NumberOutput(output, width: tableOffset < 0x1_0000_0000 ? 4 : 8)
-        try table.append(headPlace)
-        try stream.places.forEachPiece { (piece) throws(PropertyListError) in
+        try table.append(headOffset)
+        try stream.offsets.forEachPiece { (piece) throws(PropertyListError) in
             table.append(piece, shift: 8)
             try table.finish()
         }
         for index in 1..<max(head.objectCount, 1) {
-            try table.append(headPlace + head.places.start(of: index, in: UnsafePointer(head.body.base), head.sizes))
+            try table.append(headOffset + head.offsets.start(of: index, in: UnsafePointer(head.body.base), head.sizes))
         }
         try table.append(arrayPlace)
         try table.finish()
@@ -83,7 +83,7 @@ extension BinaryPropertyListWriter {
     }
 }
 
-/// References or offsets, on their way to a file.
+/// Writes references or offsets to a file, in blocks.
 private struct NumberOutput: ~Copyable {
     let width: Int
     private let output: any PropertyListOutput
@@ -106,22 +106,22 @@ private struct NumberOutput: ~Copyable {
         if bytes.count >= 1 << 16 { try finish() }
     }
 
-    /// Adds the entries of many places, each `shift` bytes further on.
-    mutating func append(_ places: UnsafeBufferPointer<Int>, shift: Int) {
-        bytes.ensure(places.count * width)
+    /// Adds entries for many offsets, each increased by `shift`.
+    mutating func append(_ offsets: UnsafeBufferPointer<Int>, shift: Int) {
+        bytes.ensure(offsets.count * width)
         let target = UnsafeMutableRawPointer(bytes.base + bytes.count)
         if width == 4 {
-            for index in 0..<places.count {
-                let place = UInt32(truncatingIfNeeded: places[index] &+ shift)
+            for index in 0..<offsets.count {
+                let place = UInt32(truncatingIfNeeded: offsets[index] &+ shift)
                 target.storeBytes(of: place.bigEndian, toByteOffset: index &* 4, as: UInt32.self)
             }
         } else {
-            for index in 0..<places.count {
-                let place = UInt64(truncatingIfNeeded: places[index] &+ shift)
+            for index in 0..<offsets.count {
+                let place = UInt64(truncatingIfNeeded: offsets[index] &+ shift)
                 target.storeBytes(of: place.bigEndian, toByteOffset: index &* 8, as: UInt64.self)
             }
         }
-        bytes.advance(places.count * width)
+        bytes.advance(offsets.count * width)
     }
 
     mutating func finish() throws(PropertyListError) {

@@ -1,9 +1,9 @@
-/// Numbers in a row, which go to a scratch file when they become many: a ``ScratchList`` for other modules, whose calls are of
-/// code that is made for these numbers.
+/// A list of numbers that moves to a scratch file when it is long: a non-generic ``ScratchList``, whose calls from
+/// other modules need no specialisation.
 package final class NumberList {
     private let list: ScratchList<UInt32>
 
-    /// - Parameter output: makes the scratch file; nil to hold all in memory.
+    /// - Parameter output: creates the scratch file; nil keeps all numbers in memory.
     package init(_ output: (any PropertyListOutput)?) {
         list = ScratchList(output)
     }
@@ -15,7 +15,7 @@ package final class NumberList {
     /// Adds many numbers. Complexity: O(count).
     package func append(contentsOf numbers: UnsafeBufferPointer<UInt32>) { list.append(contentsOf: numbers) }
 
-    /// Gives all numbers, in order, once; the list is empty afterwards.
+    /// Calls a function once with all numbers, in order; the list is empty afterwards.
     package func forEachPiece(
         _ body: (UnsafeBufferPointer<UInt32>) throws(PropertyListError) -> Void
     ) throws(PropertyListError) {

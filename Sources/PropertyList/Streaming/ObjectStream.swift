@@ -1,28 +1,28 @@
-/// The objects of a file that is written while more of them are added.
+/// Writes objects to a file while more are added.
 ///
-/// A failure is kept, and told at the end: adding an object does not fail.
+/// A failure is reported at the end: adding an object does not fail.
 final class ObjectStream {
-    /// How much of the body is passed on at a time.
+    /// The size of a written piece.
     static let piece = 1 << 20
-    /// How much of the body is held at the most, and how much stays for later leaves to be compared with.
+    /// The maximal size of the body in memory, and the part that stays for comparison with later leaves.
     static let held = 6 << 20
     static let kept = 2 << 20
-    /// The memory for that, with what is added until it is looked at.
+    /// The memory for the body, including objects added before the next check.
     static let room = held + 2 * piece
 
     let output: any PropertyListOutput
-    /// The place of each object.
-    let places: DeltaOffsets
-    /// How many bytes of the body are in the file.
+    /// The offsets of the objects.
+    let offsets: DeltaOffsets
+    /// The number of bytes of the body in the file.
     private(set) var written = 0
     private var failure: PropertyListError?
 
     init(_ output: any PropertyListOutput) {
         self.output = output
-        places = DeltaOffsets(output)
+        offsets = DeltaOffsets(output)
     }
 
-    /// Writes the body's bytes from where it was left up to `end`.
+    /// Writes the body's bytes since the last call up to `end`.
     func write(_ body: borrowing GrowableBuffer<UInt8>, upTo end: Int) {
         guard failure == nil, end > written else { return }
         do throws(PropertyListError) {
@@ -42,7 +42,7 @@ final class ObjectStream {
         try output.writeAll(bytes)
     }
 
-    /// Throws what went wrong, if something did.
+    /// Throws the first failure.
     func check() throws(PropertyListError) {
         if let failure { throw failure }
     }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// A file that is replaced by what is written, whole: the old one is there until `commit`.
+/// A file that is replaced atomically: the old one remains until `commit`.
 ///
-/// The bytes go to a temporary file in the same folder, which is synced and renamed. The scratch files of the writer are
-/// there, too, without a name.
+/// The bytes go to a temporary file in the same folder, which is synced and renamed. The writer's scratch files are
+/// unnamed files in that folder.
 public final class PropertyListFile: PropertyListOutput {
     private let path: String
     private let temporary: String
     private let descriptor: CInt
     private var isCommitted = false
 
-    /// Begins the replacement of a file, which need not be there; its folder has to be.
+    /// Begins the replacement of a file, which need not exist; its folder must.
     ///
-    /// - Throws: `writeStream` when the folder takes no file.
+    /// - Throws: `writeStream` when the temporary file cannot be created.
     public init(replacing path: String) throws(PropertyListError) {
         self.path = path
         (descriptor, temporary) = try Self.makeTemporary(beside: path)
@@ -35,9 +35,9 @@ public final class PropertyListFile: PropertyListOutput {
         return Scratch(descriptor, path)
     }
 
-    /// Puts what was written in the place of the file, on the disk.
+    /// Replaces the file with the new bytes, durably.
     ///
-    /// - Throws: `writeStream`; the old file is there as it was, then.
+    /// - Throws: `writeStream`; then the old file is unchanged.
     public func commit() throws(PropertyListError) {
         guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw Self.failure(writing: path) }
         isCommitted = true

@@ -1,14 +1,13 @@
-/// Where a property list goes that is written piece by piece.
+/// A sequential output of a property list.
 ///
-/// What is written is never held against what was read, so that a pipe would do; the numbers that the writer has to keep
-/// meanwhile lie in scratch files.
+/// Written bytes are never read back, so that a pipe suffices; the writer's intermediate numbers go to scratch files.
 public protocol PropertyListOutput: AnyObject {
     /// Appends bytes.
     ///
     /// - Throws: `writeStream`.
     func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError)
 
-    /// A new file that vanishes with the object.
+    /// Creates a file that is removed with the object.
     ///
     /// - Throws: `writeStream`.
     func makeScratch() throws(PropertyListError) -> any PropertyListScratch
@@ -21,7 +20,7 @@ public protocol PropertyListScratch: AnyObject {
     /// - Throws: `writeStream`.
     func write(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError)
 
-    /// Reads the next bytes from the beginning on; the whole buffer is filled. Nothing is written any more.
+    /// Reads the next bytes, from the start; fills the whole buffer. Nothing is written afterwards.
     ///
     /// - Throws: `readStream`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PropertyListError)

@@ -1,9 +1,9 @@
-/// Values in a row, which go to a scratch file when they become many.
+/// A list of values that moves to a scratch file when it is long.
 ///
-/// No access to a property overlaps another, so the run-time check for that is left out.
+/// Property accesses never overlap, so exclusivity checks are disabled.
 final class ScratchList<Element: BitwiseCopyable> {
     private static var stride: Int { MemoryLayout<Element>.stride }
-    /// How many are held in memory, and how many are read at a time.
+    /// The number of values in memory, and the number read at a time.
     private static var heldCount: Int { (4 << 20) / stride }
     private static var pieceCount: Int { (1 << 18) / stride }
 
@@ -11,10 +11,10 @@ final class ScratchList<Element: BitwiseCopyable> {
     private var scratch: (any PropertyListScratch)?
     @exclusivity(unchecked) private var recent = GrowableBuffer<Element>()
     @exclusivity(unchecked) private(set) var count = 0
-    /// What went wrong with the scratch file; told when the values are read.
+    /// The first failure of the scratch file, thrown when the values are read.
     private var failure: PropertyListError?
 
-    /// - Parameter output: makes the scratch file; nil to hold all in memory.
+    /// - Parameter output: creates the scratch file; nil keeps all values in memory.
     init(_ output: (any PropertyListOutput)?) {
         self.output = output
     }
@@ -30,7 +30,7 @@ final class ScratchList<Element: BitwiseCopyable> {
     func append(contentsOf values: UnsafeBufferPointer<Element>) {
         if output != nil {
             if recent.count + values.count > Self.heldCount { spill() }
-            // All the room at once, not to grow and move time and again.
+            // Reserves all memory at once instead of growing repeatedly.
             if recent.count + values.count > Self.pieceCount { recent.ensure(Self.heldCount - recent.count) }
         }
         recent.append(contentsOf: values)
@@ -50,7 +50,7 @@ final class ScratchList<Element: BitwiseCopyable> {
         }
     }
 
-    /// Gives all values, in order, once; the list is empty afterwards.
+    /// Calls a function once with all values, in order; the list is empty afterwards.
     func forEachPiece(
         _ body: (UnsafeBufferPointer<Element>) throws(PropertyListError) -> Void
     ) throws(PropertyListError) {

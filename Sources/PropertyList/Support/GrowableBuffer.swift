@@ -1,14 +1,15 @@
-/// A growing run of trivial values, without the uniqueness and bounds checks of `Array`, for the writer's inner loops.
+/// A growing buffer of trivial values without the uniqueness and bounds checks of `Array`, for the writer's inner
+/// loops.
 ///
-/// What comes before `origin` can be dropped; indexes stay as they are. It lies in the object that owns it, so that its
-/// fields are one load away.
+/// Values before `origin` can be dropped without a change of indexes. The buffer is stored inline in its owner, so that
+/// its fields are one load away.
 struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
-    /// Where the value at index 0 is, or would be.
+    /// The address of index 0, which may be outside of the allocation.
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var count = 0
-    /// The first index that is still there.
+    /// The first valid index.
     private(set) var origin = 0
-    /// The index behind the last that there is room for.
+    /// The end of the allocated indexes.
     private var capacity: Int
 
     init(capacity: Int = 64) {
@@ -25,7 +26,7 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
             .bindMemory(to: Element.self, capacity: capacity)
     }
 
-    /// Makes room for `extra` more values. Amortised O(1) a value.
+    /// Reserves memory for `extra` more values. Amortised O(1) per value.
     @inline(__always)
     mutating func ensure(_ extra: Int) {
         if capacity &- count < extra { grow(extra) }
@@ -43,7 +44,7 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
         capacity = origin + wanted
     }
 
-    /// Drops what comes before an index. O(what stays).
+    /// Drops the values before an index. O(remaining values).
     mutating func dropFirst(upTo index: Int) {
         guard index > origin else { return }
         let memory = base + origin
@@ -60,7 +61,7 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
         count &+= 1
     }
 
-    /// Appends many values, which lie elsewhere.
+    /// Appends values from other memory.
     mutating func append(contentsOf values: UnsafeBufferPointer<Element>) {
         guard let source = values.baseAddress else { return }
         ensure(values.count)
@@ -68,7 +69,7 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
         count &+= values.count
     }
 
-    /// Counts values that were written behind the end, after `ensure`; a negative number takes them back.
+    /// Counts values written after the end, after `ensure`; a negative number removes values.
     @inline(__always)
     mutating func advance(_ amount: Int) {
         count &+= amount
@@ -79,16 +80,16 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
         count = newCount
     }
 
-    /// The bytes that there are, used or not.
+    /// The allocated bytes.
     var size: Int { (capacity - origin) * MemoryLayout<Element>.stride }
 
-    /// Gives back what lies before an index, whole pages of it: it is not read again.
+    /// Releases whole pages before an index, which are not read again.
     func discard(upTo index: Int, from start: Int) {
         let stride = MemoryLayout<Element>.stride
         PageMemory.discard(base, upTo: index * stride, from: start * stride, of: capacity * stride)
     }
 
-    /// Gives everything back.
+    /// Releases all memory.
     mutating func removeAll() {
         self = GrowableBuffer(capacity: 8)
     }

@@ -1,17 +1,16 @@
 import CPlatform
 
-/// Finds, among the leaves already written, the one with the same bytes.
+/// A hash table of the leaves already written.
 ///
-/// A slot is twelve bytes: 32 bits of the hash, the object's number plus one, and a tag for the table's owner, so that a
-/// lookup that finds nothing touches one cache line.
+/// A slot has twelve bytes: 32 bits of the hash, the object's number plus one, and a tag of the owner. A failed lookup
+/// touches one cache line.
 ///
-/// The table stops growing at a size that fits the processor's caches: from then on a new leaf takes an older one's
-/// place, and a leaf that comes again after very many others is written again, which every reader takes. So the time and
-/// the memory of an item stay the same however many there are. A search looks at a bounded number of slots, so that
-/// content from outside that is made to collide costs no more than that; the hash has no seed, because what is found
-/// decides what is written, and the same calls give the same bytes.
+/// The table stops growing at a size that fits the processor's caches. From then on a new leaf replaces an older one,
+/// and a repeated leaf may be written again, which is valid. So the time and memory per item are constant. A lookup
+/// probes a bounded number of slots, which bounds the cost of crafted collisions. The hash has no seed, because the
+/// lookups determine the output, and equal calls give equal bytes.
 ///
-/// No access to a property overlaps another, so the run-time check for that is left out.
+/// Property accesses never overlap, so exclusivity checks are disabled.
 final class LeafTable {
     private struct Slot: BitwiseCopyable {
         var hash: UInt32
@@ -20,16 +19,16 @@ final class LeafTable {
         var tag: UInt32
     }
 
-    /// The most slots there ever are.
+    /// The maximal number of slots.
     private static let largestSize = 1 << 19
-    /// A hundred kilobytes, which a table of small archives may take, too.
+    /// The minimal limit, a hundred kilobytes.
     private static let smallSize = 1 << 13
-    /// Up to here the processor has the table near at hand.
-    private static let nearSize = 1 << 15
-    /// How many slots a search looks at while the table grows, and when it does not grow any more.
-    private static let growingReach = 128
-    private static let fullReach = 8
-    /// Leaves that keep their place: those that were there before all others.
+    /// Tables up to this size are in a near cache.
+    private static let prefetchSize = 1 << 15
+    /// The number of probed slots while the table grows, and when it is full.
+    private static let growingProbes = 128
+    private static let fullProbes = 8
+    /// The number of first leaves that are never replaced.
     private static let pinned: UInt32 = 64
 
     @exclusivity(unchecked) private var slots: UnsafeMutablePointer<Slot>
@@ -37,7 +36,7 @@ final class LeafTable {
     @exclusivity(unchecked) private var used = 0
     @exclusivity(unchecked) private var isFull = false
     @exclusivity(unchecked) private var nextVictim = 0
-    /// The most slots for the time being.
+    /// The current limit of slots.
     @exclusivity(unchecked) private var maximumSize = largestSize
     private let firstNumber: UInt32
 
@@ -54,7 +53,7 @@ final class LeafTable {
     }
 
     private static func empty(_ count: Int) -> UnsafeMutablePointer<Slot> {
-        // Memory that is 0 is free slots.
+        // Zeroed memory is free slots.
         PageMemory.allocate(count * MemoryLayout<Slot>.stride).bindMemory(to: Slot.self, capacity: count)
     }
 
@@ -62,17 +61,17 @@ final class LeafTable {
         PageMemory.free(slots, count * MemoryLayout<Slot>.stride)
     }
 
-    /// Grows from now on to so many bytes at the most.
+    /// Limits the table's size in bytes.
     @inline(__always)
     func limit(toBytes bytes: Int) {
         maximumSize = min(max(bytes / MemoryLayout<Slot>.stride, Self.smallSize), Self.largestSize)
         if (mask &+ 1) &* 2 <= maximumSize { isFull = false }
     }
 
-    /// How many leaves a table of so many bytes takes without growing.
+    /// The number of leaves in a table of a size in bytes, without growth.
     static func capacity(ofBytes bytes: Int) -> Int { max(bytes / MemoryLayout<Slot>.stride, smallSize) * 5 / 8 }
 
-    /// Forgets all leaves, and gives the memory back.
+    /// Removes all leaves and releases the memory.
     func removeAll() {
         Self.free(slots, mask + 1)
         mask = 127
@@ -85,7 +84,7 @@ final class LeafTable {
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let lastFactor: UInt64 = 0xD6E8_FEB8_6659_FD93
 
-    /// The hash of some bytes: eight at a time, each folded by a wide multiplication.
+    /// The hash of bytes: eight at a time, each folded by a wide multiplication.
     @inline(__always)
     static func hash(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt32 {
         var state = seed ^ UInt64(truncatingIfNeeded: count)
@@ -98,8 +97,8 @@ final class LeafTable {
         return finish(state, bytes.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
     }
 
-    /// The hash of some text, which is copied on the way, or nil when it is not ASCII. One pass does all three: they are
-    /// what a string of an archive costs.
+    /// Copies a text and returns its hash, or nil when it is not ASCII. One pass does all three, the main cost of a
+    /// string in an archive.
     @inline(__always)
     static func hashCopyingASCII(
         _ text: UnsafePointer<UInt8>, to target: UnsafeMutableRawPointer, count: Int
@@ -111,7 +110,7 @@ final class LeafTable {
             let tail = shortTail(source, count)
             return tail & 0x8080_8080_8080_8080 == 0 ? finish(state, tail) : nil
         }
-        // The last eight bytes, of which some are among the words before.
+        // The last eight bytes, which overlap the preceding words.
         let last = source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
         var seen = last
         var offset = 0
@@ -146,14 +145,14 @@ final class LeafTable {
         return product.high ^ product.low
     }
 
-    /// The number of the leaf that `isSame` recognises, or nil after noting `newNumber` under the hash; and its slot, until
-    /// the next search.
+    /// The number of the leaf that `isSame` accepts, or nil after `newNumber` is stored for the hash; and the slot,
+    /// valid until the next lookup.
     @inline(__always)
     func find(hash: UInt32, newNumber: UInt32, isSame: (UInt32) -> Bool) -> (known: UInt32?, slot: Int) {
         if used &* 8 > mask &* 5, !isFull { grow() }
-        let reach = isFull ? Self.fullReach : Self.growingReach
+        let probes = isFull ? Self.fullProbes : Self.growingProbes
         var index = Int(hash) & mask
-        for _ in 0..<reach {
+        for _ in 0..<probes {
             let slot = slots[index]
             if slot.number == 0 {
                 note(hash, newNumber, at: index)
@@ -171,13 +170,13 @@ final class LeafTable {
         return (nil, victim)
     }
 
-    /// Has the processor fetch the slot in which a search for these bytes will begin, when it may be far away.
+    /// Prefetches the first slot of a lookup of these bytes, if the table is large.
     @inline(__always)
     func prefetch(_ bytes: UnsafeRawPointer, _ count: Int) {
-        guard mask >= Self.nearSize else { return }
+        guard mask >= Self.prefetchSize else { return }
         let first = slots + Int(Self.hash(bytes, count)) & mask
         cubby_prefetch(first)
-        // A search goes on into the next line.
+        // A lookup continues in the next cache line.
         cubby_prefetch(first + 5)
     }
 
@@ -186,17 +185,17 @@ final class LeafTable {
         slots[index] = Slot(hash: hash, number: number &+ 1, tag: 0)
     }
 
-    /// The slot that a new leaf takes from another, in turn among those that a search looks at.
+    /// The slot that a new leaf replaces: round-robin among the probed ones.
     private func victim(of hash: UInt32) -> Int {
-        for _ in 0..<Self.fullReach {
-            nextVictim = (nextVictim &+ 1) & (Self.fullReach - 1)
+        for _ in 0..<Self.fullProbes {
+            nextVictim = (nextVictim &+ 1) & (Self.fullProbes - 1)
             let index = (Int(hash) &+ nextVictim) & mask
             if slots[index].number &- 1 &- firstNumber >= Self.pinned { return index }
         }
         return Int(hash) & mask
     }
 
-    /// What the owner noted with the leaf in a slot; 0 for nothing.
+    /// The owner's tag of the leaf in a slot; 0 for none.
     @inline(__always)
     func tag(at slot: Int) -> UInt32 { slots[slot].tag }
 

@@ -1,25 +1,24 @@
 import Glibc
 
-/// Memory for tables that grow large: in huge pages where the system has them, because tables of hashes and of offsets
-/// are read in no order.
+/// Memory for large tables: in huge pages if the system has them, because hash and offset tables are accessed randomly.
 package enum PageMemory {
     private static let hugePage = 2 << 20
     private static let page = 4096
-    /// From here on memory comes from the system as pages, and goes back to it when it is freed: the allocator would keep
-    /// it. What is smaller the allocator may keep, so that the next small archive meets pages that are there.
+    /// From this size on memory is mapped from the system, and unmapped when it is freed. The allocator may keep
+    /// smaller blocks, so that the next small archive reuses their pages.
     private static let pageThreshold = 1 << 19
-    /// From here on as huge pages: a few of them that are only partly in use are little beside the whole.
+    /// From this size on huge pages are used; partly used ones are a small share of the whole.
     private static let threshold = 4 * hugePage
-    /// From here on memory that lies beside such memory gets them, too.
+    /// From this size on a second buffer gets huge pages, too.
     private static let secondThreshold = 32 * hugePage
 
-    /// Memory of `bytes` bytes, to be given back to `free` with the same size; all 0 when that is asked for.
+    /// Allocates memory, zeroed on request. It is released by `free` with the same size.
     ///
     /// Running out of memory ends the process, as everywhere in Swift.
     package static func allocate(_ bytes: Int, isZeroed: Bool = true) -> UnsafeMutableRawPointer {
-        // A table that is looked up all over is in use throughout.
+        // A hash table is accessed throughout.
         if bytes >= (isZeroed ? hugePage : threshold) {
-            // Begin at a huge page's boundary: what lies before and behind it goes back at once.
+            // Aligns to a huge page's boundary; the rest before and after is unmapped.
             let size = rounded(bytes)
             let whole = mmap(nil, size + hugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
             guard let whole, whole != MAP_FAILED else { preconditionFailure("out of memory: \(bytes) bytes") }
@@ -31,7 +30,7 @@ package enum PageMemory {
             return start
         }
         if bytes >= pageThreshold {
-            // A table that is looked up all over would ask for each page, and for most of them twice: to read, then to write.
+            // A hash table would fault on each page, on most of them twice: to read, then to write.
             let flags = MAP_PRIVATE | MAP_ANONYMOUS | (isZeroed ? MAP_POPULATE : 0)
             let pages = mmap(nil, rounded(bytes), PROT_READ | PROT_WRITE, flags, -1, 0)
             guard let pages, pages != MAP_FAILED else { preconditionFailure("out of memory: \(bytes) bytes") }
@@ -43,20 +42,20 @@ package enum PageMemory {
         return memory
     }
 
-    /// Gives memory back.
+    /// Releases memory.
     package static func free(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
         if bytes >= pageThreshold { munmap(memory, rounded(bytes)) } else { Glibc.free(memory) }
     }
 
-    /// Asks for huge pages in memory that others have allocated and that is about to be written throughout.
-    package static func preferHugePages(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
+    /// Requests huge pages for memory of another allocator that is about to be filled.
+    static func preferHugePages(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
         guard bytes >= secondThreshold else { return }
         let waste = (hugePage - Int(bitPattern: memory) % hugePage) % hugePage
         madvise(memory + waste, (bytes - waste) / hugePage * hugePage, MADV_HUGEPAGE)
     }
 
-    /// Copies `count` bytes of memory that is not needed any more, giving it back piece by piece as it is copied, so that
-    /// no more than a piece of it is there twice. It still has to be freed.
+    /// Copies `count` bytes of memory that is no longer needed, and releases it piece by piece, so that at most one
+    /// piece exists twice. The caller still frees it.
     package static func move(
         _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, count: Int, of bytes: Int
     ) {
@@ -70,7 +69,7 @@ package enum PageMemory {
         }
     }
 
-    /// Gives the whole pages before `end` back to the system; what is read there afterwards is 0.
+    /// Releases the whole pages before `end`; their bytes read as 0 afterwards.
     package static func discard(_ memory: UnsafeMutableRawPointer, upTo end: Int, from start: Int = 0, of bytes: Int) {
         guard bytes >= pageThreshold else { return }
         let unit = bytes >= threshold ? hugePage : page
@@ -78,7 +77,7 @@ package enum PageMemory {
         if last > first { madvise(memory + first, last - first, MADV_DONTNEED) }
     }
 
-    /// How much of so much memory is best given back at a time.
+    /// The piece size for the release of a number of bytes.
     package static func piece(ofBytes bytes: Int) -> Int { bytes >= threshold ? hugePage : 1 << 18 }
 
     private static func rounded(_ bytes: Int) -> Int {

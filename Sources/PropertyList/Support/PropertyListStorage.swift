@@ -1,10 +1,10 @@
-/// Bytes that stay where they are for as long as someone reads them.
+/// Immutable bytes at a fixed address.
 ///
-/// A reader holds its storage, so that it can give out values lazily. The bytes never change.
+/// A reader retains its storage and reads values lazily from it.
 public final class PropertyListStorage: @unchecked Sendable {
-    // Unchecked: the bytes are never written after init, and freed when nobody holds the storage any more.
+    // Unchecked: the bytes are never written after init, and freed with the object.
 
-    /// The bytes; valid while the storage lives.
+    /// The bytes, valid as long as the storage.
     public let bytes: UnsafeRawBufferPointer
     private let deallocator: (@Sendable (UnsafeRawBufferPointer) -> Void)?
 
@@ -16,14 +16,13 @@ public final class PropertyListStorage: @unchecked Sendable {
         deallocator = { $0.deallocate() }
     }
 
-    /// Holds an array, whose bytes stay where they are: they lie in one allocation, which is only ever changed by those
-    /// who hold it alone.
+    /// Retains an array. The address of its bytes is fixed, because only a sole owner may change them.
     public convenience init(_ source: [UInt8]) {
         let bytes = source.withUnsafeBytes { UnsafeRawBufferPointer($0) }
         self.init(adopting: bytes) { _ in withExtendedLifetime(source) {} }
     }
 
-    /// Takes bytes that the caller promises to leave unchanged until `deallocator` is called with them: a mapped file.
+    /// Takes bytes that the caller keeps unchanged until `deallocator` is called with them, such as a mapped file.
     public init(
         adopting source: UnsafeRawBufferPointer,
         deallocator: (@Sendable (UnsafeRawBufferPointer) -> Void)?

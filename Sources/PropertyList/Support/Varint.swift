@@ -1,18 +1,18 @@
-/// Variable-length integers: seven bits a byte, the lowest first, with the high bit set in all bytes but the last.
+/// Variable-length integers: seven bits per byte, lowest first, the high bit set in all bytes but the last.
 ///
-/// A value of this type decodes one number from bytes that it is given one at a time, which may lie in several pieces.
+/// A value of this type decodes one number from single bytes, which may come from several buffers.
 package struct Varint {
-    /// What a byte brings.
+    /// The result of a byte.
     @frozen package enum Step {
-        /// It is not the number's last byte.
+        /// The number continues.
         case more
-        /// It is the last; the next byte begins another number.
+        /// The number is complete.
         case number(UInt64)
         /// The number does not fit into 64 bits.
         case overflow
     }
 
-    /// The most bytes that a number takes.
+    /// The maximal size of a number.
     package static let maximumSize = 10
 
     @usableFromInline var value: UInt64 = 0
@@ -20,11 +20,11 @@ package struct Varint {
 
     @inlinable package init() {}
 
-    /// Whether some bytes of a number have been taken, and not its last.
-    @inlinable package var isWithinNumber: Bool { shift > 0 }
+    /// Whether a number is incomplete.
+    @inlinable var isWithinNumber: Bool { shift > 0 }
 
-    /// Takes the next byte.
-    @inlinable @inline(__always)
+    /// Decodes the next byte.
+    @inlinable
     package mutating func take(_ byte: UInt8) -> Step {
         guard shift < 63 || byte <= 1 else { return .overflow }
         value |= UInt64(byte & 0x7F) &<< shift
@@ -39,7 +39,7 @@ package struct Varint {
     /// Writes a number to memory that has room for `maximumSize` bytes.
     ///
     /// - Returns: the number of bytes written.
-    @inlinable @inline(__always)
+    @inlinable
     package static func store(_ number: UInt64, at target: UnsafeMutableRawPointer) -> Int {
         var rest = number
         var size = 0
@@ -78,11 +78,11 @@ package struct Varint {
     }
 
     /// A signed number in zigzag encoding, in which numbers near 0 of either sign are small.
-    @inlinable @inline(__always)
+    @inlinable
     package static func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
 
     /// The signed number of a zigzag encoding.
-    @inlinable @inline(__always)
+    @inlinable
     package static func signed(_ zigzag: UInt64) -> Int64 {
         Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
     }

@@ -31,7 +31,7 @@ package enum Base64 {
             case UInt8(ascii: "+"): digit = 62
             case UInt8(ascii: "/"): digit = 63
             case UInt8(ascii: "="):
-                // What is left of a group that padding ends are its spare bits.
+                // The remaining bits of a padded group are spare.
                 bits = 0
                 count = 0
                 continue

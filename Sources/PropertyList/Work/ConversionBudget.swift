@@ -1,11 +1,11 @@
-/// What one conversion of values may take, of whatever kind they are and whatever they become: how many values, how many
-/// bytes, how deep. Every few thousand values it asks whether the work has to stop.
+/// The limits of one conversion of values: the number of values, the bytes, the depth. It checks for an interruption
+/// every few thousand values.
 ///
-/// What is held in many places is visited once where the conversion can remember it, and counts there each time: a few
-/// hundred bytes may hold an array that holds the one before twice, and so on, and stand for 2^60 values. So a value may
-/// unfold to 64 times the values that were visited, but for 65,536 in all.
+/// A shared value is visited once if the conversion caches it, and counts each time: a few hundred bytes of nested
+/// doubled arrays may expand to 2^60 values. So the expanded values may be 64 times the visited ones, plus 65,536 in
+/// total.
 package struct ConversionBudget {
-    /// How deep arrays and dictionaries may nest in what scripts give and items hold: beyond it, a cycle is more likely
+    /// The maximal depth of arrays and dictionaries from scripts and in items. Deeper values are more likely cycles
     /// than data.
     package static let depthLimit = 128
     package static let valueLimit = 1 << 24
@@ -17,21 +17,20 @@ package struct ConversionBudget {
     private var bytes = 0
 
     /// - Parameters:
-    ///   - values: how many values may be visited, and what they may unfold to.
-    ///   - bytes: how many bytes what is made of them may have.
+    ///   - values: the limit of visited values, and of expanded ones.
+    ///   - bytes: the limit of the output in bytes.
     package init(values: Int = ConversionBudget.valueLimit, bytes: Int = ConversionBudget.byteLimit) {
         maximumValues = values
         maximumBytes = bytes
     }
 
-    /// What so many values may unfold to.
+    /// The limit of expanded values for `count` visited ones.
     package static func unfolded(from count: Int, atMost limit: Int) -> Int {
         let (product, overflow) = count.multipliedReportingOverflow(by: 64)
         return min(limit, overflow ? limit : product + (1 << 16))
     }
 
-    /// Counts a value that is looked at, and the bytes that it adds.
-    @inline(__always)
+    /// Counts a visited value and its output bytes.
     package mutating func visit(bytes count: Int = 0) throws(ConversionRefusal) {
         visited += 1
         bytes += count
@@ -40,10 +39,10 @@ package struct ConversionBudget {
         }
     }
 
-    /// Asks for room before something large is made.
+    /// Checks the limit before a large allocation.
     ///
-    /// - Parameter count: its bytes.
-    /// - Throws: when there is none.
+    /// - Parameter count: the allocation's size in bytes.
+    /// - Throws: when the limit is exceeded.
     package func reserve(_ count: Int) throws(ConversionRefusal) {
         if count > maximumBytes - bytes { throw .tooManyBytes(limit: maximumBytes) }
     }
@@ -54,17 +53,16 @@ package struct ConversionBudget {
         if Interruption.isDue { throw .stopped }
     }
 
-    /// Checks what the values that were visited stand for, together.
+    /// Checks the number of expanded values.
     ///
-    /// - Parameter count: the values, those that are held in several places counted each time.
-    /// - Throws: when they are too many.
+    /// - Parameter count: the values, shared ones counted each time.
+    /// - Throws: when the limit is exceeded.
     package func check(unfolded count: Int) throws(ConversionRefusal) {
         let limit = Self.unfolded(from: visited, atMost: maximumValues)
         if count > limit { throw .unfoldsTooFar(limit: limit) }
     }
 
-    /// A sum of counts of values that does not overflow.
-    @inline(__always)
+    /// A saturating sum of counts.
     package static func sum(_ count: Int, _ other: Int) -> Int {
         let (sum, overflow) = count.addingReportingOverflow(other)
         return overflow ? .max : sum

@@ -1,11 +1,11 @@
 import Wording
 
-/// Why a conversion of values was given up.
+/// The reason for which a conversion failed.
 package enum ConversionRefusal: Error, Hashable, Sendable {
     case tooManyValues(limit: Int)
     case unfoldsTooFar(limit: Int)
     case tooManyBytes(limit: Int)
-    /// Its time is up, or a person asked: the script ends, whatever becomes of this error.
+    /// An interruption by the deadline or a person. The script ends whatever becomes of this error.
     case stopped
 
     package var message: String {

@@ -1,14 +1,14 @@
 import CPlatform
 
-/// Whether the work that this thread does for somebody has to stop: its time is up, or a person asked.
+/// Whether the current thread's work is interrupted, by a deadline or a person.
 ///
-/// What takes time in proportion to its input asks every few thousand steps, or once a megabyte, and gives up with an error
-/// of its own. Whoever runs scripts says who is asked (`cubby_watch_work`), and ends the script, whatever becomes of that
-/// error. On a thread where nobody said so, nothing has to stop.
+/// Code whose time is proportional to its input checks this every few thousand steps, or once per megabyte, and fails
+/// with its own error. The host that runs scripts registers the check (`cubby_watch_work`) and ends the script whatever
+/// becomes of that error. Threads without a registered check are never interrupted.
 package enum Interruption {
-    /// Asks. A few nanoseconds where nobody is asked, some tens where somebody is.
+    /// Takes a few nanoseconds without a registered check, some tens with one.
     package static var isDue: Bool { cubby_work_is_stopped() != 0 }
 
-    /// What an error says of work that was given up.
+    /// The message of an error after an interruption.
     package static let message = "stopped before its end"
 }

@@ -1,4 +1,4 @@
-/// What work throws that was given up because it had to stop.
+/// The error of interrupted work.
 package struct WorkStopped: Error, CustomStringConvertible {
     package init() {}
 

@@ -1,7 +1,8 @@
 extension BinaryPropertyListReader {
-    /// The same property list as XML, its keys sorted.
+    /// The property list as XML, with sorted keys.
     ///
-    /// - Throws: `writeInvalid` for what XML cannot hold: null, sets, dates beyond the year 9999, NUL characters.
+    /// - Throws: `writeInvalid` for values that XML cannot represent: null, sets, dates beyond the year 9999, NUL
+    ///   characters.
     public func xml() throws(PropertyListError) -> [UInt8] {
         try XMLPropertyListWriter.encode(self)
     }

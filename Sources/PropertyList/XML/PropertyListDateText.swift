@@ -1,7 +1,7 @@
 /// The text form of a date in XML: `YYYY-MM-DDThh:mm:ssZ`, in UTC, whole seconds.
 enum PropertyListDateText {
-    /// The date of a text, or nil when it has another form. Fields are not checked against the calendar, as Apple's
-    /// reader does not: the 31st of April is the 1st of May.
+    /// The date of a text, or nil when it has another form. Fields are not checked against the calendar, as in Apple's
+    /// reader: the 31st of April is the 1st of May.
     static func parse(_ text: some Sequence<UInt8>) -> PropertyListDate? {
         var fields: [Int64] = []
         var separators: [UInt8] = []
@@ -25,7 +25,7 @@ enum PropertyListDateText {
         return PropertyListDate(secondsSinceReferenceDate: Double(seconds))
     }
 
-    /// Days since 1970; months beyond the year's end run into the next years.
+    /// Days since 1970; months beyond 12 continue in the next years.
     private static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let months = year * 12 + (month - 1)
         let whole = months >= 0 ? months / 12 : -((11 - months) / 12)

@@ -21,7 +21,7 @@ enum XMLNumber {
             digits = digits.dropFirst(2)
             radix = 16
         }
-        // The standard parser would take another sign.
+        // The standard parser would accept a second sign.
         guard let first = digits.utf8.first, first != 0x2B, first != 0x2D, digits.utf8.count <= 4096,
             let magnitude = UInt64(digits, radix: radix)
         else { return nil }
@@ -29,7 +29,7 @@ enum XMLNumber {
         return value >= Int128(Int64.min) ? value : nil
     }
 
-    /// A real: decimal, with an exponent or without, or a name of infinity or not-a-number in any case.
+    /// A real: decimal, with or without an exponent, or a name of infinity or not-a-number in any case.
     static func real(_ text: String) -> Double? {
         let digits = trimmed(text)
         guard !digits.isEmpty, digits.utf8.count <= 4096 else { return nil }

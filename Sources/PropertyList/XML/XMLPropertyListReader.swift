@@ -1,8 +1,8 @@
-/// Reads an XML property list, adding each value to a binary object table as it is met.
+/// Reads an XML property list. Each value is added to a binary object table as it is read.
 ///
-/// The binary form is the one that everything else reads, so that XML archives need no reader of their own.
+/// Everything else reads the binary form, so that XML archives need no further reader.
 struct XMLPropertyListReader {
-    /// The same property list in binary form.
+    /// Converts the property list to the binary form.
     static func binary(
         from bytes: UnsafeRawBufferPointer, limits: PropertyListLimits
     ) throws(PropertyListError) -> PropertyListStorage {
@@ -15,12 +15,12 @@ struct XMLPropertyListReader {
         return PropertyListStorage(try reader.table.finish(topObject: top))
     }
 
-    /// The property list as far as it can be read, and what stopped it; nil when nothing was read.
+    /// The readable part of the property list and the error after it; nil when nothing was read.
     static func salvage(
         from bytes: UnsafeRawBufferPointer, limits: PropertyListLimits
     ) -> (storage: PropertyListStorage, error: PropertyListError?)? {
         guard bytes.count <= limits.maximumBytes else { return nil }
-        // Text that is cut within a character is valid up to there.
+        // Truncated text is valid up to its last whole character.
         let text = (try? XMLText.utf8(bytes)) ?? Array(String(decoding: bytes, as: UTF8.self).utf8)
         var reader = XMLPropertyListReader(scanner: XMLScanner(text), limits: limits)
         var failure: PropertyListError?
@@ -35,7 +35,7 @@ struct XMLPropertyListReader {
         return (PropertyListStorage(file), failure)
     }
 
-    /// Ends every open container with what it holds; the outermost one, or nil when there is none.
+    /// Closes every open container. Returns the outermost one, or nil when there is none.
     private mutating func closeAll() -> UInt32? {
         var outermost = finished
         while let last = open.indices.last {
@@ -53,22 +53,22 @@ struct XMLPropertyListReader {
         return outermost
     }
 
-    /// A container whose end tag has not come.
+    /// A container without its end tag so far.
     private struct Open {
         var isDictionary: Bool
-        /// Where the container was opened, for messages.
+        /// The position of the start tag, for messages.
         var position: Int
         var start: Int
         var keyStart: Int
         var pendingKey: UInt32?
-        /// Whether the last key is the one that makes a UID of an integer.
+        /// Whether the last key is `CF$UID`.
         var isUIDKey = false
         var uid: UInt32?
     }
 
     private enum Value {
         case object(UInt32)
-        /// An integer, by its value, which a dictionary with the one key `CF$UID` needs.
+        /// An integer and its value, which a dictionary with the only key `CF$UID` needs.
         case integer(UInt32, Int128)
     }
 
@@ -80,7 +80,7 @@ struct XMLPropertyListReader {
     private var objects: [UInt32] = []
     private var keys: [UInt32] = []
     private var pace = InterruptionPace()
-    /// The one value of the document, once it is read.
+    /// The value of the document after it is read.
     private var finished: UInt32?
 
     private init(scanner: XMLScanner, limits: PropertyListLimits) {
@@ -110,7 +110,7 @@ struct XMLPropertyListReader {
         return top
     }
 
-    /// Reads the value that a tag begins, without recursion.
+    /// Reads the value of a start tag, without recursion.
     private mutating func value(from first: XMLTag) throws(PropertyListError) -> UInt32 {
         var tag = first
         while true {
@@ -178,7 +178,7 @@ struct XMLPropertyListReader {
     }
 
     private mutating func close(_ name: String) throws(PropertyListError) -> UInt32 {
-        // What does not close stays open, with all it holds, for the salvage.
+        // An unclosed container stays open with its contents, for the salvage.
         guard let container = open.last, container.isDictionary == (name == "dict") else {
             throw scanner.error("</\(name)> closes nothing")
         }

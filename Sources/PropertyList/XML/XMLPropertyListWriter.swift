@@ -1,4 +1,4 @@
-/// Writes a binary property list as XML, as Apple does: tabs, sorted keys, data in lines of at most 76 columns.
+/// Writes a binary property list as XML in Apple's layout: tabs, sorted keys, data in lines of at most 76 columns.
 struct XMLPropertyListWriter {
     private static let prologue = """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -9,12 +9,9 @@ struct XMLPropertyListWriter {
 
     private let reader: BinaryPropertyListReader
     private var out: [UInt8] = []
-    private var written = 0
-    private var pace = InterruptionPace()
-    private let maximumValues: Int
-    private let maximumBytes: Int
+    private var budget: TextBudget
 
-    /// The whole property list as XML, written object by object: no tree is built.
+    /// The whole property list as XML, object by object without a tree.
     static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
         var writer = XMLPropertyListWriter(reader: reader)
         writer.out.reserveCapacity(reader.storage.bytes.count * 3)
@@ -26,24 +23,11 @@ struct XMLPropertyListWriter {
 
     private init(reader: BinaryPropertyListReader) {
         self.reader = reader
-        maximumValues = reader.limits.maximumValues(ofObjects: reader.objectCount)
-        maximumBytes = (16 << 20) + 64 * reader.storage.bytes.count
+        budget = TextBudget(reader)
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
-        if let refusal = reader.limits.refusal(atDepth: level - 1) {
-            throw .unwritable("containers nest \(refusal), or hold themselves")
-        }
-        // Shared containers are written each time: a small table can stand for more than any disk holds.
-        written += 1
-        if pace.isDue() { throw .unwritable(Interruption.message) }
-        // A long string may stand in many places.
-        guard out.count <= maximumBytes else {
-            throw .unwritable("the property list unfolds to more than \(maximumBytes) bytes")
-        }
-        guard written <= maximumValues else {
-            throw .unwritable("the property list unfolds to more than \(maximumValues) values")
-        }
+        try budget.spend(level: level, bytes: out.count)
         indent(level)
         if let container = try reader.container(at: number) { return try write(container, level: level) }
         if let text = try reader.string(at: number) {
@@ -113,7 +97,7 @@ struct XMLPropertyListWriter {
         }
     }
 
-    /// A dictionary's keys, sorted, with the numbers of their values. Of equal keys the first counts.
+    /// A dictionary's sorted keys and the numbers of their values. The first of equal keys counts.
     private func entries(
         of container: BinaryPropertyListContainer
     ) throws(PropertyListError) -> [(key: String, number: Int)] {
@@ -152,7 +136,7 @@ struct XMLPropertyListWriter {
         append("</data>\n")
     }
 
-    /// The shortest decimal text that reads back as the same real.
+    /// The shortest decimal text that parses to the same real.
     static func text<Real: BinaryFloatingPoint & LosslessStringConvertible>(_ value: Real) -> String {
         if value.isNaN { return "nan" }
         if value.isInfinite { return value < 0 ? "-infinity" : "+infinity" }
@@ -170,7 +154,7 @@ struct XMLPropertyListWriter {
             case UInt8(ascii: "<"): append("&lt;")
             case UInt8(ascii: ">"): append("&gt;")
             case UInt8(ascii: "&"): append("&amp;")
-            // A reader is entitled to turn a bare carriage return into a line feed.
+            // A reader may convert a bare carriage return to a line feed.
             case 0x0D: append("&#13;")
             case 0:
                 throw .unwritable("XML cannot hold a string with a NUL character; write the binary form")

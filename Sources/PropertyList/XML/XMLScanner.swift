@@ -10,8 +10,8 @@ struct XMLTag {
 
 /// Finds the tags and texts of an XML property list in UTF-8.
 ///
-/// It takes what real property lists hold, raw control characters included, and nothing that could expand: only the
-/// five named references and numeric ones, no entity, no internal subset.
+/// It accepts everything in real property lists, raw control characters included, and nothing that expands: only the
+/// five named references and numeric ones, no entities, no internal subset.
 struct XMLScanner {
     private let bytes: [UInt8]
     private(set) var position = 0
@@ -20,7 +20,7 @@ struct XMLScanner {
         self.bytes = bytes
     }
 
-    /// The line of a position, from 1. O(position): for messages.
+    /// The line of a position, from 1. O(position), for messages.
     func line(at position: Int) -> Int {
         bytes[..<min(position, bytes.count)].reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }
     }
@@ -38,7 +38,7 @@ struct XMLScanner {
         }
     }
 
-    /// The next tag, or nil at the end of the input. Between tags only space, comments and instructions may stand.
+    /// The next tag, or nil at the end of the input. Only space, comments and instructions may precede it.
     mutating func tag() throws(PropertyListError) -> XMLTag? {
         while try skipMarkup() {}
         guard position < bytes.count else { return nil }
@@ -55,7 +55,7 @@ struct XMLScanner {
         while position < bytes.count, isNameByte(bytes[position]) { position += 1 }
         guard position > start else { throw error("a tag has no name") }
         let name = String(decoding: bytes[start..<position], as: UTF8.self)
-        // Attributes mean nothing in a property list; their quoted values may hold anything.
+        // Attributes have no meaning in a property list, and their quoted values may contain any character.
         var quote: UInt8?
         while position < bytes.count {
             let byte = bytes[position]
@@ -132,7 +132,7 @@ struct XMLScanner {
         position = end + 1
     }
 
-    /// Skips space, a comment or an instruction; false when there was none.
+    /// Skips space, a comment or an instruction. False when there is none.
     private mutating func skipMarkup() throws(PropertyListError) -> Bool {
         guard position < bytes.count else { return false }
         switch bytes[position] {
@@ -172,7 +172,7 @@ struct XMLScanner {
         text.withUTF8Buffer { bytes[position...].starts(with: $0) }
     }
 
-    /// Moves behind the next occurrence of a text; false when there is none.
+    /// Moves past the next occurrence of a text. False when there is none.
     private mutating func seek(_ text: StaticString) -> Bool {
         while position < bytes.count {
             if starts(text) {

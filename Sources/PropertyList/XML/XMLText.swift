@@ -1,4 +1,4 @@
-/// Brings the bytes of an XML document into UTF-8.
+/// Converts the bytes of an XML document to UTF-8.
 enum XMLText {
     static func utf8(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) -> [UInt8] {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return try checked(bytes.dropFirst(3)) }
@@ -42,7 +42,7 @@ enum XMLText {
         return Array(text.utf8)
     }
 
-    /// The encoding that the XML declaration names, in lower case.
+    /// The encoding in the XML declaration, in lower case.
     private static func declaredEncoding(_ bytes: UnsafeRawBufferPointer) -> String? {
         let head = String(decoding: bytes.prefix(256), as: UTF8.self)
         guard head.hasPrefix("<?xml"), let end = head.firstRange(of: "?>"),

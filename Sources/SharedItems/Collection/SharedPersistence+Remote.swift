@@ -17,6 +17,20 @@ extension SharedPersistence {
         for text in texts { note(text) }
     }
 
+    /// Asks the server for its latest revision: a notification can be lost.
+    ///
+    /// - Throws: `StoreError` with `disconnected`.
+    public func poll() throws(StoreError) {
+        let connection = try connected()
+        guard let collection else { throw Self.notLoaded }
+        let head = try asking { () throws(PostgresError) in
+            try connection.run(
+                "select head from cubby.collection where id = $1", [.int4(collection.number)], isPrepared: true
+            ).number(0, 0)
+        }
+        latest = max(latest, UInt64(bitPattern: head))
+    }
+
     /// Reads a notification: the revision, the host, and a small record in hexadecimal.
     private func note(_ text: String) {
         guard let first = text.split(separator: " ").first, let revision = UInt64(first) else { return }

@@ -1,35 +1,35 @@
-/// Where the objects of a body that is being written begin: noted for each while they are few, and for one in sixteen
-/// when they are many; then the others are found by passing over those between.
-struct ObjectPlaces: ~Copyable {
-    /// How many of the first objects are always found, however much of the body was dropped.
+/// The offsets of objects in a growing body: dense for few objects, one in sixteen for many. The offset of another
+/// object is found by skipping over its predecessors.
+struct ObjectOffsets: ~Copyable {
+    /// The number of first objects whose bytes are kept after the body drops them.
     private static let pinnedCount = 64
-    /// An object in `1 << sparseShift` is noted when not each is.
+    /// One in `1 << sparseShift` offsets is stored when the table is sparse.
     private static let sparseShift = 4
 
     private var anchors: GrowableBuffer<UInt64>
     private var shift: Int
     private(set) var count = 0
-    /// The first object whose bytes are still in the body.
+    /// The first object whose bytes are in the body.
     private(set) var firstKept = 0
-    /// The bytes of the first objects, once they are no more in the body.
+    /// The bytes of the first objects after the body has dropped them.
     private var pinned: [[UInt8]] = []
-    /// Whether the place of each object is recorded, because the body is not kept.
+    /// Whether all offsets are recorded, because the body is not kept.
     private let isRecorded: Bool
-    /// The gaps between the places since the last `takeRecords`, as `DeltaOffsets` has them.
+    /// The gaps between the offsets since the last `takeRecords`, in the encoding of `DeltaOffsets`.
     private var records = GrowableBuffer<UInt8>()
     private var lastRecorded = 0
 
     /// - Parameters:
-    ///   - capacity: how many objects to make room for.
-    ///   - isDense: whether the place of each is noted.
-    ///   - isRecorded: whether the places are to be had by `takeRecords`.
+    ///   - capacity: the number of objects to reserve memory for.
+    ///   - isDense: whether all offsets are stored.
+    ///   - isRecorded: whether offsets are recorded for `takeRecords`.
     init(capacity: Int, isDense: Bool = false, isRecorded: Bool = false) {
         shift = isDense ? 0 : Self.sparseShift
         anchors = GrowableBuffer(capacity: capacity >> shift + 1)
         self.isRecorded = isRecorded
     }
 
-    /// Whether the place of each object is noted.
+    /// Whether all offsets are stored.
     var isDense: Bool { shift == 0 }
 
     @inline(__always)
@@ -47,18 +47,18 @@ struct ObjectPlaces: ~Copyable {
         lastRecorded = start
     }
 
-    /// Moves what was recorded to the end of a list.
+    /// Moves the recorded gaps to the end of a list.
     mutating func takeRecords(to list: DeltaOffsets) {
         list.append(gaps: UnsafeBufferPointer(start: records.base, count: records.count))
         records.truncate(to: 0)
     }
 
-    /// The places of all objects, when each is noted.
-    func withPlaces(_ body: (UnsafeBufferPointer<UInt64>) -> Void) {
+    /// Calls a function with all offsets, if the table is dense.
+    func withOffsets(_ body: (UnsafeBufferPointer<UInt64>) -> Void) {
         body(UnsafeBufferPointer(start: anchors.base, count: anchors.count))
     }
 
-    /// Prepares for the body's losing its bytes up to `end`.
+    /// Prepares for the removal of the body's bytes up to `end`.
     mutating func drop(upTo end: Int, of body: UnsafePointer<UInt8>, _ sizes: ObjectSizes) {
         if pinned.isEmpty {
             for index in 0..<min(count, Self.pinnedCount) {
@@ -73,12 +73,12 @@ struct ObjectPlaces: ~Copyable {
         firstKept = anchor << shift
     }
 
-    /// Whether an object that is no more in the body is known to have these bytes.
+    /// Whether an object that the body has dropped is known to have these bytes.
     func isPinned(_ index: Int, with bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         index < pinned.count && pinned[index].elementsEqual(UnsafeBufferPointer(start: bytes, count: count))
     }
 
-    /// The byte at which an object begins. O(1): at most fifteen others are passed over.
+    /// The offset of an object. O(1): it skips at most fifteen others.
     @inline(__always)
     func start(of index: Int, in body: UnsafePointer<UInt8>, _ sizes: ObjectSizes) -> Int {
         var place = Int(truncatingIfNeeded: anchors[index >> shift])
