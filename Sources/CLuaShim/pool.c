@@ -62,7 +62,7 @@ void clua_pool_give(clua_pool *pool, void *block) {
     slab->free = block;
     slab->used--;
     if (!slab->isListed) list(pool, slab);
-    /* The only one of its size with room stays: the next block is likely to come soon. */
+    /* A size's only slab with room stays: the next block will probably come soon. */
     if (slab->used > 0 || (!slab->previous && !slab->next)) return;
     unlist(pool, slab);
     if (pool->emptyCount == KEPT) {
