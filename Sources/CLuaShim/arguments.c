@@ -1,9 +1,9 @@
-/* The arguments of a call, held against what their function takes, without a call into Swift for each. */
+/* Checks the arguments of a call against their declaration, without a call into Swift for each. */
 #include <string.h>
 
 #include "host.h"
 
-/* Only ASCII is seen to be UTF-8 here: nearly every text is. */
+/* Checks for ASCII only, which covers nearly every text; Swift checks other UTF-8. */
 static int is_ascii(const char *bytes, size_t length) {
     uint64_t word, high = 0;
     size_t i = 0;
@@ -55,7 +55,7 @@ static int conforms(lua_State *L, int index, int takes, int type) {
     }
 }
 
-/* Whether the argument is one of the words that stand at `words`, and where the words of the next choice stand. */
+/* Whether the argument is one of the words at `words`; advances to the words of the next choice. */
 static const char *choose(lua_State *L, int index, int type, const char *words, int *isOne) {
     size_t length, size;
     const char *text = type == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;

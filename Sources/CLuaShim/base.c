@@ -1,4 +1,5 @@
-/* The base library, narrowed: what would let a script corrupt the VM, run inside the collector, or escape an interrupt. */
+/* The base library, without the functions that could corrupt the VM, run inside the collector, or escape an
+ * interrupt. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 
 #include "host.h"
 
-/* A finalizer would run inside Swift's frames, with hooks off: a loop in it could not be stopped. Lua looks for __gc only
+/* A finalizer would run inside Swift's frames, with hooks off: a loop in it could not be stopped. Lua reads __gc only
  * when a metatable is set, so refusing it here is enough. */
 static int narrow_setmetatable(lua_State *L) {
     int type = lua_type(L, 2);
@@ -25,8 +26,8 @@ static int narrow_setmetatable(lua_State *L) {
     return 1;
 }
 
-/* Text only: bytecode is not checked by the VM and can make it crash. A text of megabytes is compiled in pieces, between
- * which an interrupt is served. */
+/* Text only: the VM does not verify bytecode, which can crash it. Megabytes of text are compiled in pieces, with a
+ * check for interrupts between them. */
 typedef struct {
     const char *text;
     size_t left;
@@ -60,7 +61,8 @@ static int narrow_load(lua_State *L) {
     const char *text = lua_tolstring(L, 1, &length);
     if (!text) luaL_checktype(L, 1, LUA_TFUNCTION);
     if (text) {
-        /* What is no text is refused whatever the mode; what is, without a `t` in it, by Lua and in its words. */
+        /* Bytecode is refused whatever the mode. Text with a mode without `t` is refused by Lua with its own message.
+         * */
         const char *allowed = strchr(mode, 't') || *text == *LUA_SIGNATURE ? "t" : mode;
         int status = load_pieces(L, text, length, luaL_optstring(L, 2, text), allowed);
         if (status != LUA_OK) {
@@ -74,7 +76,7 @@ static int narrow_load(lua_State *L) {
         }
         return 1;
     }
-    lua_pushstring(L, strchr(mode, 't') ? "t" : ""); /* a wish for bytecode alone is refused with Lua's own words */
+    lua_pushstring(L, strchr(mode, 't') ? "t" : ""); /* a mode for bytecode alone is refused with Lua's own message */
     lua_replace(L, 3);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -109,7 +111,7 @@ static int narrow_xpcall(lua_State *L) {
     return all_results(L, LUA_OK, 0);
 }
 
-/* Resumes with the coroutine published, so that an interrupt finds what really runs. -1: the error is on L. */
+/* Resumes and publishes the coroutine, so that an interrupt reaches the running one. -1: the error is on L. */
 static int resume(lua_State *L, lua_State *co, int arguments) {
     clua_host *host = host_of(L);
     int results;
@@ -141,7 +143,7 @@ static lua_State *check_coroutine(lua_State *L) {
     return co;
 }
 
-/* Lua's own, with a message that says where the boundary is. */
+/* Lua's own, with a message that names the boundary. */
 static int co_yield(lua_State *L) {
     int isMain = lua_pushthread(L);
     lua_pop(L, 1);
@@ -209,7 +211,7 @@ static int co_close(lua_State *L) {
 
 /* ---- Output ---- */
 
-/* Whether so many bytes may be written; 0: they are dropped. */
+/* Whether this many bytes may be written; 0: they are dropped. */
 static int may_write(lua_State *L, size_t bytes) {
     clua_host *host = host_of(L);
     switch (clua_count_output(host, bytes)) {
@@ -223,7 +225,7 @@ static int may_write(lua_State *L, size_t bytes) {
 static int counted_print(lua_State *L) {
     clua_check_stack(L);
     int count = lua_gettop(L);
-    size_t total = (size_t)count; /* the separators, the line's end */
+    size_t total = (size_t)count; /* the separators and the line's end */
     for (int i = 1; i <= count; i++) {
         size_t length;
         luaL_tolstring(L, i, &length);
@@ -243,7 +245,7 @@ static int counted_print(lua_State *L) {
     return 0;
 }
 
-/* io.write and file:write: upvalue 1 is Lua's own, 2 whether the file is the first argument. */
+/* io.write and file:write: upvalue 1 is Lua's own function, 2 whether the file is the first argument. */
 static int counted_write(lua_State *L) {
     clua_check_stack(L);
     int isMethod = lua_toboolean(L, lua_upvalueindex(2)), counts = 1;
@@ -254,7 +256,7 @@ static int counted_write(lua_State *L) {
     }
     size_t total = 0;
     for (int i = 1 + isMethod; counts && i <= top; i++) {
-        if (!lua_isstring(L, i)) luaL_checklstring(L, i, NULL); /* raises, in the name of this function */
+        if (!lua_isstring(L, i)) luaL_checklstring(L, i, NULL); /* raises with this function's name */
         total += lua_type(L, i) == LUA_TSTRING ? lua_rawlen(L, i) : 16;
     }
     if (counts && !may_write(L, total)) {
@@ -275,7 +277,7 @@ static void count_writes(lua_State *L, int isMethod) {
     lua_setfield(L, -2, "write");
 }
 
-/* Replaces a function of the table on top; `keep` passes the old one as its upvalue. */
+/* Replaces a function of the table on top; with `keep`, the old one is the new one's upvalue. */
 static void replace(lua_State *L, const char *name, lua_CFunction function, int keep) {
     if (keep) lua_getfield(L, -1, name);
     lua_pushcclosure(L, function, keep);
@@ -326,7 +328,8 @@ static int narrow_body(lua_State *L) {
     clua_bound_strings(L);
     clua_bound_tables(L);
     clua_bound_formats(L);
-    /* A string's methods come through a table that a script could otherwise replace for the host's own scripts. */
+    /* The methods of strings are looked up through a table that a script could otherwise replace for the host's own
+     * scripts. */
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {
         lua_pushboolean(L, 0);
@@ -347,7 +350,7 @@ static int close_file(lua_State *L) {
     return luaL_fileresult(L, fclose(stream->f) == 0, NULL);
 }
 
-/* A file object whose other end is a program: Lua's functions see the stream at its head. */
+/* A file object connected to a program: Lua's functions use the stream, its first member. */
 typedef struct {
     luaL_Stream stream;
     pid_t process;
@@ -360,13 +363,13 @@ static int close_program(lua_State *L) {
     pid_t result;
     do result = waitpid(program->process, &status, 0);
     while (result < 0 && errno == EINTR);
-    if (result >= 0) errno = 0; /* or a status other than 0 would be taken for an error of the system's */
+    if (result >= 0) errno = 0; /* otherwise a non-zero status would count as a system error */
     return luaL_execresult(L, result < 0 ? -1 : status);
 }
 
 int clua_pushprogram(lua_State *L, int fd, const char *mode, int process) {
     program_stream *program = lua_newuserdatauv(L, sizeof *program, 0);
-    program->stream.closef = NULL; /* closed, should anything below fail */
+    program->stream.closef = NULL; /* closed, in case a call below fails */
     program->stream.f = NULL;
     program->process = process;
     if (luaL_getmetatable(L, LUA_FILEHANDLE) != LUA_TTABLE) {
@@ -385,7 +388,7 @@ int clua_pushprogram(lua_State *L, int fd, const char *mode, int process) {
 
 int clua_pushfile(lua_State *L, int fd, const char *mode) {
     luaL_Stream *stream = lua_newuserdatauv(L, sizeof *stream, 0);
-    stream->closef = NULL; /* closed, should anything below fail */
+    stream->closef = NULL; /* closed, in case a call below fails */
     stream->f = NULL;
     if (luaL_getmetatable(L, LUA_FILEHANDLE) != LUA_TTABLE) {
         lua_pop(L, 2);

@@ -1,24 +1,24 @@
-/* Classes: their declaration. */
+/* Declaration of classes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "object.h"
 
-/* The free slot for a name that has none. */
+/* The free slot for an absent name. */
 static slot *vacant(const clua_class *cls, const void *name) {
     size_t i = place(cls, name);
     while (cls->slots[i].name) i = (i + 1) & mask(cls);
     return &cls->slots[i];
 }
 
-/* Twice the slots, by the best of some factors. */
+/* Doubles the slots, with the best of several factors. */
 static void grow(clua_class *cls) {
     slot *old = cls->slots, *best = NULL;
     size_t size = mask(cls) + 1, fewest = SIZE_MAX;
     uint64_t factor = cls->factor, chosen = factor;
     cls->shift--;
     for (int attempt = 0; attempt < 16 && fewest; attempt++) {
-        factor = factor * 6364136223846793005u + 1442695040888963407u; /* Knuth's, in MMIX */
+        factor = factor * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
         cls->factor = factor | 1;
         cls->slots = calloc(size * 2, sizeof *cls->slots);
         if (!cls->slots) abort();
@@ -43,7 +43,7 @@ static void grow(clua_class *cls) {
     cls->factor = chosen;
 }
 
-/* The free or equal slot for a name; the name is pinned in the table of methods. */
+/* The existing or a free slot for a name; the name is pinned in the table of methods. */
 static slot *add(lua_State *L, clua_class *cls, const char *name) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
     lua_pushstring(L, name);
@@ -77,7 +77,7 @@ clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *
     host->classes = cls;
 
     lua_createtable(L, 0, 8); /* metatable */
-    lua_createtable(L, 8, 8); /* methods by index, and the pinned names */
+    lua_createtable(L, 8, 8); /* methods by index, and pinned names */
     lua_pushlightuserdata(L, cls);
     lua_pushvalue(L, -2);
     lua_pushcclosure(L, kind == CLUA_ROW ? clua_index_row : clua_index_field, 2);
@@ -107,7 +107,6 @@ clua_class *clua_freeclass(clua_class *cls) {
     return next;
 }
 
-void clua_setsuperclass(clua_class *cls, clua_class *super) { cls->super = super; }
 const char *clua_classname(const clua_class *cls) { return cls->name; }
 
 void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter) {
@@ -119,7 +118,7 @@ void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *get
 void clua_addcached(
     lua_State *L, clua_class *cls, const char *name, void *getter, void *setter, const uint64_t *version) {
     clua_addproperty(L, cls, name, getter, setter);
-    if (!is_object(cls) || (cls->version && cls->version != version)) return; /* asked for each time */
+    if (!is_object(cls) || (cls->version && cls->version != version)) return; /* not cached */
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
     lua_pushstring(L, name);
     slot *s = find(cls, lua_topointer(L, -1));

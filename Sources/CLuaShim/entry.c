@@ -1,8 +1,8 @@
-/* Entering the VM from Swift, and leaving it: what runs on a thread, and inside of what. */
+/* Entering and leaving the VM from Swift: the nesting of states on a thread. */
 #include "host.h"
 
-/* Whether a host of this stretch or further out has something to be looked at. */
-static int has_news(const clua_stretch *stretch) {
+/* Whether a host of this stretch or an outer one has pending interrupts. */
+static int has_pending(const clua_stretch *stretch) {
     for (; stretch; stretch = stretch->outer)
         if (stretch->host->abortDepth || pending_of(stretch->host)) return 1;
     return 0;
@@ -14,20 +14,20 @@ static void begin(clua_host *host, clua_stretch *stretch) {
     stretch->base = depth_of(host);
     stretch->outer = outer;
     stretch->outerDepth = outer ? depth_of(outer->host) : 0;
-    /* A cancellation that came before the code begins was meant for other code. */
+    /* A cancellation requested before the code begins is stale. */
     const int stale = CLUA_INTERRUPT_CANCEL | CLUA_LOOK;
     if (!stretch->base && pending_of(host) & stale) atomic_fetch_and(&host->pending, ~stale);
     atomic_signal_fence(memory_order_seq_cst);
     clua_self.innermost = stretch;
-    if (has_news(outer) || clua_is_overdue(host)) atomic_fetch_or(&host->pending, CLUA_LOOK);
+    if (has_pending(outer) || clua_is_overdue(host)) atomic_fetch_or(&host->pending, CLUA_LOOK);
 }
 
-/* What the inner code did not serve waits for the outer one. */
+/* Reasons that the inner code did not serve stay pending for the outer one. */
 static void end(const clua_stretch *stretch) {
     clua_stretch *outer = stretch->outer;
     clua_self.innermost = outer;
     atomic_signal_fence(memory_order_seq_cst);
-    if (!outer || !(has_news(outer) || pending_of(stretch->host) & CLUA_LOOK)) return;
+    if (!outer || !(has_pending(outer) || pending_of(stretch->host) & CLUA_LOOK)) return;
     atomic_fetch_or(&outer->host->pending, CLUA_LOOK);
     clua_arm(outer->host);
 }
@@ -40,8 +40,7 @@ void clua_enter(clua_host *host, lua_State *L, clua_entry *entry) {
     host->current = L;
     if (entry->begins) begin(host, &entry->stretch);
     atomic_store_explicit(&host->depth, depth_of(host) + 1, memory_order_relaxed);
-    /* What came while the host was outside of the VM does not wait for another signal. From here on the handler on this thread
-     * arms by itself. */
+    /* Serves interrupts that arrived outside the VM. From here on the handler on this thread arms the hook itself. */
     atomic_signal_fence(memory_order_seq_cst);
     if (pending_of(host)) clua_arm(host);
 }
@@ -49,10 +48,10 @@ void clua_enter(clua_host *host, lua_State *L, clua_entry *entry) {
 void clua_leave(clua_host *host, const clua_entry *entry) {
     int depth = depth_of(host);
     host->enforce = entry->enforce;
-    if (host->abortDepth == depth) host->abortDepth = 0; /* unwound: the error is Swift's now */
+    if (host->abortDepth == depth) host->abortDepth = 0; /* unwound: the error is now Swift's */
     atomic_store_explicit(&host->depth, depth - 1, memory_order_relaxed);
     if (entry->begins) end(&entry->stretch);
-    /* Further out, the same abortion goes on; what came last waits there. */
+    /* In outer code the same abortion continues; later reasons wait there. */
     if (depth > 1) clua_switch(host, entry->current);
     else host->current = entry->current;
 }

@@ -1,14 +1,13 @@
-/* Reading and assigning the fields of objects and rows: `__index` and `__newindex` of a class. */
+/* Reading and assigning the fields of objects and rows: `__index` and `__newindex` of classes. */
 #include "object.h"
 
 static handle *check(lua_State *L, const clua_class *cls) {
-    handle *h = lua_rawlen(L, 1) == sizeof(handle) ? lua_touserdata(L, 1) : NULL; /* NULL for a string as long */
-    if (h && h->cls == cls) return h;
-    luaL_error(L, "%s expected, got %s", cls->name, luaL_typename(L, 1));
-    return NULL;
+    handle *h = find_handle(L, 1, cls);
+    if (!h) luaL_error(L, "%s expected, got %s", cls->name, luaL_typename(L, 1));
+    return h;
 }
 
-/* A text that is kept in the handle at 1 as long as its class's version word stays. */
+/* A text cached in the handle at 1 while its class's version is unchanged. */
 static int get_cached(lua_State *L, const slot *s, handle *h) {
     uint64_t version = *h->cls->version;
     if (h->version == version) {
@@ -29,36 +28,26 @@ static int get_cached(lua_State *L, const slot *s, handle *h) {
     return status;
 }
 
-/* The member of a name, for the object that `target` is; `h` is its handle, which may keep texts. */
-/* In its two callers each: a call more is a tenth of what a field costs. */
+/* The member of a name, for the object `target`; `h` is its handle, which may cache texts. */
+/* Inlined in its two callers each: without, a loop that reads a field takes 1.13 times as long. */
 __attribute__((always_inline)) static inline int get_member(lua_State *L, const clua_class *cls, handle *h, void *target) {
     const void *name = lua_topointer(L, 2);
-    for (const clua_class *c = cls; c; c = c->super) {
-        const slot *s = find(c, name);
-        if (!s) continue;
-        if (s->method) {
-            if (c == cls)
-                lua_rawgeti(L, lua_upvalueindex(2), s->method);
-            else {
-                lua_rawgeti(L, LUA_REGISTRYINDEX, c->methods);
-                lua_rawgeti(L, -1, s->method);
-            }
-            return 1;
-        }
-        if (h && s->cache && c == cls) return get_cached(L, s, h);
-        return call(L, host_of(L)->callbacks.get, s->getter, target);
+    const slot *s = find(cls, name);
+    if (s && s->method) {
+        lua_rawgeti(L, lua_upvalueindex(2), s->method);
+        return 1;
     }
+    if (s && s->cache && h) return get_cached(L, s, h);
+    if (s) return call(L, host_of(L)->callbacks.get, s->getter, target);
     if (cls->fallbackGet) return call(L, host_of(L)->callbacks.get, cls->fallbackGet, target);
     return luaL_error(L, "%s has no such member", cls->name);
 }
 
 __attribute__((always_inline)) static inline int set_member(lua_State *L, const clua_class *cls, void *target) {
     const void *name = lua_topointer(L, 2);
-    for (const clua_class *c = cls; c; c = c->super) {
-        const slot *s = find(c, name);
-        if (s && s->setter) return call(L, host_of(L)->callbacks.set, s->setter, target);
-        if (s) return luaL_error(L, "%s.%s cannot be assigned", cls->name, lua_tostring(L, 2));
-    }
+    const slot *s = find(cls, name);
+    if (s && s->setter) return call(L, host_of(L)->callbacks.set, s->setter, target);
+    if (s) return luaL_error(L, "%s.%s cannot be assigned", cls->name, lua_tostring(L, 2));
     if (cls->fallbackSet) return call(L, host_of(L)->callbacks.set, cls->fallbackSet, target);
     return luaL_error(L, "%s has no such property", cls->name);
 }

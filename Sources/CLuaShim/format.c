@@ -1,5 +1,6 @@
-/* string.format, string.pack and their kin, os.date: Lua's own, whose loops are as long as their formats and arguments say.
- * What is short goes to them directly. Long formats are done here piece by piece, or refused where nobody has any. */
+/* string.format, string.pack and their kin, os.date: the loops of Lua's own are as long as their formats and
+ * arguments. Short input is passed to them directly. Long formats are processed here piece by piece, or refused where
+ * no script needs them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 enum { SHORT = 1 << 18, LONGEST_FORMAT = 1 << 18, SLICE = 1 << 16 };
 
-/* Lua's own function, which this one stands for; it runs as if it had been called itself. */
+/* Calls Lua's own function, which this one replaces, with the same arguments. */
 static int original(lua_State *L) { return lua_tocfunction(L, lua_upvalueindex(1))(L); }
 
 static void add_text(lua_State *L, luaL_Buffer *result, const char *text, size_t length) {
@@ -18,7 +19,7 @@ static void add_text(lua_State *L, luaL_Buffer *result, const char *text, size_t
     }
 }
 
-/* A string as Lua's reader takes it back: %q. */
+/* Appends a string in the syntax of Lua's reader: %q. */
 static void add_quoted(lua_State *L, luaL_Buffer *result, const char *text, size_t length) {
     clua_budget budget = {0};
     luaL_addchar(result, '"');
@@ -40,7 +41,7 @@ static void add_quoted(lua_State *L, luaL_Buffer *result, const char *text, size
     luaL_addchar(result, '"');
 }
 
-/* The arguments that Lua's own would refuse by their number, which it does not know when it is given one alone. */
+/* Raises the errors of Lua's own function that need the argument's number, which it would report wrongly here. */
 static void check_argument(lua_State *L, int argument, int conversion) {
     if (argument > lua_gettop(L)) luaL_argerror(L, argument, "no value");
     if (conversion && strchr("cdiouxX", conversion)) luaL_checkinteger(L, argument);
@@ -49,7 +50,7 @@ static void check_argument(lua_State *L, int argument, int conversion) {
         luaL_argerror(L, argument, "value has no literal form");
 }
 
-/* One conversion, by Lua's own function; the text of it is appended. */
+/* Appends the result of one conversion by Lua's own function. */
 static void add_converted(lua_State *L, luaL_Buffer *result, const char *directive, size_t length, int argument) {
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushlstring(L, directive, length);
@@ -97,7 +98,7 @@ static int string_format(lua_State *L) {
     return total < SHORT ? original(L) : format_pieces(L);
 }
 
-/* string.pack, packsize, unpack and os.date: a format is for people to write. */
+/* string.pack, packsize, unpack and os.date: refuses long formats. */
 static int short_format(lua_State *L) {
     luaL_argcheck(L, lua_type(L, 1) != LUA_TSTRING || lua_rawlen(L, 1) <= LONGEST_FORMAT, 1, "format is too long");
     return original(L);
@@ -109,7 +110,7 @@ static void guard(lua_State *L, const char *name, lua_CFunction function) {
     lua_setfield(L, -2, name);
 }
 
-/* tonumber with a base reads any number of digits. */
+/* tonumber with a base: refuses long digit strings. */
 static int string_to_number(lua_State *L) {
     size_t length;
     if (lua_isnoneornil(L, 2) || lua_type(L, 1) != LUA_TSTRING || lua_rawlen(L, 1) < SHORT) return original(L);

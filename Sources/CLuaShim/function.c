@@ -5,7 +5,8 @@
 #include "object.h"
 
 int clua_finish(lua_State *L, int status) {
-    /* What ended the function may be that it had to stop: then no handler of the script is to see its error first. */
+    /* The function may have failed because it was stopped: the stop is served before a handler of the script sees the
+     * error. */
     if (status == CLUA_RAISE || status == CLUA_RAISE_HERE) clua_poll(L);
     switch (status) {
     case CLUA_RAISE_HERE:
@@ -22,8 +23,8 @@ int clua_finish(lua_State *L, int status) {
     }
 }
 
-/* The same for a function that may have returned. One that gave up because it had to stop may say so by its results: whoever
- * asked for the stop is served before the script sees them. */
+/* The same for a function that may have returned. A stopped function may return normally: the stop is served before
+ * the script sees its results. */
 static inline int ended(lua_State *L, int status) {
     if (status < 0) return clua_finish(L, status);
     clua_poll(L);
@@ -41,10 +42,10 @@ static int invoke(lua_State *L, void *function) {
     return ended(L, status);
 }
 
-/* What a method's receiver stands for, a row's number in `payload`; NULL when it is none of the class. */
+/* The receiver's object, or a row's number in `payload`; NULL for a receiver of another class. */
 static inline void *receiver(lua_State *L, const clua_class *cls, uint64_t *payload) {
     if (cls->kind == CLUA_ROW) return to_row(L, 1, payload) ? payload : NULL;
-    handle *h = clua_find_handle(L, 1, cls);
+    handle *h = find_handle(L, 1, cls);
     return h ? target(h) : NULL;
 }
 
@@ -71,7 +72,7 @@ int clua_trampoline(lua_State *L) { return invoke(L, lua_touserdata(L, lua_upval
 
 typedef struct {
     void *function;
-    unsigned held; /* its place among what is held */
+    unsigned held; /* its index in the host's list */
 } function_box;
 
 static int owned_trampoline(lua_State *L) {
@@ -106,7 +107,7 @@ void clua_pushownedfunction(lua_State *L, void *function) {
     lua_pushcclosure(L, owned_trampoline, 1);
 }
 
-/* A constructor of values in place, of which a number is one but for an offset. */
+/* A constructor of inline values from numbers: the payload is the number minus an offset. */
 static int number_trampoline(lua_State *L) {
     if (lua_type(L, 2) == LUA_TNUMBER) {
         double value = lua_tonumber(L, 2) - lua_tonumber(L, lua_upvalueindex(3));

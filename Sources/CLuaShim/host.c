@@ -1,11 +1,11 @@
-/* The state, its counting allocator, and the list of objects to be released. */
+/* The state, its counting allocator, and the interrupts by memory use. */
 #include "host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Tells the host on the way up, at three quarters and at seven eighths, so that it may collect garbage at the next
- * instruction, and let go what can be made again, before a script is refused. */
+/* Interrupts at three quarters and at seven eighths of the limit, so that the host collects garbage at the next
+ * instruction and drops caches before a script is refused. */
 static void watch_limit(clua_host *host) {
     size_t eighth = host->limit / 8;
     int level = host->used > eighth * 7 ? 2 : host->used > eighth * 6 ? 1 : 0;
@@ -17,9 +17,9 @@ static void watch_limit(clua_host *host) {
     }
 }
 
-/* Whether a growth goes beyond what there may be. Never for a finalizer: Lua calls it once, and one whose stack cannot grow
- * would be lost together with the Swift object that it gives back. Exactly while one runs, the collector does nothing that
- * it is asked for, and says so by -1. */
+/* Whether a growth exceeds the limit. Never for a finalizer: Lua calls it once, and if its stack could not grow, it
+ * would be lost together with its Swift object. While a finalizer runs, and only then, the collector refuses requests
+ * by -1. */
 static int is_refused(clua_host *host, size_t old, size_t nsize) {
     host->allocations++;
     int fails = host->failAt && host->allocations >= host->failAt &&
@@ -34,7 +34,7 @@ static void count_used(clua_host *host, size_t more) {
     if (host->limit) watch_limit(host);
 }
 
-/* Growth is refused only while `enforce` is on: then no Swift frame stands between the VM and the protected call that
+/* Growth is refused only while `enforce` is on: then no Swift frame is between the VM and the protected call that
  * catches the error. Otherwise the debt is counted, and the VM's own next allocation fails. */
 __attribute__((noinline)) static void *resize(clua_host *host, void *block, size_t old, size_t nsize) {
     if (nsize > old && host->enforce && is_refused(host, old, nsize)) return NULL;
@@ -48,7 +48,7 @@ __attribute__((noinline)) static void *resize(clua_host *host, void *block, size
     return result;
 }
 
-/* Nearly every call is for a small block that comes or goes. */
+/* The fast path: nearly every call allocates or frees a small block. */
 static void *allocate(void *ud, void *block, size_t osize, size_t nsize) {
     clua_host *host = ud;
     if (nsize == 0) {
@@ -126,7 +126,6 @@ void clua_close(clua_host *host) {
 
 void clua_set_owner(clua_host *host, void *owner) { host->owner = owner; }
 lua_State *clua_current(clua_host *host) { return host->current; }
-lua_State *clua_main(clua_host *host) { return host->main; }
 clua_host *clua_host_of(lua_State *L) { return host_of(L); }
 void *clua_owner(lua_State *L) { return host_of(L)->owner; }
 size_t clua_used(const clua_host *host) { return host->used; }

@@ -1,10 +1,10 @@
-/* Standard input: what reads it calls a function of the host's first, which waits, and may yield, while there is nothing to
- * read. Lua's own functions do the reading, called as if by the script itself, whose line their errors name. */
+/* Standard input: its reading functions first call a function of the host, which waits, and may yield, until input is
+ * available. Lua's own functions do the reading, called as if by the script itself, whose line their errors name. */
 #include <stdio.h>
 
 #include "host.h"
 
-/* The functions below have two upvalues: what waits, and Lua's own function. */
+/* Two upvalues: the waiting function, and Lua's own function. */
 
 static int is_input(lua_State *L, int index) {
     luaL_Stream *stream = luaL_testudata(L, index, LUA_FILEHANDLE);
@@ -29,7 +29,7 @@ static int wait_and_read(lua_State *L, int waits) {
 
 static int file_read(lua_State *L) { return wait_and_read(L, is_input(L, 1)); }
 
-/* io.read: of the file that io.input set, under the name that Lua's io library gives it. */
+/* io.read: reads the file set by io.input, which the io library stores under this name. */
 static int default_read(lua_State *L) {
     luaL_checkstack(L, 1, NULL);
     lua_getfield(L, LUA_REGISTRYINDEX, "_IO_input");
@@ -64,7 +64,7 @@ static int file_lines(lua_State *L) {
     return 1;
 }
 
-/* Puts a function in the place of the one that a table has under a name. */
+/* Replaces the function with a name in a table. */
 static void replace(lua_State *L, int table, const char *name, lua_CFunction function) {
     lua_pushvalue(L, 1);
     lua_getfield(L, table, name);

@@ -20,13 +20,13 @@ static int64_t now(clockid_t clock) {
 
 int clua_is_overdue(const clua_host *host) { return host->deadline && now(CLOCK_MONOTONIC_COARSE) >= host->deadline; }
 
-/* Takes the error on top of the stack as the one that is raised again and again. */
-static void keep_abortion(clua_host *host, lua_State *L) {
+/* Stores the error on top of the stack as the one to raise repeatedly. */
+static void store_abortion(clua_host *host, lua_State *L) {
     lua_rawseti(L, LUA_REGISTRYINDEX, host->abortion); /* the slot is there: nothing is allocated */
 }
 
-/* Asks a host what to do about what is pending for it; 1: to stop, by the error that is kept as the abortion. */
-static int ask(clua_host *host, lua_State *L) {
+/* Calls the host's handler for its pending interrupts; 1: stop, with the error stored as the abortion. */
+static int call_handler(clua_host *host, lua_State *L) {
     if (host->abortDepth || !lua_checkstack(L, LUA_MINSTACK)) return 0;
     int reasons = atomic_fetch_and(&host->pending, CLUA_LOOK) & ~CLUA_LOOK;
     if (host->deadline && now(CLOCK_MONOTONIC) >= host->deadline) reasons |= CLUA_INTERRUPT_DEADLINE;
@@ -38,22 +38,23 @@ static int ask(clua_host *host, lua_State *L) {
     int status = host->callbacks.interrupt(host->owner, L, reasons);
     host->enforce = enforce;
     host->current = current;
-    if (status < 0) keep_abortion(host, L);
+    if (status < 0) store_abortion(host, L);
     lua_settop(L, top);
     if (status < 0 && host->abortDepth) clua_arm(host);
     return status < 0;
 }
 
-/* Asks the hosts further out than a stretch, the outermost first; the one that stops what runs in it, or NULL. */
+/* Calls the handlers of the hosts outside a stretch, the outermost first; returns the one that stops its code, or
+ * NULL. */
 static clua_host *stopping(const clua_stretch *stretch, const clua_host *innermost) {
     if (!stretch->outer) return NULL;
     clua_host *by = stopping(stretch->outer, innermost), *host = stretch->outer->host;
     if (by) return by;
-    if (host != innermost) ask(host, host->current);
+    if (host != innermost) call_handler(host, host->current);
     return host->abortDepth && stretch->outerDepth >= host->abortDepth ? host : NULL;
 }
 
-/* Whether the code that runs is to be stopped, by its own host or by one further out. */
+/* Whether the running code must stop, for its own host or an outer one. */
 static int must_stop(lua_State *L) {
     clua_host *host = host_of(L);
     if (host->abortDepth) return clua_unwinds(host);
@@ -61,12 +62,12 @@ static int must_stop(lua_State *L) {
     const clua_stretch *stretch = clua_self.innermost;
     atomic_fetch_and(&host->pending, ~CLUA_LOOK);
     clua_host *by = stretch->outer ? stopping(stretch, host) : NULL;
-    if (!by) return ask(host, L);
+    if (!by) return call_handler(host, L);
     int enforce = host->enforce, top = lua_gettop(L);
     host->enforce = 0;
     host->callbacks.stop(host->owner, by->owner, L);
     host->enforce = enforce;
-    keep_abortion(host, L);
+    store_abortion(host, L);
     lua_settop(L, top);
     host->abortDepth = stretch->base + 1;
     clua_arm(host);
@@ -78,18 +79,18 @@ static int raise_abortion(lua_State *L) {
     return lua_error(L);
 }
 
-/* Without room for the host's frames the answer waits for the next look. */
+/* Without stack for the host's frames, interrupts stay pending. */
 void clua_serve(lua_State *L) {
     if ((char *)__builtin_frame_address(0) < host_of(L)->stack.limit || !lua_checkstack(L, LUA_MINSTACK)) return;
     if (must_stop(L)) raise_abortion(L);
 }
 
-/* A coroutine is stopped by a yield: no pcall catches that, and unwinding a hundred thousand of them one by one would take
- * Lua a time that grows with their square. Whoever resumed it sees to the rest, by clua_abort_coroutine. */
+/* A coroutine is stopped by a yield, which no pcall catches. Lua's time to unwind a hundred thousand nested
+ * coroutines one by one would be quadratic. Its resumer continues in clua_abort_coroutine. */
 static void hook(lua_State *L, lua_Debug *ar) {
     clua_host *host = host_of(L);
-    /* Lua gives a hook room on its own stack. On C's, what recurses without end can live here: the half of the reserve is for
-     * that. Lower still it waits for the next instruction, as the stack can only get shorter. */
+    /* Lua reserves room on its own stack for a hook. On C's stack, endless recursion can occur here: half of the
+     * reserve is for that. Beyond it the hook waits for the next instruction, by when the stack may be shorter. */
     if ((char *)__builtin_frame_address(0) < host->stack.floor) return;
     /* While a chunk is being stopped, the hook stays. */
     if (!clua_unwinds(host)) lua_sethook(L, NULL, 0, 0);
@@ -102,7 +103,7 @@ static void hook(lua_State *L, lua_Debug *ar) {
 int clua_abort_coroutine(lua_State *co, int status) {
     clua_host *host = host_of(co);
     if (status != LUA_YIELD || !clua_unwinds(host)) return status;
-    lua_resetthread(co); /* its pending variables are closed, each stopped in turn */
+    lua_resetthread(co); /* closes its pending variables, each stopped in turn */
     lua_settop(co, 0);
     lua_rawgeti(co, LUA_REGISTRYINDEX, host->abortion);
     return LUA_ERRRUN;
@@ -114,7 +115,7 @@ CLUA_UNSANITIZED void clua_arm(clua_host *host) {
 
 void clua_interrupt(clua_host *host, int reasons) {
     int before = atomic_fetch_or(&host->pending, reasons);
-    /* What was pending has been signalled. */
+    /* Already pending reasons have been signalled before. */
     if ((before & reasons) != reasons) clua_send_signal(atomic_load(&host->threadId));
 }
 
@@ -134,7 +135,8 @@ static void start_timer(clua_host *host) {
     memset(&when, 0, sizeof when);
     when.it_value.tv_sec = (time_t)(host->deadline / 1000000000);
     when.it_value.tv_nsec = (long)(host->deadline % 1000000000);
-    /* Again every 10 ms while there is a deadline: code that was in a C function at the first tick is met at a later one. */
+    /* Repeated every 10 ms while there is a deadline: code that was in a C function at one tick is interrupted at a
+     * later one. */
     if (host->deadline) when.it_interval.tv_nsec = 10 * 1000 * 1000;
     timer_settime(host->timer, TIMER_ABSTIME, &when, NULL);
 }

@@ -1,11 +1,11 @@
-/* C modules, for hosts that allow them: their code runs as the host's own does. */
+/* C modules, for hosts that allow them: their code is unrestricted. */
 #include <dlfcn.h>
 #include <stdio.h>
 
 #include "host.h"
 
 int clua_pushnative(lua_State *L, const char *path, const char *symbol, char *message, size_t size) {
-    /* Never closed: what it has given to Lua may be anywhere. */
+    /* Never closed: Lua may hold pointers into it. */
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void *function = library ? dlsym(library, symbol) : NULL;
     if (!function) {

@@ -19,7 +19,7 @@ int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
         int type = lua_rawgeti(L, -1, known);
         lua_replace(L, -2);
         if (type == LUA_TUSERDATA) return 0;
-        lua_pop(L, 1); /* it is dying */
+        lua_pop(L, 1); /* it is being collected */
     }
     unsigned held = clua_hold(host, object);
     clua_pace(host, L);
@@ -51,40 +51,25 @@ void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload) {
     lua_setmetatable(L, -2);
 }
 
-clua_class *clua_classof(lua_State *L, int index, void **object) {
+clua_class *clua_classof(lua_State *L, int index) {
     uint64_t payload;
-    if (to_row(L, index, &payload)) {
-        if (object) *object = NULL;
-        return host_of(L)->rows;
-    }
+    if (to_row(L, index, &payload)) return host_of(L)->rows;
     if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(handle)) return NULL;
     handle *h = lua_touserdata(L, index);
-    for (clua_class *c = host_of(L)->classes; c; c = c->next) {
-        if (c != h->cls) continue;
-        if (object) *object = is_object(c) ? h->object : NULL;
-        return c;
-    }
-    return NULL;
-}
-
-handle *clua_find_handle(lua_State *L, int index, const clua_class *cls) {
-    handle *h = lua_rawlen(L, index) == sizeof(handle) ? lua_touserdata(L, index) : NULL;
-    if (!h) return NULL;
-    if (h->cls == cls) return h;
-    /* A subclass: the word may be any foreign userdata's, so look it up before following it. */
-    for (const clua_class *c = clua_classof(L, index, NULL); c; c = c->super)
-        if (c == cls) return h;
-    return NULL;
+    /* The word may be any foreign userdata's, so it is compared and not followed. */
+    clua_class *c = host_of(L)->classes;
+    while (c && c != h->cls) c = c->next;
+    return c;
 }
 
 void *clua_toobject(lua_State *L, int index, const clua_class *cls) {
-    handle *h = clua_find_handle(L, index, cls);
+    handle *h = find_handle(L, index, cls);
     return h ? h->object : NULL;
 }
 
 int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payload) {
     if (cls->kind == CLUA_ROW) return to_row(L, index, payload);
-    handle *h = clua_find_handle(L, index, cls);
+    handle *h = find_handle(L, index, cls);
     if (h) *payload = h->payload;
     return h != NULL;
 }

@@ -1,31 +1,31 @@
-/* What the files of classes, handles and calls share. */
+/* Shared by the files of classes, handles and calls. */
 #ifndef CLUA_OBJECT_H
 #define CLUA_OBJECT_H
 
 #include "host.h"
 
-/* A class's fields are found by the identity of their name: Lua interns short strings, and a class pins its field names,
- * so a lookup is a multiplication and one comparison: the factor is one for which few names fall together, or none. No
- * other key has the identity of a string that lives, and a number has none (NULL). */
+/* A hash table of a class's fields by the identity of their names: Lua interns short strings, and a class pins its
+ * field names, so a lookup is a multiplication and usually one comparison. The factor minimises collisions. No other
+ * key has the identity of a live string; a number has none (NULL). */
 typedef struct {
     const void *name; /* the interned string's identity; NULL: free */
     void *getter, *setter;
     int method; /* index in the table of methods; 0: a property */
-    int cache;  /* the user value that keeps its text; 0: it is asked for each time */
+    int cache;  /* the user value that caches its text; 0: not cached */
 } slot;
 
 struct clua_class {
     const char *name;
     clua_kind kind;
     void *fallbackGet, *fallbackSet;
-    clua_class *super, *next;
+    clua_class *next;
     slot *slots;
     uint64_t factor;
-    unsigned shift, count; /* 64 - shift bits of the product are the place */
-    const uint64_t *version; /* when this word changes, the kept texts are old */
+    unsigned shift, count; /* 64 - shift bits of the product are the index */
+    const uint64_t *version; /* the version of the cached texts */
     int caches;              /* user values of a handle */
-    void *presence;          /* of rows: what tells whether one is there; NULL: nobody asks */
-    const uint64_t *epoch; /* while this counter stays the same, no row has gone */
+    void *presence;          /* of rows: the accessor that detects removed rows; NULL: none */
+    const uint64_t *epoch; /* while this counter is unchanged, no row was removed */
     int metatable, methods; /* references */
 };
 
@@ -36,16 +36,16 @@ typedef struct {
         uint64_t payload;
     };
     int slot;         /* of a canonical handle; 0: of its own */
-    unsigned held;    /* the object's place among what is held */
-    uint64_t version; /* of the kept texts; 0: there are none */
+    unsigned held;    /* the object's index in the host's list */
+    uint64_t version; /* of the cached texts; 0: there are none */
 } handle;
 
 static inline int is_object(const clua_class *cls) { return cls->kind <= CLUA_BOX; }
 
 static inline void *target(handle *h) { return is_object(h->cls) ? h->object : (void *)&h->payload; }
 
-/* A row in Lua is a light userdata: its number with a mark on top that no address of a process has, so that those of other
- * libraries are told apart. It costs no memory, and the same row is the same value. All light userdata have one
+/* A row in Lua is a light userdata: its number, marked in bits that no address of a process has, to tell it from
+ * those of other libraries. It costs no memory, and the same row is the same value. All light userdata have one
  * metatable, so a state has one class of rows. */
 #define ROW_MARK 0xC0B9u
 enum { ROW_BITS = 48 };
@@ -63,7 +63,7 @@ static inline int to_row(lua_State *L, int index, uint64_t *payload) {
 
 /* ---- Calls (function.c) ---- */
 
-/* Ends a call from Lua into Swift: raises or yields now that no Swift frame stands. */
+/* Ends a call from Lua into Swift: raises or yields after Swift's frames have returned. */
 int clua_finish(lua_State *L, int status);
 
 static inline int call(lua_State *L, int (*entry)(void *, void *, lua_State *), void *box, void *object) {
@@ -99,12 +99,16 @@ int clua_set_row(lua_State *L);
 
 /* ---- Handles (object.c, row.c) ---- */
 
-/* The handle at an index when it is one of this class or one below it; NULL otherwise. */
-handle *clua_find_handle(lua_State *L, int index, const clua_class *cls);
+/* The handle at an index when it is one of this class; NULL otherwise. */
+static inline handle *find_handle(lua_State *L, int index, const clua_class *cls) {
+    handle *h = lua_rawlen(L, index) == sizeof(handle) ? lua_touserdata(L, index) : NULL; /* NULL for a string as long */
+    return h && h->cls == cls ? h : NULL;
+}
+
 int clua_object_gc(lua_State *L);
 /* Gives light userdata the metatable on top, that of the class of rows. */
 void clua_set_row_metatable(lua_State *L, clua_class *cls);
-/* Wraps the class's __tostring on top: for a row it is asked, other light userdata are told as Lua tells them. */
+/* Wraps the class's __tostring on top: it is called for rows; other light userdata have Lua's own text. */
 void clua_wrap_row_text(lua_State *L);
 
 #endif

@@ -12,7 +12,7 @@
 enum { END, AT_END, OPEN, OPEN_POSITION, CLOSE, ANY, LITERAL, CLASS, SET, BALANCE, FRONTIER, BACK, FAIL };
 enum { ONCE, OPTIONAL, STAR, PLUS, LAZY };
 
-#define MAP_THRESHOLD 24 /* sets longer than this become a map of bits */
+#define MAP_THRESHOLD 24 /* longer sets become bitmaps */
 #define MAP_WORDS 8
 
 /* ---- Classes and sets ---- */
@@ -36,7 +36,7 @@ static int in_class(unsigned char c, unsigned char letter) {
     return isupper(letter) ? !result : result != 0;
 }
 
-/* One part of a set: a class, a range (lower and upper) or a character (lower equals upper). */
+/* One member of a set: a class, a range (lower and upper) or a character (lower equals upper). */
 typedef struct {
     int isClass;
     unsigned char lower, upper;
@@ -69,7 +69,7 @@ static int in_set(unsigned char c, const clua_step *step) {
 }
 
 static void fill_map(clua_budget *budget, lua_State *L, uint32_t *map, const clua_step *step) {
-    char seen[256] = {0}; /* classes that are in already */
+    char seen[256] = {0}; /* the classes seen */
     memset(map, 0, MAP_WORDS * sizeof *map);
     const char *end = step->set + step->length;
     for (const char *p = step->set; p < end;) {
@@ -94,14 +94,14 @@ size_t clua_pattern_size(size_t length) {
     return (length + 1) * sizeof(clua_step) + maps * MAP_WORDS * sizeof(uint32_t);
 }
 
-/* The set whose '[' stands before `at`: where it ends, past the ']'; NULL when there is no ']'. */
+/* Scans the set whose '[' precedes `at`: its end, past the ']'; NULL without a ']'. */
 static const char *scan_set(clua_budget *budget, lua_State *L, const char *at, const char *end, clua_step *step) {
     if (at < end && *at == '^') {
         step->negated = 1;
         at++;
     }
     step->set = at;
-    int first = 1; /* a ']' that comes first stands for itself */
+    int first = 1; /* a leading ']' is literal */
     while (at < end && (first || *at != ']')) {
         clua_spend(budget, L, 1);
         first = 0;
@@ -199,7 +199,7 @@ void clua_pattern_compile(lua_State *L, clua_pattern *pattern, void *memory, con
             step->a = c;
             isSingle = 1;
         }
-        if (!p) { /* nothing after a malformed step is ever reached */
+        if (!p) { /* a malformed step ends the pattern */
             step++;
             memset(step, 0, sizeof *step);
             break;
@@ -237,7 +237,7 @@ static inline int is_match(const clua_step *step, unsigned char c) {
     }
 }
 
-/* As many characters of a step as follow one another. */
+/* The number of consecutive characters that match a step. */
 static size_t run_length(clua_match *m, const clua_step *step, const char *s) {
     size_t count = 0;
     while (s + count < m->end && is_match(step, (unsigned char)s[count])) {
@@ -253,7 +253,7 @@ static const char *balanced(clua_match *m, const clua_step *step, const char *s)
     for (s++; s < m->end; s++) {
         spend(m, 1);
         unsigned char c = (unsigned char)*s;
-        if (c == step->b) { /* first: opener and closer may be the same character */
+        if (c == step->b) { /* first: opener and closer may be equal */
             if (--open == 0) return s + 1;
         } else if (c == step->a) {
             open++;
@@ -310,7 +310,7 @@ static const char *shortest_first(clua_match *m, const clua_step *step, const ch
     }
 }
 
-/* Matches from a step to the end of the pattern. It nests only where there is something to come back to. */
+/* Matches from a step to the end of the pattern. Recursive only for backtracking. */
 static const char *run_steps(clua_match *m, const clua_step *step, const char *s) {
     for (;; step++) {
         spend(m, 1);
@@ -334,7 +334,7 @@ static const char *run_steps(clua_match *m, const clua_step *step, const char *s
         case BACK: {
             const clua_capture *capture = check_back(m, step->a);
             size_t length = (size_t)capture->length;
-            if ((size_t)(m->end - s) < length) return NULL; /* a position's length is larger than any subject */
+            if ((size_t)(m->end - s) < length) return NULL; /* the length of a position capture is larger than any subject */
             spend(m, length / 64);
             if (memcmp(capture->start, s, length) != 0) return NULL;
             s += length;

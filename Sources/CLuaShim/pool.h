@@ -1,4 +1,4 @@
-/* Blocks for Lua, see pool.c. All zeros is a pool without any. */
+/* An allocator of small blocks, see pool.c. All zeros is an empty pool. */
 #ifndef CLUA_POOL_H
 #define CLUA_POOL_H
 
@@ -14,23 +14,23 @@
 
 typedef struct clua_slab clua_slab;
 struct clua_slab {
-    clua_slab *next, *previous; /* among those of its size that have room */
-    void *free;                 /* blocks that were given back, each with the address of the next */
-    char *fresh;                /* behind it nothing was given out yet */
+    clua_slab *next, *previous; /* slabs of the same size with room */
+    void *free;                 /* freed blocks, as a linked list */
+    char *fresh;                /* the start of the never used rest */
     unsigned size, used, room;
     int isListed;
 };
 
 typedef struct {
-    clua_slab *slabs[CLUA_POOL_CLASSES]; /* by size, those that have room */
+    clua_slab *slabs[CLUA_POOL_CLASSES]; /* by size, those with room */
     clua_slab *empty;
     unsigned emptyCount;
 } clua_pool;
 
-/* A block of another size with the same content, or a new one for NULL; NULL, and nothing changed, when there is no
- * memory. No size is 0. */
+/* Resizes a block and keeps its content, or allocates one for NULL; NULL, and nothing changed, without memory. No
+ * size is 0. */
 void *clua_pool_resize(clua_pool *pool, void *block, size_t old, size_t size);
-/* Gives back what is left, once every block has been freed. */
+/* Frees the slabs, once every block has been freed. */
 void clua_pool_close(clua_pool *pool);
 
 static inline unsigned clua_pool_class(size_t size) { return (unsigned)((size - 1) / CLUA_POOL_GRAIN); }
@@ -40,16 +40,16 @@ static inline clua_slab *clua_pool_slab(void *block) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
-static inline int clua_pool_is_small(size_t size) { return size == SIZE_MAX; } /* the sanitizer watches each block */
+static inline int clua_pool_is_small(size_t size) { return size == SIZE_MAX; } /* the sanitizer tracks each block */
 #else
 static inline int clua_pool_is_small(size_t size) { return size <= CLUA_POOL_LARGEST; }
 #endif
 
-/* Where taking or giving back a block is more than a step along a list. */
+/* The slow paths: other than a step along a list. */
 void *clua_pool_take(clua_pool *pool, size_t size);
 void clua_pool_give(clua_pool *pool, void *block);
 
-/* A new block when it is small and at hand; else NULL: it may be had from clua_pool_resize. */
+/* A small block from a slab with room; else NULL: use clua_pool_resize. */
 static inline void *clua_pool_new(clua_pool *pool, size_t size) {
     if (!clua_pool_is_small(size)) return NULL;
     clua_slab *slab = pool->slabs[clua_pool_class(size)];
@@ -57,7 +57,7 @@ static inline void *clua_pool_new(clua_pool *pool, size_t size) {
     void *block = slab->free;
     if (block) {
         memcpy(&slab->free, block, sizeof slab->free);
-        __builtin_prefetch(slab->free); /* the next one that is asked for */
+        __builtin_prefetch(slab->free); /* the next block to be allocated */
     } else {
         block = slab->fresh;
         slab->fresh += slab->size;

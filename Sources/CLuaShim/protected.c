@@ -3,15 +3,15 @@
 
 #include "host.h"
 
-/* Keeps the error that the last traceback belongs to. Never nil: a slot of the registry that holds nil counts as free. */
+/* Stores the error of the last traceback. Never nil: a slot of the registry with nil counts as free. */
 static void remember_traced(lua_State *L, int index) {
     if (lua_isnil(L, index)) lua_pushboolean(L, 0);
     else lua_pushvalue(L, index);
     lua_rawseti(L, LUA_REGISTRYINDEX, host_of(L)->traced);
 }
 
-/* The message handler. One traceback an error, made where the stack still stands: when the same value passes through an
- * outer boundary it keeps the first one, which is the deepest. */
+/* The message handler. One traceback for each error, made at the deepest frame: a value that passes an outer boundary
+ * keeps its first traceback. */
 static int handler(lua_State *L) {
     clua_host *host = host_of(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, host->traced);
@@ -43,7 +43,7 @@ void clua_forget_traceback(lua_State *L) {
 int clua_was_out_of_memory(int status) { return status == LUA_ERRMEM; }
 int clua_was_syntax_error(int status) { return status == LUA_ERRSYNTAX; }
 
-/* Whether C's stack goes down to a limit already; then the error takes the place of the topmost values. */
+/* Whether C's stack has reached a limit; then the error replaces the topmost values. */
 static int overflows(lua_State *L, const char *limit, int values) {
     if ((char *)__builtin_frame_address(0) >= limit) return 0;
     lua_pop(L, values);
@@ -75,7 +75,7 @@ int clua_pcall(lua_State *L, int arguments, int results) {
     return status;
 }
 
-/* Keeps the traceback of a coroutine that has raised what is on top of its stack. */
+/* Stores the traceback of a coroutine that has raised the value on top of its stack. */
 static void trace(lua_State *co) {
     clua_host *host = host_of(co);
     lua_rawgeti(co, LUA_REGISTRYINDEX, host->traced);
@@ -94,14 +94,14 @@ int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
     clua_enter(host, co, &entry);
     int status = lua_resume(co, from, arguments, results);
     if (status != LUA_OK && (status != LUA_YIELD || clua_unwinds(host))) {
-        host->enforce = entry.enforce; /* no protected call stands here */
+        host->enforce = entry.enforce; /* no protected call is active here */
         lua_checkstack(co, LUA_MINSTACK);
         if (status == LUA_YIELD) lua_rawgeti(co, LUA_REGISTRYINDEX, host->abortion);
-        trace(co); /* while its stack stands */
+        trace(co); /* before its stack is unwound */
         host->enforce = 1;
     }
     if (status == LUA_OK || status == LUA_YIELD) status = clua_abort_coroutine(co, status);
-    else status = lua_resetthread(co); /* its pending variables are closed while it can still be stopped */
+    else status = lua_resetthread(co); /* closes its pending variables while it can still be stopped */
     clua_leave(host, &entry);
     if (status == LUA_OK) return 0;
     if (status == LUA_YIELD) return 1;
@@ -154,13 +154,6 @@ int clua_settable(lua_State *L, int index) {
     return protect(L, settable_body, 3, 0);
 }
 
-int clua_setfield(lua_State *L, int index, const char *name) {
-    index = lua_absindex(L, index);
-    lua_pushstring(L, name);
-    lua_insert(L, -2);
-    return clua_settable(L, index);
-}
-
 static int next_body(lua_State *L) {
     if (lua_next(L, 1)) return 2;
     return 0;
@@ -177,21 +170,6 @@ int clua_next(lua_State *L, int index, int *more) {
 }
 
 int clua_nextentry(lua_State *L, int index) { return lua_next(L, index); }
-
-static int len_body(lua_State *L) {
-    lua_pushinteger(L, luaL_len(L, 1));
-    return 1;
-}
-
-int clua_len(lua_State *L, int index, int64_t *length) {
-    lua_pushvalue(L, index);
-    int status = protect(L, len_body, 1, 1);
-    if (status == LUA_OK) {
-        *length = lua_tointegerx(L, -1, NULL);
-        lua_pop(L, 1);
-    }
-    return status;
-}
 
 static int compare_body(lua_State *L) {
     lua_pushboolean(L, lua_compare(L, 1, 2, (int)lua_tointegerx(L, 3, NULL)));

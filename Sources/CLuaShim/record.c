@@ -20,7 +20,7 @@ const char *clua_readtext(lua_State *L, int index, const clua_layout *layout, un
     return text;
 }
 
-/* Whether the value on top is of a kind that a field is likely to take, which is noted. */
+/* Reads the value on top if it is of a supported kind; records the kind. */
 static int read_value(lua_State *L, const clua_class *cls, clua_field *field) {
     switch (lua_type(L, -1)) {
     case LUA_TSTRING:
@@ -46,7 +46,7 @@ int clua_readrecord(lua_State *L, int index, const clua_layout *layout, clua_fie
     if (lua_type(L, index) != LUA_TTABLE) return 0;
     lua_pushnil(L);
     while (lua_next(L, index)) {
-        /* A light userdata has the address that its bits say, which may be a string's. */
+        /* A light userdata's payload may equal a string's address. */
         const void *name = lua_type(L, -2) == LUA_TSTRING ? lua_topointer(L, -2) : NULL;
         unsigned i = 0;
         while (i < layout->count && layout->names[i] != name) i++;

@@ -1,14 +1,14 @@
-/* The objects that Lua's handles keep.
+/* The objects that Lua's handles retain.
  *
- * Each stands in a list from its push until its handle's __gc has run, and then in the list of releases until Swift lets go of
- * it, outside of the collector. Lua calls a finalizer once and drops one that fails, as it must where calls are nested so
- * deep that not one is left: what such a handle kept is still in the first list when the state closes. */
+ * Each is in a list from its push until its handle's __gc has run, and then in the list of releases until Swift releases it,
+ * outside the collector. Lua calls a finalizer once and drops one that fails, as it must when no nested call is left: the
+ * object of such a handle is still in the first list when the state closes. */
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "host.h"
 
-/* A free place has the next free one's number, twice and one; an object's address is even. */
+/* A free place holds the next free one's index, doubled plus one; an object's address is even. */
 static inline uintptr_t free_place(unsigned next) { return (uintptr_t)next << 1 | 1; }
 static inline int is_free(uintptr_t place) { return (int)(place & 1); }
 

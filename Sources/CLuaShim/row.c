@@ -1,10 +1,10 @@
-/* The rows of a table, which have neither a handle nor a Swift object behind them, see object.h. */
+/* The rows of a table, which have neither a handle nor a Swift object, see object.h. */
 #include <limits.h>
 #include <string.h>
 
 #include "object.h"
 
-/* Lua names the class of a full userdata in its errors, of a light one it says "userdata": so these say it. */
+/* Lua's errors name the class of a full userdata but say "userdata" for a light one: these name the class. */
 static int refuse_operation(lua_State *L) {
     uint64_t payload;
     const char *operation = lua_tostring(L, lua_upvalueindex(1)), *name[2];
@@ -68,10 +68,10 @@ void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *epoch)
     cls->epoch = epoch;
 }
 
-/* The rows that an iterator is to give. */
+/* The rows of an iterator. */
 typedef struct {
     size_t count, next;
-    uint64_t epoch; /* when they were found */
+    uint64_t epoch; /* at the time of the query */
     uint64_t rows[];
 } row_list;
 

@@ -1,4 +1,5 @@
-/* Two things of the C library that ThreadSanitizer does not see through by itself. In builds without it this file is empty. */
+/* Two functions of the C library that ThreadSanitizer does not intercept correctly. In builds without it this file is
+ * empty. */
 #include "sanitizer.h"
 
 #if CLUA_THREAD_SANITIZER
@@ -20,5 +21,5 @@ _Noreturn void __longjmp_chk(struct __jmp_buf_tag *buffer, int value);
 
 CLUA_UNSANITIZED _Noreturn void __longjmp_chk(struct __jmp_buf_tag *buffer, int value) { longjmp(buffer, value); }
 #else
-typedef int clua_no_sanitizer; /* a file without a declaration is no C */
+typedef int clua_no_sanitizer; /* a translation unit needs a declaration */
 #endif

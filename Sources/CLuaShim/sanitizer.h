@@ -1,4 +1,4 @@
-/* What makes the shim work under ThreadSanitizer, see sanitizer.c; nothing in other builds. */
+/* Support for ThreadSanitizer, see sanitizer.c; empty in other builds. */
 #ifndef CLUA_SANITIZER_H
 #define CLUA_SANITIZER_H
 
@@ -12,7 +12,7 @@
 #endif
 
 #if CLUA_THREAD_SANITIZER
-/* For what a signal handler runs: it may come in the middle of the sanitizer's own work, and must not call into it. */
+/* For functions in a signal handler: it may interrupt the sanitizer's own code, and must not call into it. */
 #define CLUA_UNSANITIZED __attribute__((disable_sanitizer_instrumentation, noinline))
 int clua_sigaction(int number, const struct sigaction *action, struct sigaction *former);
 #else

@@ -12,12 +12,12 @@
 #include "sanitizer.h"
 
 static int number;
-static struct sigaction former; /* the program's handler, and by its address the mark of our own signals */
+static struct sigaction former; /* the program's handler; its address marks our own signals */
 
 void *clua_signal_value(void) { return &former; }
 
-/* Whatever came: the code that runs innermost looks. The handler knows no host but those that run on its own thread, so that
- * a signal that comes late meets none that is gone. */
+/* Makes the innermost running code check for interrupts. The handler accesses only hosts that run on its own thread,
+ * so that a late signal finds no closed host. */
 CLUA_UNSANITIZED static void on_signal(int which, siginfo_t *info, void *context) {
     clua_stretch *innermost = clua_self.innermost;
     if (innermost) {
@@ -53,7 +53,8 @@ int clua_signal_number(void) {
     return number;
 }
 
-/* By the kernel's id, which may be gone or another thread's by now, unlike a pthread_t: such a thread has nothing to look at. */
+/* Uses the kernel's id, which may be stale or reused by now, unlike a pthread_t: such a thread has nothing pending.
+ * */
 void clua_send_signal(int threadId) {
     int error = errno;
     siginfo_t info;

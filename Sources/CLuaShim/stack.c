@@ -1,4 +1,4 @@
-/* The stack: functions that cannot raise, or only for want of memory, which the allocator never refuses to Swift. */
+/* The stack: functions that cannot raise, or only for lack of memory, which the allocator never refuses to Swift. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ int clua_gettop(lua_State *L) { return lua_gettop(L); }
 void clua_settop(lua_State *L, int index) { lua_settop(L, index); }
 int clua_absindex(lua_State *L, int index) { return lua_absindex(L, index); }
 int clua_checkstack(lua_State *L, int n) { return lua_checkstack(L, n); }
-/* Light userdata, rows among them, are userdata to Swift as they are to scripts. */
+/* Light userdata, rows included, have the type userdata in Swift, as in scripts. */
 int clua_type(lua_State *L, int index) {
     int type = lua_type(L, index);
     return type == LUA_TLIGHTUSERDATA ? LUA_TUSERDATA : type;
@@ -20,23 +20,16 @@ double clua_tonumber(lua_State *L, int index, int *ok) { return lua_tonumberx(L,
 const void *clua_topointer(lua_State *L, int index) { return lua_topointer(L, index); }
 lua_State *clua_tothread(lua_State *L, int index) { return lua_tothread(L, index); }
 size_t clua_rawlen(lua_State *L, int index) { return lua_rawlen(L, index); }
-int clua_rawequal(lua_State *L, int a, int b) { return lua_rawequal(L, a, b); }
 void clua_pushnil(lua_State *L) { lua_pushnil(L); }
 void clua_pushboolean(lua_State *L, int value) { lua_pushboolean(L, value); }
 void clua_pushinteger(lua_State *L, int64_t value) { lua_pushinteger(L, value); }
 void clua_pushnumber(lua_State *L, double value) { lua_pushnumber(L, value); }
 void clua_pushvalue(lua_State *L, int index) { lua_pushvalue(L, index); }
-void clua_insert(lua_State *L, int index) { lua_insert(L, index); }
-void clua_remove(lua_State *L, int index) { lua_remove(L, index); }
-void clua_replace(lua_State *L, int index) { lua_replace(L, index); }
-void clua_xmove(lua_State *from, lua_State *to, int n) { lua_xmove(from, to, n); }
-int clua_rawgeti(lua_State *L, int index, int64_t n) { return lua_rawgeti(L, index, n); }
 int clua_rawget(lua_State *L, int index) { return lua_rawget(L, index); }
 int clua_getmetatable(lua_State *L, int index) { return lua_getmetatable(L, index); }
 void clua_setmetatable(lua_State *L, int index) { lua_setmetatable(L, index); }
 int clua_getref(lua_State *L, int ref) { return lua_rawgeti(L, LUA_REGISTRYINDEX, ref); }
 void clua_unref(lua_State *L, int ref) { luaL_unref(L, LUA_REGISTRYINDEX, ref); }
-int clua_iscfunction(lua_State *L, int index) { return lua_iscfunction(L, index); }
 int clua_isyieldable(lua_State *L) { return lua_isyieldable(L); }
 
 int clua_setupvalue(lua_State *L, int index, int n) {
@@ -45,16 +38,14 @@ int clua_setupvalue(lua_State *L, int index, int n) {
     return 0;
 }
 
-int clua_getupvalue(lua_State *L, int index, int n) { return lua_getupvalue(L, index, n) != NULL; }
-
 const char *clua_typename(int type) { return lua_typename(NULL, type); }
 
 const char *clua_tostring(lua_State *L, int index, size_t *length) {
     return lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, length) : NULL;
 }
 
-/* Lua knows the last texts again by their addresses, and compares them instead of hashing: a text of up to fifteen bytes
- * lies in Swift's stack, always elsewhere, and one of pages is better copied than read twice. */
+/* Lua caches recent strings by their addresses, and compares them instead of hashing. A text of up to fifteen bytes
+ * is stored in Swift's stack frame, at changing addresses, and a text of pages is better copied than read twice. */
 void clua_pushcstring(lua_State *L, const char *text, size_t length) {
     if (length > 15 && length < 4096 && strlen(text) == length)
         lua_pushstring(L, text);
@@ -69,8 +60,6 @@ void clua_rawset(lua_State *L, int index) { lua_rawset(L, index); }
 int clua_ref(lua_State *L) { return luaL_ref(L, LUA_REGISTRYINDEX); }
 lua_State *clua_newthread(lua_State *L) { return lua_newthread(L); }
 void clua_pushglobals(lua_State *L) { lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS); }
-void clua_where(lua_State *L, int level) { luaL_where(L, level); }
-void clua_traceback(lua_State *L, lua_State *of, int level) { luaL_traceback(L, of, NULL, level); }
 
 static void describe(clua_frame *frame, const lua_Debug *ar) {
     snprintf(frame->source, sizeof frame->source, "%s", ar->short_src);

@@ -1,5 +1,5 @@
-/* The functions of Lua's string library whose loops have no bound: here they spend a budget, and look for interrupts when it
- * is gone. What they give and what they raise is what Lua's own do. */
+/* The functions of Lua's string library with unbounded loops: here they have a budget, and check for interrupts when
+ * it is spent. Their results and errors are those of Lua's own. */
 #define _GNU_SOURCE /* memmem */
 #include <ctype.h>
 #include <limits.h>
@@ -7,7 +7,7 @@
 
 #include "pattern.h"
 
-#define SLICE ((size_t)1 << 16) /* bytes between two looks for an interrupt in plain copying */
+#define SLICE ((size_t)1 << 16) /* bytes between two checks for interrupts in plain copying */
 
 /* A position counted from the end when negative; at least 1. */
 static size_t start_position(lua_Integer position, size_t length) {
@@ -18,7 +18,7 @@ static size_t start_position(lua_Integer position, size_t length) {
 
 /* ---- Searching ---- */
 
-/* In slices: memmem takes linear time, but not a short one. */
+/* In slices: memmem is linear, but may take long. */
 static const char *find_plain(lua_State *L, const char *text, size_t length, const char *what, size_t size) {
     size_t slice = size * 4 > SLICE * 16 ? size * 4 : SLICE * 16;
     if (size == 0) return text;
@@ -39,7 +39,7 @@ static int is_plain(const char *pattern, size_t length) {
     return 1;
 }
 
-/* Room for a compiled pattern: on the C stack for short ones. */
+/* Memory for a compiled pattern: on the C stack for short ones. */
 typedef union {
     clua_step align;
     char bytes[32 * sizeof(clua_step) + 64];
@@ -98,10 +98,10 @@ static int string_match(lua_State *L) { return find_or_match(L, 0); }
 
 typedef struct {
     clua_pattern pattern;
-    const char *at, *last; /* where to look next; the end of the last match */
+    const char *at, *last; /* the next start; the end of the last match */
 } iteration;
 
-/* Upvalues: the subject, the pattern, the iteration with the compiled steps behind it. */
+/* Upvalues: the subject, the pattern, the iterator's state with the compiled steps. */
 static int next_match(lua_State *L) {
     size_t length;
     const char *text = lua_tolstring(L, lua_upvalueindex(1), &length);
@@ -164,7 +164,7 @@ static void add_template(clua_match *match, luaL_Buffer *result, const char *at,
     }
 }
 
-/* Appends what replaces one match; 0 when that is the match itself. */
+/* Appends the replacement of one match; 0 when that is the match itself. */
 static int add_replacement(clua_match *match, luaL_Buffer *result, const char *at, const char *end, int type) {
     lua_State *L = match->L;
     switch (type) {
@@ -257,7 +257,7 @@ static int string_rep(lua_State *L) {
     char *to = luaL_buffinitsize(L, &result, total);
     memcpy(to, text, length);
     memcpy(to + length, separator, done - length);
-    while (done < total) { /* what is there is copied behind itself, a whole number of units */
+    while (done < total) { /* doubles the copied units */
         size_t part = done < SLICE ? done : SLICE / unit * unit;
         if (part == 0) part = unit;
         if (part > total - done) part = total - done;
@@ -301,7 +301,7 @@ static int string_reverse(lua_State *L) { return changed_copy(L, REVERSE); }
 
 /* ---- utf8 ---- */
 
-/* The end of the character that begins at `at`; NULL when it is none. Strict: no surrogates, nothing beyond U+10FFFF. */
+/* The end of the character at `at`; NULL for invalid bytes. Strict: no surrogates, nothing beyond U+10FFFF. */
 static const char *character_end(const char *at, const char *end, int isStrict) {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000, 0x200000, 0x4000000};
     unsigned char first = (unsigned char)*at;
@@ -367,14 +367,14 @@ static int utf8_offset(lua_State *L) {
     } else {
         for (n--; n > 0 && at < (lua_Integer)length; n--)
             do clua_spend(&budget, L, 1);
-            while (is_continuation(text[++at])); /* the byte behind the last one is none */
+            while (is_continuation(text[++at])); /* ends at the terminating zero */
     }
     if (n == 0) lua_pushinteger(L, at + 1);
     else luaL_pushfail(L);
     return 1;
 }
 
-/* Steps over the rest of a character, however long, and leaves the next one to Lua's own iterator, upvalue 1. */
+/* Skips the rest of a character, however long, and calls Lua's own iterator, upvalue 1, for the next one. */
 static int next_code(lua_State *L) {
     clua_budget budget = {0};
     size_t length;

@@ -1,11 +1,11 @@
-/* The functions of Lua's table library whose loops have no bound (a length is whatever __len says), with a budget. */
+/* The functions of Lua's table library with unbounded loops (a length is any result of __len), with a budget. */
 #include <limits.h>
 
 #include "host.h"
 
 enum { READS = 1, WRITES = 2, MEASURES = 4 };
 
-/* A table, or what behaves as one. */
+/* Checks for a table, or a value with the needed metamethods. */
 static void check_table(lua_State *L, int index, int uses) {
     static const struct {
         int use;
@@ -117,10 +117,10 @@ static int table_concat(lua_State *L) {
 typedef struct {
     lua_State *L;
     clua_budget budget;
-    uint64_t random; /* the middle is not the middle when parts are uneven: nobody can prepare the worst order */
+    uint64_t random; /* randomises the middle of uneven parts: no input can force the worst case */
 } sorter;
 
-/* Whether the value at one index of the stack comes before that at another. */
+/* Whether the value at one stack index comes before that at another. */
 static int before(sorter *s, int a, int b) {
     lua_State *L = s->L;
     clua_spend(&s->budget, L, 1);
@@ -158,8 +158,8 @@ static void swap(sorter *s, lua_Integer a, lua_Integer b) {
 
 static void out_of_order(lua_State *L) { luaL_error(L, "invalid order function for sorting"); }
 
-/* Splits low … high, whose ends are in order with the pivot at high - 1, and which is on top of the stack. Returns where the
- * pivot belongs. */
+/* Partitions low … high, whose ends are ordered and whose pivot is at high - 1 and on top of the stack. Returns the
+ * pivot's final index. */
 static lua_Integer split(sorter *s, lua_Integer low, lua_Integer high) {
     lua_State *L = s->L;
     lua_Integer up = low, down = high - 1;

@@ -1,4 +1,4 @@
-/* Threads: which one uses a state, and how far its stack may grow. */
+/* Threads: the user of a state, and the limits of its stack. */
 #define _GNU_SOURCE
 #include <CPlatform.h>
 #include <sys/syscall.h>
@@ -23,7 +23,7 @@ void clua_begin_thread(void) {
     static atomic_ulong count;
     clua_self.stack = limits_of_stack();
     clua_self.id = (int)syscall(SYS_gettid);
-    /* A thread of a pool may begin with all signals blocked. */
+    /* A thread of a pool may start with all signals blocked. */
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, clua_signal_number());
@@ -34,7 +34,8 @@ void clua_begin_thread(void) {
 void clua_adopt(clua_host *host) {
     if (!clua_self.number) clua_begin_thread();
     host->stack = clua_self.stack;
-    /* An interrupt marks its reason first and reads the id then, an entry comes after this: one of both sees the other. */
+    /* An interrupt stores its reason first and then reads the id; an entry stores the id and then reads the reasons:
+     * one of both sees the other. */
     atomic_store(&host->threadId, clua_self.id);
     atomic_thread_fence(memory_order_seq_cst);
     atomic_store_explicit(&host->thread, clua_self.number, memory_order_relaxed);

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Scripting
 
-/// `cubby api`: what scripts can use, for editors, people and programs.
+/// `cubby api`: the reference of the scripts' API, for editors, people and programs.
 struct APICommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "api", abstract: "Write the reference of what scripts can use.")

@@ -4,7 +4,7 @@ import Files
 import Glibc
 import REPL
 
-/// `cubby attach`: a prompt on the host that runs a container.
+/// `cubby attach`: a prompt on the running host of a container.
 struct AttachCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attach", abstract: "A prompt on the host that runs this container, which goes on meanwhile.")
@@ -20,7 +20,8 @@ struct AttachCommand: ParsableCommand {
         let container = try ContainerArgument.locate(
             container,
             orSay: "is a new container for each run: attach to one that runs by its folder, which app.container tells")
-        // Until the host has answered, and for a chunk, Ctrl-C ends this process; its end stops what runs there.
+        // Until the host has answered, and for a chunk, Ctrl-C ends this process; the end of the connection stops the
+        // entry.
         SignalMask.restore()
         let descriptor = try connect(to: container)
         let loop = try EventLoop()
@@ -33,7 +34,7 @@ struct AttachCommand: ParsableCommand {
         throw ExitCode(client.run())
     }
 
-    /// Connects, and waits for a host that has no room for who waits.
+    /// Connects, retrying while the host's backlog is full.
     private func connect(to container: Container) throws -> Int32 {
         var looks = 0
         while true {
@@ -55,7 +56,7 @@ struct AttachCommand: ParsableCommand {
         return CommandFailure.exit(.inputOutput, "cannot attach: \(reason)")
     }
 
-    /// Why the host does not answer, and how it goes on.
+    /// The reason of the host's silence, with advice.
     private static func silence(of container: Container) -> HostSilence {
         guard let holder = FolderLock.holder(of: container.path) else {
             return HostSilence(text: "the host does not answer", isSuspended: false)

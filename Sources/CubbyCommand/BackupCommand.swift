@@ -3,7 +3,7 @@ import ArgumentParser
 import Files
 import Wording
 
-/// `cubby backup OUT`: everything but Caches and tmp, as the device's backup does.
+/// `cubby backup OUT`: everything but Caches and tmp, as an iOS backup.
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
@@ -64,7 +64,7 @@ struct BackupCommand: ParsableCommand {
     }
 }
 
-/// `cubby restore IN`: what a backup holds, in the place of what the container holds.
+/// `cubby restore IN`: replaces a container's data with a backup.
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Put a backup into a container.")
@@ -126,14 +126,14 @@ struct RestoreCommand: ParsableCommand {
     }
 }
 
-/// Backups as one file: made and read by the system's tar, which knows the formats by their names.
+/// Backups as one file, written and read by the system's tar, which selects the compression by the file's extension.
 enum BackupArchive {
     static let endings = [".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst", ".tar.bz2"]
 
     static func isName(_ name: String) -> Bool { endings.contains(where: name.hasSuffix) }
 
-    /// The ending of a name that promises an archive or a compression of another kind; a folder of that name would be
-    /// taken for one.
+    /// The extension of a name that belongs to another archive format or compression; a folder of that name would look
+    /// like such a file.
     static func foreignEnding(of name: String) -> String? {
         let others = [
             "zip", "7z", "rar", "gz", "bz2", "xz", "zst", "lz", "lz4", "lzma", "br", "z", "tbz", "tbz2", "txz", "tzst",
@@ -144,10 +144,10 @@ enum BackupArchive {
     }
 
     static func pack(_ folder: String, into path: String) throws(FileError) {
-        // Under its own ending, by which tar chooses the compression, and hidden until it is whole.
+        // With its own extension, by which tar selects the compression, and hidden until it is complete.
         let name = PathText.name(of: path)
         let temporary = PathText.join(PathText.parent(of: path), ".partial-" + name)
-        // Made before tar opens it, so that it is the user's alone from its first byte on.
+        // Created before tar opens it, so that it is private from its first byte on.
         let layer = PosixFileLayer()
         if layer.exists(temporary) { try layer.remove(temporary) }
         layer.close(try layer.open(temporary, .createNew, permissions: 0o600))

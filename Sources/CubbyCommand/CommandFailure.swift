@@ -3,14 +3,14 @@ import ArgumentParser
 import Files
 import Wording
 
-/// How commands end when they cannot do their work: a line on standard error, and the status of the contract.
+/// The failures of commands: a line on standard error, and the documented exit status.
 enum CommandFailure {
     static func exit(_ status: ExitStatus, _ message: String) -> ExitCode {
         say(VisibleText.line(message))
         return ExitCode(status.rawValue)
     }
 
-    /// Why a container could not be taken.
+    /// Reports a container that cannot be locked.
     static func exit(_ error: FolderLockError) -> ExitCode {
         switch error {
         case .file(let error): return exit(error)
@@ -20,32 +20,32 @@ enum CommandFailure {
         }
     }
 
-    /// A file's error: bad data when something else is where a file or a folder of the container's has to be.
+    /// Reports a file's error: bad data when the container has another type of file in its place.
     static func exit(_ error: FileError, advice: String = "") -> ExitCode {
         exit(error.isMisplaced ? .badData : .inputOutput, error.message + advice)
     }
 
-    /// Writes a message to standard error; what comes from data has to be visible text already.
+    /// Writes a message to standard error; data in it must be escaped already.
     static func say(_ message: String) {
         StandardErrorLogHandler.writeToStandardError("cubby: \(message)\n")
     }
 }
 
-/// The container that a command's option names.
+/// The container of a command's option.
 enum ContainerArgument {
-    /// Whether it is a new one in memory, of this run alone.
+    /// Whether it is a temporary one in memory.
     static func isMemory(_ path: String?) -> Bool {
         let named = path.flatMap { $0.isEmpty ? nil : $0 } ?? Environment.value("CUBBY_CONTAINER")
         return named == MemoryContainer.name
     }
 
-    /// A container that outlives its process, for a command that has no use for another.
+    /// Finds a persistent container, for a command that needs one.
     ///
     /// - Parameters:
     ///   - path: the option's value.
-    ///   - refusal: why a new one in memory is none for the command.
+    ///   - refusal: the message for a temporary container.
     /// - Returns: the container, which need not exist.
-    /// - Throws: the way out, with the refusal said.
+    /// - Throws: the exit status, after the message.
     static func locate(_ path: String?, orSay refusal: String) throws -> Container {
         if isMemory(path) { throw CommandFailure.exit(.usage, "\(MemoryContainer.name) \(refusal)") }
         return try locate(path)
@@ -57,7 +57,7 @@ enum ContainerArgument {
             throw ValidationError("There is no home folder: \(advice)")
         }
         let isNamed = [path, Environment.value("CUBBY_CONTAINER")].contains { $0?.isEmpty == false }
-        // A home folder that is not there is a mistake, or a user's who is to have none: it is not made.
+        // A missing home folder is a mistake, or intended for a user without one: it is not created.
         if !isNamed, let home = HomeFolder.path, container.path.hasPrefix(home + "/"),
             !PosixFileLayer().exists(home + "/.")
         {

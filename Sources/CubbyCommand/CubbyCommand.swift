@@ -8,8 +8,8 @@ import Wording
 /// The command: a REPL, a script, or a chunk.
 @main
 struct CubbyCommand: ParsableCommand {
-    /// The commands that scripts start name it as the one above them, when they are parsed alone: then the library does not
-    /// look for a request for completions, which takes as long as a third of the parsing.
+    /// The parent name for subcommands that are parsed separately: the library then skips the check for a completion
+    /// request, which takes a third as long as the parsing.
     static let name = "cubby"
 
     static let configuration = CommandConfiguration(
@@ -37,10 +37,11 @@ struct CubbyCommand: ParsableCommand {
         defaultSubcommand: StartCommand.self)
 
     static func main() {
-        // Before any thread exists: the signal thread alone receives what drives the life cycle.
+        // Before any other thread exists: the signal thread alone receives the life cycle's signals.
         SignalMask.blockAtLaunch()
         var words = Array(ProgramArguments.current.dropFirst())
-        // Parsing is a good part of a short run: one command is parsed alone, and all of them for help and for errors only.
+        // Parsing is a considerable part of a short run: a single subcommand is parsed separately, and all of them only
+        // for help and errors.
         var command = parsed(words)
         if let start = command as? StartCommand, let others = subcommandFirst(words, start) {
             words = others
@@ -51,14 +52,14 @@ struct CubbyCommand: ParsableCommand {
             var known = try command ?? parseAsRoot(words)
             try known.run()
         } catch let code as ExitCode {
-            // The library would look through all commands for how to tell it.
+            // The library would search all commands for the way to report it.
             Glibc.exit(code.rawValue)
         } catch {
             end(error)
         }
     }
 
-    /// As the library ends, but that what was on the command line obeys nothing on a terminal.
+    /// Ends like the library, but escapes the command line's text for a terminal.
     private static func end(_ error: any Error) -> Never {
         let status = exitCode(for: error)
         let message = fullMessage(for: error)
@@ -70,7 +71,7 @@ struct CubbyCommand: ParsableCommand {
         Glibc.exit(status.rawValue)
     }
 
-    /// `cubby help nosuch`: the library would show the help on everything, as if all were well.
+    /// `cubby help nosuch`: the library would show the general help without an error.
     private static func checkSubject(ofHelp words: [String]) throws {
         guard words.first == "help", words.count > 1, !words[1].hasPrefix("-") else { return }
         let names = commandNames
@@ -78,12 +79,12 @@ struct CubbyCommand: ParsableCommand {
         throw ValidationError("There is no command '\(words[1])'\(NearestNames.hint(for: words[1], among: names))")
     }
 
-    /// What can stand as the first word.
+    /// The valid first words.
     static var commandNames: [String] {
         ["help"] + configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
-    /// The command that the words say, if they say one without a fault.
+    /// The command of the words, if they parse without an error.
     private static func parsed(_ words: [String]) -> (any ParsableCommand)? {
         guard words.first != "help" else { return nil }
         guard let named = configuration.subcommands.first(where: { $0.configuration.commandName == words.first }) else {
@@ -92,7 +93,7 @@ struct CubbyCommand: ParsableCommand {
         return try? named.parse(Array(words.dropFirst()))
     }
 
-    /// `cubby --read-only run FILE` as well as `cubby run --read-only FILE`: the options mean the same before the word.
+    /// Accepts `cubby --read-only run FILE` like `cubby run --read-only FILE`: options may precede the word.
     private static func subcommandFirst(_ words: [String], _ start: StartCommand) -> [String]? {
         guard start.code.isEmpty, let word = start.arguments.first,
             commandsOfHosts.contains(where: { $0.configuration.commandName == word })
@@ -101,7 +102,7 @@ struct CubbyCommand: ParsableCommand {
         return [word] + words[..<position] + words[(position + 1)...]
     }
 
-    /// The commands that take the options of ``StartCommand``.
+    /// The commands with the options of ``StartCommand``.
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
         RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
         GalleryCommand.self,

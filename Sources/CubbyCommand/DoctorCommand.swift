@@ -4,7 +4,7 @@ import Files
 import Glibc
 import Lua
 
-/// `cubby doctor`: what is installed, which fences stand, what a fresh machine lacks.
+/// `cubby doctor`: the installation, the fences in force, and missing packages.
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Say what is installed, which fences stand, and what is missing.")
@@ -116,7 +116,7 @@ struct DoctorCommand: ParsableCommand {
             return "\(text(name.sysname)) \(text(name.release)), \(text(name.machine))"
         }
 
-        /// Where PATH finds a program.
+        /// Finds a program in PATH.
         static func find(_ program: String) -> String? {
             (Environment.value("PATH") ?? "").split(separator: ":").map { PathText.join(String($0), program) }
                 .first { access($0, X_OK) == 0 }

@@ -1,6 +1,6 @@
 import Scripting
 
-/// How the program ends. docs/exit-status.md says when each comes.
+/// The program's exit statuses, described in docs/exit-status.md.
 enum ExitStatus: Int32 {
     case done = 0
     /// A script's error, or a failure of its handlers and timers.
@@ -12,13 +12,13 @@ enum ExitStatus: Int32 {
     case containerInUse = 75
     case interrupted = 130
 
-    /// What a session ends with, once its host has ended.
+    /// The exit status of a session whose host has ended.
     ///
     /// - Parameters:
-    ///   - host: has ended.
-    ///   - script: what the script ended with.
+    ///   - host: the ended host.
+    ///   - script: the script's status.
     ///   - isStrict: `--strict` or `--no-strict`; nil for neither.
-    ///   - isWatched: whether a person at a prompt has seen the failures.
+    ///   - isWatched: whether a user at a prompt has seen the failures.
     /// - Returns: the status.
     static func ofSession(_ host: ScriptHost, script: Int32, isStrict: Bool?, isWatched: Bool) -> Int32 {
         let status = host.exitCode ?? script

@@ -37,7 +37,7 @@ struct GalleryCommand: ParsableCommand {
             throw ScriptSession.failure(error)
         }
         var host = host
-        // Naming the folder is the consent to write it.
+        // Naming the folder is consent to write it.
         host.allowWrite.append(folder)
         let predicate = words.count == 2 ? [words[0]] : []
         let work = HostWork(Self.chunk, name: "cubby gallery", report: Self.report)
@@ -47,7 +47,7 @@ struct GalleryCommand: ParsableCommand {
         ).run()
     }
 
-    /// The same as a script would do.
+    /// The chunk, as a script would write it.
     private static let chunk = """
         local folder, title, replace, predicate = ...
         local options = { title = title ~= "" and title or nil, replace = replace == "replace" }

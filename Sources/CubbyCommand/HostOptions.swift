@@ -64,7 +64,7 @@ struct HostOptions: ParsableArguments {
     @Option(help: "What each commit survives: process (kill -9) or power (a power cut).")
     var durability: Durability = .process
 
-    // A number may be written with a sign: what is wrong with it is told, and not that it were missing.
+    // A value may begin with a sign, so that its error is reported, rather than a missing value.
     @Option(parsing: .unconditional, help: ArgumentHelp("Megabytes that Lua may use.", valueName: "mb"))
     var memoryLimit: Int?
 
@@ -87,7 +87,7 @@ struct HostOptions: ParsableArguments {
             valueName: "form"))
     var logFormat: StandardErrorLogHandler.Form?
 
-    // Tests take one of the sandbox's fences down to see that the other holds.
+    // Tests disable one of the sandbox's fences to check the other.
 
     @Flag(name: .customLong("only-path-fence"), help: ArgumentHelp(visibility: .hidden))
     var onlyPathFence = false
@@ -118,13 +118,13 @@ struct HostOptions: ParsableArguments {
         }
     }
 
-    /// What the options say.
+    /// The host's options from the command line.
     ///
     /// - Parameters:
-    ///   - memory: the container in memory, when that is the option's.
-    ///   - asks: whether a person can be asked at a prompt; the kernel's fence would have to stand before.
-    /// - Returns: the host's options.
-    /// - Throws: `ValidationError` when there is no place for a container.
+    ///   - memory: the temporary container, if chosen.
+    ///   - asks: whether a user at a prompt can be asked; the kernel's fence would have to be closed before.
+    /// - Returns: the options.
+    /// - Throws: `ValidationError` when no container can be located.
     func scriptHostOptions(_ memory: MemoryContainer?, asks: Bool) throws -> ScriptHostOptions {
         let located = try memory?.container ?? ContainerArgument.locate(container)
         var options = ScriptHostOptions(container: located)
@@ -154,11 +154,11 @@ struct HostOptions: ParsableArguments {
 }
 
 extension HostOptions {
-    /// The user's own folder of resources, then the one that was installed with the program.
+    /// The user's own folder of resources, then the one installed with the program.
     func bundles(of container: Container) -> [String] {
         let own = bundle ?? Environment.value("CUBBY_BUNDLE").flatMap { $0.isEmpty ? nil : $0 }
         let program = ProgramPath.current.map(PathText.parent(of:))
-        // Beside a temporary container, anybody may make a folder.
+        // Beside a temporary container, other users could create the folder.
         return [own ?? (container.isTemporary ? nil : container.bundle)].compactMap { $0 }
             + (program.map { [PathText.join($0, "../share/cubby/bundle")] } ?? [])
     }
@@ -176,7 +176,7 @@ extension StandardErrorLogHandler.Form: ExpressibleByArgument {
     }
 }
 
-// The strings are said here: by themselves the library would make key paths of the cases at each start.
+// Explicit strings: by default the library creates key paths of the cases at each start.
 
 extension Durability: ExpressibleByArgument {
     public static var allValueStrings: [String] { allCases.map { $0.rawValue } }

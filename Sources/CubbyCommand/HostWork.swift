@@ -1,11 +1,11 @@
 import Lua
 import Scripting
 
-/// What a command of the host's own has done in Lua: no line of it is shown in an error, since nobody who sees it wrote it.
+/// A command's own work in Lua. Errors show no source line, since the user did not write it.
 struct HostWork {
     let chunk: [UInt8]
     let name: String
-    /// Tells what came of it.
+    /// Reports the results.
     let report: ([LuaValue], ScriptHost) -> Void
 
     init(_ chunk: String, name: String, report: @escaping ([LuaValue], ScriptHost) -> Void) {
@@ -14,16 +14,16 @@ struct HostWork {
         self.report = report
     }
 
-    /// Runs it.
+    /// Runs the chunk.
     ///
-    /// - Returns: nil when it went well.
+    /// - Returns: nil on success.
     func run(_ arguments: [String], on host: ScriptHost) -> LuaError? {
         switch host.run(chunk, name: "=" + name, arguments: arguments.map(LuaValue.text)) {
         case .success(let results):
             report(results, host)
             return nil
         case .failure(var error):
-            // The place is one in the chunk.
+            // The place refers to this chunk.
             if let place = ErrorText.place(in: error.message), place.chunk == name {
                 error.message.removeFirst("\(name):\(place.line): ".count)
             }

@@ -3,13 +3,13 @@ import ArgumentParser
 import Files
 import Scripting
 
-/// What `cubby api` and `cubby init` share: what the system refuses ends them with the status of input and output.
+/// The output of `cubby api` and `cubby init`: a file error ends them with the status of input and output.
 enum ReferenceOutput {
     static func reference() throws -> APIReference {
         do { return try APIReference.standard() } catch let error as FileError { throw failure(error) }
     }
 
-    /// Writes a file whole, making the folders on the way to it.
+    /// Writes a whole file, creating the folders above it.
     static func write(_ page: ReferencePage, into folder: String) throws {
         let path = PathText.join(folder, page.path)
         let layer = PosixFileLayer()

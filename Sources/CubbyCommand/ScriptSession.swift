@@ -8,14 +8,14 @@ import Lua
 import REPL
 import Scripting
 
-/// Opens a host, runs what is to be run, and ends in order with the exit status of the contract.
+/// Opens a host, runs the source, and ends in order with the documented exit status.
 struct ScriptSession {
     enum Source {
         case prompt
         case chunks([String])
         /// `-` is standard input.
         case file(String)
-        /// What a command does itself.
+        /// A command's own work.
         case work(HostWork)
     }
 
@@ -26,10 +26,10 @@ struct ScriptSession {
     private let staysAtPrompt: Bool
 
     /// - Parameters:
-    ///   - hostOptions: how the host is opened.
-    ///   - source: what runs.
-    ///   - arguments: what the script is given.
-    ///   - modules: what is required before.
+    ///   - hostOptions: the options of the host.
+    ///   - source: the source.
+    ///   - arguments: the script's arguments.
+    ///   - modules: modules required before.
     ///   - staysAtPrompt: whether a prompt follows.
     init(
         _ hostOptions: HostOptions, source: Source, arguments: [String], modules: [String] = [], staysAtPrompt: Bool
@@ -42,7 +42,7 @@ struct ScriptSession {
     }
 
     func run() throws {
-        // A script that a prompt follows runs where the prompt will: the front end answers no for it meanwhile.
+        // A script before a prompt has the prompt's fence; the front end refuses for it meanwhile.
         let asks = isPrompt || (staysAtPrompt && isatty(STDIN_FILENO) == 1)
         let memory = try makeMemoryContainer()
         defer { memory?.remove() }
@@ -67,9 +67,9 @@ struct ScriptSession {
             options.readable.append(path)
             options.modulePaths = [PathText.parent(of: PathText.absolute(path, from: folder))]
         }
-        // Naming a module is the consent to read it where it is looked for.
+        // Naming a module is consent to read it in its folder.
         if !modules.isEmpty { options.modulePaths.append(folder) }
-        // Naming a file or a folder is the consent to read it.
+        // Naming a file or a folder is consent to read it.
         options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
 
         let host = try open(options)
@@ -77,7 +77,7 @@ struct ScriptSession {
         defer { attachments?.stop() }
         let pictures = ScriptPictures(host, usesColor: !hostOptions.noColor)
         host.frontEnd = pictures
-        // The host does not own it.
+        // The host holds it weakly.
         defer { withExtendedLifetime(pictures) {} }
         host.launch()
         var status = ExitStatus.done.rawValue
@@ -120,7 +120,7 @@ struct ScriptSession {
         }
     }
 
-    /// Tells an error, if there was one.
+    /// Reports an error, if any.
     ///
     /// - Returns: the exit status.
     private func failure(_ error: LuaError?, on host: ScriptHost) -> Int32 {
@@ -133,14 +133,14 @@ struct ScriptSession {
         return ExitStatus.scriptError.rawValue
     }
 
-    /// The function that gives the values of a chunk on the command line that is no statement; nil for a statement.
+    /// The function of a chunk that is an expression; nil for a statement.
     private func expression(_ bytes: [UInt8], _ name: String, on host: ScriptHost) -> LuaFunction? {
         guard name == Self.commandLine, (try? host.state.load(bytes, name: name)) == nil else { return nil }
-        // On the same line, so that line numbers are the text's own.
+        // On the same line, which keeps the line numbers.
         return try? host.state.load(Array("return ".utf8) + bytes, name: name)
     }
 
-    /// Writes an expression's values as a prompt does, without colours.
+    /// Writes an expression's values in the prompt's format, without colours.
     private func show(_ values: [LuaValue], on host: ScriptHost) {
         guard !values.isEmpty, host.exitCode == nil else { return }
         var printer = ValuePrinter(host)
@@ -152,7 +152,7 @@ struct ScriptSession {
 
     private static let commandLine = "=(command line)"
 
-    /// Lua's own convention: the script's name at 0, its arguments from 1.
+    /// Lua's convention: the script's name at 0, its arguments from 1.
     private func setArguments(of name: String, on host: ScriptHost) {
         let table = host.state.makeTable(array: arguments.count, fields: 1)
         table.rawSet(0, .text(String(name.dropFirst())))
@@ -160,7 +160,7 @@ struct ScriptSession {
         host.state.globals.rawSet("arg", .table(table))
     }
 
-    // MARK: What can go wrong before a script runs
+    // MARK: Errors before a script runs
 
     private func open(_ options: ScriptHostOptions) throws -> ScriptHost {
         do {
@@ -178,7 +178,7 @@ struct ScriptSession {
         }
     }
 
-    /// What to do about a container that may be read and not written.
+    /// The advice for a container that is readable but not writable.
     private static func advice(on error: FileError, _ container: Container) -> String {
         guard [EROFS, EACCES, EPERM].contains(error.code), access(container.documents, R_OK | X_OK) == 0 else {
             return ""
@@ -194,7 +194,7 @@ struct ScriptSession {
         try PosixFileLayer().contents(of: OpenFile(descriptor: STDIN_FILENO, path: "standard input"), limit: 256 << 20)
     }
 
-    /// A file's error as the way out, said on standard error.
+    /// Reports a file's error on standard error and returns the exit status.
     static func failure(_ error: FileError) -> ExitCode {
         CommandFailure.exit(.inputOutput, error.message)
     }

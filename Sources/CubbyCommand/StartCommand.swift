@@ -37,13 +37,13 @@ struct StartCommand: ParsableCommand {
                 "Unknown option '\(first)'\(NearestNames.hint(for: name, among: Self.optionNames)); "
                     + "options are listed by cubby help start.")
         }
-        // A misspelt command; what a file of that name would be is not asked of a path, or of a script's name.
+        // A misspelt command; paths and scripts' names are excluded.
         guard first.allSatisfy({ $0.isLetter || $0 == "-" }), !PosixFileLayer().exists(first) else { return }
         let hint = NearestNames.hint(for: first, among: CubbyCommand.commandNames)
         guard hint.isEmpty else { throw ValidationError("There is no command and no file '\(first)'\(hint)") }
     }
 
-    /// The options as the help lists them.
+    /// The options listed in the help.
     private static var optionNames: [String] {
         CubbyCommand.helpMessage(for: Self.self).split { !$0.isLetter && $0 != "-" }.map(String.init)
             .filter { $0.hasPrefix("--") && $0.count > 2 }

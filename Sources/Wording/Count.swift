@@ -1,13 +1,13 @@
 extension Int {
-    /// The number with the word for what is counted: `1 item`, `28,143 items`.
+    /// The number with its noun: `1 item`, `28,143 items`.
     ///
     /// - Parameters:
-    ///   - one: the word in the singular.
-    ///   - many: the word in the plural; the singular with its ending changed as English does, if not given.
-    /// - Returns: the number, grouped by thousands, and the word.
+    ///   - one: the noun in the singular.
+    ///   - many: the noun in the plural; by English rules if not given.
+    /// - Returns: the number, grouped by thousands, and the noun.
     package func counted(_ one: String, _ many: String? = nil) -> String { "\(grouped) \(word(one, many))" }
 
-    /// The word alone, in the number that goes with this one.
+    /// The noun alone, in the number's form.
     package func word(_ one: String, _ many: String? = nil) -> String {
         self == 1 || self == -1 ? one : many ?? Self.plural(of: one)
     }
@@ -21,12 +21,12 @@ extension Int {
 }
 
 extension String {
-    /// The word behind its indefinite article: `an Item`, `a query`, `a UUID`.
+    /// The word after its indefinite article: `an Item`, `a query`, `a UUID`.
     package var withArticle: String { (startsWithVowelSound ? "an " : "a ") + self }
 
     private var startsWithVowelSound: Bool {
         let lowered = lowercased()
-        // Spoken as "you" or by its letters: `a URL`, `a UUID`, `an XML file`.
+        // Pronounced "you" or spelled out: `a URL`, `a UUID`, `an XML file`.
         if ["uni", "use", "usa", "uu", "url", "utf", "uid", "one"].contains(where: lowered.hasPrefix) { return false }
         if ["XML", "HTML", "NS", "SVG", "LRU", "hour", "honest"].contains(where: hasPrefix) { return true }
         return lowered.first.map { "aeiou".contains($0) } ?? false

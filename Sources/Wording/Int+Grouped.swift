@@ -1,5 +1,5 @@
 extension Int {
-    /// The number with a comma between its thousands, as people read it.
+    /// The number with commas between its thousands.
     package var grouped: String {
         var text = String(self)
         let digits = self < 0 ? text.utf8.count - 1 : text.utf8.count

@@ -1,19 +1,19 @@
-/// Finds the names that a misspelt one was probably meant to be.
+/// Finds the names that a misspelt name is nearest to.
 ///
-/// The distance is that of Damerau and Levenshtein in its optimal-alignment form: one insertion, one deletion, one
-/// substitution or one exchange of neighbours is one slip. Letters of different case count as equal, so that `NAME` is
-/// nearest to `name`.
+/// The distance is Damerau–Levenshtein in its optimal-alignment form: an insertion, a deletion, a substitution or a
+/// transposition of neighbours each count one. Letters of different case are equal, so that `NAME` is nearest to
+/// `name`.
 package enum NearestNames {
-    /// The candidates that are few slips away from a name, nearest first, then in alphabetical order.
+    /// The candidates within a few edits of a name, nearest first, then in alphabetical order.
     ///
-    /// How many slips are forgiven grows with the length: one up to 4 characters, two up to 8, three beyond. A candidate
-    /// that the name begins, or that begins with the name, counts as near when at least three characters agree.
+    /// The permitted distance grows with the length: one up to 4 characters, two up to 8, three beyond. A candidate
+    /// that is a prefix of the name, or that has the name as its prefix, is near when at least three characters agree.
     ///
     /// - Parameters:
-    ///   - name: What was written. Names of more than 64 characters have no near ones.
-    ///   - candidates: What could have been meant; the name itself is left out.
-    ///   - limit: The most names to give.
-    ///   - countsBeginnings: Whether a name that the other one begins is near.
+    ///   - name: The misspelt name. A name of more than 64 characters has no near ones.
+    ///   - candidates: The valid names; the name itself is excluded.
+    ///   - limit: The most names to return.
+    ///   - countsBeginnings: Whether prefixes are near.
     /// - Returns: At most `limit` names.
     /// - Complexity: O(candidates × name²).
     package static func nearest(
@@ -42,7 +42,7 @@ package enum NearestNames {
         return found.prefix(max(limit, 0)).map(\.name)
     }
 
-    /// The number of slips between two names.
+    /// The distance of two names.
     ///
     /// - Returns: 0 for names that differ at most in case.
     /// - Complexity: O(first × second) in time, three rows of the second's length in memory.
@@ -50,19 +50,19 @@ package enum NearestNames {
         distance(Array(first.lowercased()), Array(second.lowercased()))
     }
 
-    /// Whether one slip leads from one name to the other; case counts here.
+    /// Whether two names differ by one edit; case is significant here.
     package static func isOneSlip(_ first: String, _ second: String) -> Bool {
         distance(Array(first), Array(second)) == 1
     }
 
-    /// The end of an error message about a member or a word: `; did you mean 'name' or 'names'?`, or nothing. Beginnings do
-    /// not count.
+    /// The end of an error message about a member or a word: `; did you mean 'name' or 'names'?`, or nothing. Prefixes
+    /// are not near here.
     package static func hint(for name: String, among candidates: some Sequence<String>) -> String {
         let names = nearest(to: name, among: candidates, countsBeginnings: false).map { "'\($0)'" }
         return names.isEmpty ? "" : "; did you mean \(names.joined(separator: " or "))?"
     }
 
-    /// A sentence that offers the nearest names, or nothing: `; did you mean name or names?`.
+    /// The end of an error message from given names, or nothing: `; did you mean name or names?`.
     package static func suggestion(_ names: [String]) -> String {
         guard let last = names.last else { return "" }
         let others = names.dropLast().joined(separator: ", ")

@@ -1,9 +1,9 @@
 extension StringProtocol {
     /// The text in double quotes, with escapes for quotes, backslashes, line breaks and tabs: a literal of Lua, of the
-    /// predicate language and of an archive's drawing alike.
+    /// predicate language and of an archive's drawing.
     ///
-    /// - Parameter escape: gives the escape of a further character; nil for one that stays as it is.
-    /// - Returns: the text with its quotes.
+    /// - Parameter escape: the escape of a further character; nil for none.
+    /// - Returns: the quoted text.
     /// - Complexity: O(length).
     package func quoted(escaping escape: (Unicode.Scalar) -> String? = { _ in nil }) -> String {
         var quoted = "\""

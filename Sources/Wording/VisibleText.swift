@@ -1,35 +1,35 @@
-/// Text from data in a form that a terminal can be given.
+/// Text from data, made safe for a terminal.
 ///
-/// Control characters, which a terminal obeys, and characters that reorder or hide the text around them are shown as
-/// escapes. A backslash stays as it is: escaping a text twice changes nothing.
+/// Control characters, and characters that reorder or hide the text around them, become escapes. A backslash stays:
+/// escaping is idempotent.
 package enum VisibleText {
-    /// How an escape is written.
+    /// The notation of an escape.
     package enum Notation: Sendable {
-        /// As in a string of Lua: `\27`, `\u{9b}`.
+        /// Lua string escapes: `\27`, `\u{9b}`.
         case lua
-        /// As in a string of JSON: `\u001b`.
+        /// JSON string escapes: `\u001b`.
         case json
-        /// As a character reference: `&#x9b;`.
+        /// Character references: `&#x9b;`.
         case xml
     }
 
-    /// A text whose line breaks and tabs stay.
+    /// Escapes a text; line breaks and tabs stay.
     package static func escaped(_ text: String, as notation: Notation = .lua) -> String {
         replace(in: text, notation) { $0 == 0x0A || $0 == 0x09 }
     }
 
-    /// A text for one line: line breaks and tabs are escaped as well, as `\n`, `\r` and `\t`.
+    /// Escapes a text for one line, with line breaks and tabs as `\n`, `\r` and `\t`.
     package static func line(_ text: String) -> String { replace(in: text, .lua) { _ in false } }
 
-    /// The same for bytes, which are read as UTF-8.
+    /// Escapes bytes of UTF-8.
     package static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         if bytes.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x09 }) { return bytes }
         return Array(escaped(String(decoding: bytes, as: UTF8.self)).utf8)
     }
 
-    /// Whether a terminal obeys a character, or a reader does not see it or what it does.
+    /// Whether a terminal interprets the character, or it is invisible or affects its surroundings.
     ///
-    /// Joiners and the marks U+200E and U+200F are not among them: emoji, Persian and Hebrew need them.
+    /// Joiners and the marks U+200E and U+200F are excluded: emoji, Persian and Hebrew need them.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0: true
@@ -59,7 +59,7 @@ package enum VisibleText {
                 result.unicodeScalars.append(scalar)
                 continue
             }
-            // A digit behind it would be read as a part of the number.
+            // A following digit would be parsed as part of the number.
             let next = index < scalars.endIndex ? scalars[index] : " "
             result += escape(scalar, notation, isBeforeDigit: ("0"..."9").contains(next))
         }

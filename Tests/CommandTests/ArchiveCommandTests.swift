@@ -113,6 +113,14 @@ struct ArchiveCommandTests {
         #expect(try program("inspect", "--json", "--path", "root[0].valueInDollars", try archive()).stdout == "78\n")
     }
 
+    @Test("an archive with nothing at its top is an empty JSON object")
+    func emptyTop() throws {
+        let empty = try archive("empty.archive", replacing: "{\"root\": UID(1)}", with: "{}")
+        let output = try program("inspect", "--json", empty)
+        #expect(output.status == .exited(0))
+        #expect(output.stdout == "{}\n")
+    }
+
     @Test("--xml is the property list as it is")
     func xml() throws {
         let output = try program("inspect", "--xml", try archive())

@@ -25,9 +25,8 @@ struct CommandLineTests {
 
     @Test("FILE.lua is the same, its first line may be a shebang, and it can be run by its name")
     func shebang() throws {
-        let file = try program.scratch.write("#!/usr/bin/env cubby\n" + Self.showArguments, to: "bin/show.lua")
+        let file = try program.scratch.writeProgram("#!/usr/bin/env cubby\n" + Self.showArguments, to: "bin/show.lua")
         #expect(try program(file, "a", "-b").stdout == "show.lua\t2\ta\t-b\tnil\t2\t-b\n")
-        chmod(file, 0o755)
         symlink(program.path, program.scratch.file("bin/cubby"))
         var environment = program.environment
         environment["PATH"] = program.scratch.file("bin") + ":/usr/bin:/bin"

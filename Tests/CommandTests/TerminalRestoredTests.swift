@@ -86,9 +86,8 @@ struct TerminalRestoredTests {
         let program = try Program()
         var environment = program.environment
         environment["EDITOR"] = "\(program.scratch.path)/editor"
-        _ = try program.scratch.write(
+        try program.scratch.writeProgram(
             "#!/bin/sh\nstty -a | grep -o ' -*echo ' && echo 'x = 42' > \"$1\"\n", to: "editor")
-        chmod("\(program.scratch.path)/editor", 0o755)
         let terminal = try PseudoTerminal(
             program.path, environment: environment, directory: program.scratch.path, columns: 100, rows: 30)
         try terminal.waitForPrompt()

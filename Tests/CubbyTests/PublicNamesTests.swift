@@ -12,13 +12,12 @@ import Testing
     static let application: [Any.Type] = [
         ApplicationBundle.self, ApplicationEvent.self, ApplicationNotification.self,
         ApplicationNotificationCenter.self, ApplicationState.self, Container.self,
-        ContainerBackup.self, ContainerSocket.self, Defaults.self,
-        DefaultsError.self, Environment.self, EventLoop.self, EventNotifier.self, EventPoster.self,
-        EventReply<Int>.self, FenceAccess.self, FenceVerdict.self, FencedFileLayer.self, LifeCycleCause.self,
-        LoopGap.self, LoopTimer.self, LoopWatch.self, MemoryContainer.self, MonotonicTime.self, NotificationToken.self,
+        Defaults.self,
+        DefaultsError.self, Environment.self, EventLoop.self, EventNotifier.self,
+        FenceAccess.self, FencedFileLayer.self, LifeCycleCause.self,
+        LoopTimer.self, LoopWatch.self, MemoryContainer.self, NotificationToken.self,
         OpenedContainer.self,
-        PathFence.self, ReadyEvents.self, SignalMask.self, StandardErrorLogHandler.self, Terminal.self,
-        UnixSignal.self,
+        PathFence.self, ReadyEvents.self, SignalMask.self, StandardErrorLogHandler.self,
     ]
 
     // CSV
@@ -87,10 +86,9 @@ import Testing
 
     // Scripting
     static let scripting: [Any.Type] = [
-        APIReference.self, EventDeclaration.self, FenceReport.self,
-        HandlerStatistics.self, (any HostFrontEnd).self, Inspection.self, KernelFence.self, PathConsent.self,
-        ReferenceFormat.self, ReferencePage.self, ScriptHost.self, ScriptHostOptions.self, ScriptTask.self,
-        SourceTexts.self,
+        APIReference.self, FenceReport.self,
+        (any HostFrontEnd).self, KernelFence.self, PathConsent.self,
+        ReferenceFormat.self, ReferencePage.self, ScriptHost.self, ScriptHostOptions.self,
     ]
 
     // Items, ItemArchive, ColumnEngine

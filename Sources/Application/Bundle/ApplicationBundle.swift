@@ -5,18 +5,19 @@ public struct ApplicationBundle: Sendable, Hashable {
     /// The folder, absolute.
     public let path: String
 
-    /// - Parameter path: the folder with the resources; a relative path is taken from the working directory, now.
+    /// - Parameter path: the folder with the resources; a relative path is resolved against the current working
+    ///   directory.
     public init(path: String) {
         self.path = PathText.absolute(path, from: WorkingDirectory.path ?? "/")
     }
 
-    /// Where a resource is, as Cocoa's `pathForResource:ofType:`.
+    /// The path of a resource, as Cocoa's `pathForResource:ofType:`.
     ///
     /// - Parameters:
-    ///   - name: its name, with folders below the bundle if need be.
-    ///   - type: its extension without the dot; empty or nil when the name has it already.
+    ///   - name: its name, including folders below the bundle.
+    ///   - type: its extension without the dot; empty or nil when the name includes it.
     ///   - layer: the file system.
-    /// - Returns: its path; nil when there is none, and for a name that leads out of the bundle.
+    /// - Returns: its path; nil when it does not exist, and for a name that leads out of the bundle.
     public func path(
         forResource name: String, ofType type: String? = nil, using layer: any FileLayer = PosixFileLayer()
     ) -> String? {

@@ -1,34 +1,34 @@
-public import Files
+package import Files
 import Glibc
 
-/// Copies of a container by the device's rules: what the user made and set is in them, what can be made again is not.
+/// Copies of a container by the rules of an iOS backup: the user's data and settings, without reproducible files.
 ///
-/// Left out are `Library/Caches`, `tmp`, the lock, the socket, and what interrupted writes left. Symbolic links, pipes and
-/// devices are passed over.
-public enum ContainerBackup {
-    /// What a copy came to.
-    public struct Report: Sendable, Hashable {
-        public var files = 0
-        public var bytes = 0
-        /// Paths that are neither files nor folders.
-        public var skipped: [String] = []
+/// Excluded are `Library/Caches`, `tmp`, the lock, the socket, the leftovers of interrupted writes, symbolic links,
+/// pipes and devices.
+package enum ContainerBackup {
+    /// The result of a copy.
+    package struct Report: Sendable, Hashable {
+        package var files = 0
+        package var bytes = 0
+        /// Skipped paths that are neither files nor folders.
+        package var skipped: [String] = []
     }
 
-    /// What is backed up of a container.
+    /// The folders in a backup.
     static let parts = ["Documents", "Library"]
 
     /// Copies a container into a new folder.
     ///
-    /// A host that runs there meanwhile does no harm: its document is replaced whole, its journal only grows; when the
-    /// document is replaced between the two, both are copied anew.
+    /// A host may run in the container meanwhile: it replaces its document atomically and appends to its journal. When
+    /// the document is replaced between the two copies, both are copied again.
     ///
     /// - Parameters:
-    ///   - container: which one.
-    ///   - folder: made by this, together with the folders above it.
-    ///   - layer: the file system of the new folder.
-    /// - Returns: what was copied.
-    /// - Throws: `FileError`; the new folder may then be there in part.
-    public static func write(
+    ///   - container: the source.
+    ///   - folder: the target, which is created with the folders above it.
+    ///   - layer: the file system of the target.
+    /// - Returns: the result.
+    /// - Throws: `FileError`; the target may then be incomplete.
+    package static func write(
         _ container: Container, to folder: String, using layer: any FileLayer = PosixFileLayer()
     ) throws(FileError) -> Report {
         var report = Report()
@@ -51,23 +51,23 @@ public enum ContainerBackup {
         return report
     }
 
-    /// Whether a folder looks like what `write` makes.
+    /// Whether a folder has the layout that `write` creates.
     ///
     /// - Parameters:
-    ///   - folder: which one.
+    ///   - folder: its path.
     ///   - layer: the file system.
     /// - Returns: true when it has both parts.
-    public static func isBackup(_ folder: String, using layer: any FileLayer = PosixFileLayer()) -> Bool {
+    package static func isBackup(_ folder: String, using layer: any FileLayer = PosixFileLayer()) -> Bool {
         parts.allSatisfy { (try? layer.status(PathText.join(folder, $0)))?.kind == .directory }
     }
 
-    /// Whether a container holds anything that a restore would take the place of.
+    /// Whether a container has data that a restore would replace.
     ///
     /// - Parameters:
-    ///   - container: which one.
+    ///   - container: the container.
     ///   - layer: the file system.
-    /// - Returns: true when there is a file in what is backed up.
-    public static func holdsData(_ container: Container, using layer: any FileLayer = PosixFileLayer()) -> Bool {
+    /// - Returns: true when there is a file in the folders of a backup.
+    package static func holdsData(_ container: Container, using layer: any FileLayer = PosixFileLayer()) -> Bool {
         var pending = parts.map { PathText.join(container.path, $0) }
         while let path = pending.popLast() {
             guard path != container.caches, let status = try? layer.status(path) else { continue }
@@ -77,18 +77,18 @@ public enum ContainerBackup {
         return false
     }
 
-    /// Puts a backup in the place of what a container holds. Call it with the container's lock held.
+    /// Replaces a container's data with a backup. Call it with the container's lock held.
     ///
-    /// All is copied beside the container first; then folders change places.
+    /// Everything is copied beside the container first; then the folders are exchanged.
     ///
     /// - Parameters:
     ///   - folder: a backup.
-    ///   - container: whose folders exist.
-    ///   - aside: where the folders go that were there; made when there are any.
+    ///   - container: its folders exist.
+    ///   - aside: the folder for the replaced folders; created if there are any.
     ///   - layer: the file system.
-    /// - Returns: what was copied.
-    /// - Throws: `FileError`; what was there is in its place, or in `aside`.
-    public static func restore(
+    /// - Returns: the result.
+    /// - Throws: `FileError`; the previous data is in its place, or in `aside`.
+    package static func restore(
         from folder: String, to container: Container, aside: String, using layer: any FileLayer = PosixFileLayer()
     ) throws(FileError) -> Report {
         let staging = container.path + ".restoring"
@@ -115,14 +115,14 @@ public enum ContainerBackup {
         return report
     }
 
-    /// What others than the user may do with a file is not kept: a copy may come to lie where they can reach it.
+    /// Copies drop the permissions of group and others: the target may be within their reach.
     private static func copy(
         _ source: String, _ sourceLayer: any FileLayer, to target: String, _ layer: any FileLayer,
         except: Set<String>, _ report: inout Report
     ) throws(FileError) {
         var pending = [(source, target)]
         while let (from, to) = pending.popLast() {
-            // Gone since its folder was listed.
+            // Removed since its folder was listed.
             guard let status = try sourceLayer.status(from) else { continue }
             switch status.kind {
             case .directory:

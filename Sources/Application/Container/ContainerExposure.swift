@@ -1,11 +1,10 @@
 package import Files
 
-/// A part of a container that others than the user, and root, can change. What they change there, the user's next launch
-/// takes for the user's own.
+/// A part of a container that other users can change. The user's next launch would trust their changes.
 package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
-    /// Which folder or file.
+    /// The folder or file.
     package let path: String
-    /// What the user types to mend it.
+    /// The command that corrects the permissions.
     package let command: String
 
     private init(_ path: String, _ status: FileStatus) {
@@ -18,25 +17,25 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
         "\(DisplayPath.abbreviate(path)) can be written by others than you; \(command) mends it"
     }
 
-    /// The exposed ones among the container's own folders and files.
+    /// The exposed folders and files of a container.
     ///
     /// - Parameters:
-    ///   - container: which one.
-    ///   - layer: its file system, of `Container.openExisting()`.
-    /// - Returns: those that others can reach and change; what is missing is passed over.
+    ///   - container: the container.
+    ///   - layer: its file system, which `Container.openExisting()` returned.
+    /// - Returns: those that other users can reach and change; missing ones are skipped.
     package static func all(in container: Container, using layer: any FileLayer) -> [ContainerExposure] {
         let files = (ContainerLayout.files + ["Library/Scripts/init.lua"]).map { PathText.join(container.path, $0) }
         return (container.folders + files).compactMap { find($0, in: container, layer) }
     }
 
-    /// The first that is exposed on the way from a container's root to a file in it: others could change the file there, or
-    /// put another in its place.
+    /// The first exposed folder or file on the path from a container's root to a file: other users could change or
+    /// replace the file there.
     ///
     /// - Parameters:
-    ///   - path: beneath the container's root.
-    ///   - container: which one.
+    ///   - path: a path beneath the container's root.
+    ///   - container: the container.
     ///   - layer: its file system.
-    /// - Returns: nil when the user, and root, alone decide what the file says.
+    /// - Returns: nil when only the user, and root, can change the file.
     package static func first(
         onTheWayTo path: String, in container: Container, using layer: any FileLayer
     ) -> ContainerExposure? {
@@ -46,7 +45,7 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    /// The root, and each folder and file from there to a path.
+    /// The root, and each folder and file from the root to a path.
     private static func way(to path: String, in container: Container) -> [String] {
         var places = [path]
         while let place = places.last, place != container.path, place != "/" {
@@ -56,10 +55,10 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func find(_ path: String, in container: Container, _ layer: any FileLayer) -> ContainerExposure? {
-        // A link's own permissions say nothing.
+        // A link's own permissions have no effect.
         guard let status = (try? layer.status(path)) ?? nil, status.kind != .symbolicLink, status.isWritableByOthers
         else { return nil }
-        // What others cannot reach they cannot write, whatever its own permissions say.
+        // A file that others cannot reach is safe whatever its own permissions are.
         for folder in way(to: path, in: container).dropLast() {
             guard let above = (try? layer.status(folder)) ?? nil, above.isEnterableByOthers else { return nil }
         }

@@ -1,8 +1,7 @@
-/// What a container holds of the host's own besides its folders, by the paths beneath its root. Each must be what it is here
-/// when it is there at all: no link, no pipe, no device.
+/// The host's own folders and files in a container, by their paths beneath its root. An existing one must have the
+/// right type: it must not be a link, a pipe or a device.
 ///
-/// `init.lua` and the pictures are left out: they are looked at when they are read, and one that is a link is reported and
-/// passed over.
+/// `init.lua` and the pictures are excluded: they are checked when they are read, and a link is reported and skipped.
 enum ContainerLayout {
     static let optionalFolders = [
         "Library/Caches/Thumbnails", "Library/Caches/Removed Images", "Library/Caches/Replaced Images",

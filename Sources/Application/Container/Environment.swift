@@ -4,16 +4,16 @@ import Glibc
 public enum Environment {
     /// The value of a variable.
     ///
-    /// - Parameter name: which one.
+    /// - Parameter name: the variable.
     /// - Returns: nil when it is not set.
     public static func value(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// Sets a variable, for this process and those that it starts.
+    /// Sets a variable for this process and its children.
     ///
     /// - Parameters:
-    ///   - name: which one.
+    ///   - name: the variable.
     ///   - value: its new value.
     public static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
 }

@@ -2,22 +2,23 @@ import CPlatform
 public import Files
 import Glibc
 
-/// A private container for one run: a folder in memory where there is one, removed at the end.
+/// A private container for one run: a folder in memory where possible, removed at the end.
 ///
-/// The folder itself is locked (`flock`) for as long as its owner lives. What a killed process left is removed by the next
-/// one to make such a container.
+/// The folder is locked (`flock`) for the lifetime of its owner. Folders of killed processes are removed when the next
+/// such container is created.
 public final class MemoryContainer {
-    /// What the command calls such a container.
+    /// The name of such a container in the command line.
     public static let name = ":memory:"
     private static let prefix = "cubby-memory-"
 
-    /// The container; its folder is there, and closed to other users (`0700`).
+    /// The container, whose folder exists with mode `0700`.
     public let container: Container
     private var descriptor: Int32
 
-    /// Makes the folder, after those without an owner are removed.
+    /// Creates the folder, after removing folders without an owner.
     ///
-    /// - Parameter parent: where; if not given, `/dev/shm` where that is in memory, else the folder for temporary files.
+    /// - Parameter parent: the folder above it; by default `/dev/shm` where that is in memory, else the folder for
+    ///   temporary files.
     /// - Throws: `FileError`.
     public init(in parent: String = MemoryContainer.parent()) throws(FileError) {
         Self.removeOwnerless(in: parent)
@@ -25,7 +26,7 @@ public final class MemoryContainer {
             var template = Array("\(PathText.join(parent, Self.prefix))XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { throw FileError(.makeDirectory, parent, code: errno) }
             let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            // Between the two steps another process may have taken it for one without an owner.
+            // Between the two steps another process may have removed it as ownerless.
             guard let descriptor = Self.lock(path) else { continue }
             self.descriptor = descriptor
             container = Container(path: path, isTemporary: true)
@@ -35,7 +36,7 @@ public final class MemoryContainer {
 
     deinit { remove() }
 
-    /// Removes the folder with all that is in it. Does nothing the second time.
+    /// Removes the folder and its contents. Idempotent.
     public func remove() {
         guard descriptor >= 0 else { return }
         FolderRemover.remove(container.path, using: PosixFileLayer())
@@ -43,10 +44,10 @@ public final class MemoryContainer {
         descriptor = -1
     }
 
-    /// Whether a path is named as such a container's folder is.
-    public static func isFolder(_ path: String) -> Bool { PathText.name(of: path).hasPrefix(prefix) }
+    /// Whether a path has the name of such a container's folder.
+    package static func isFolder(_ path: String) -> Bool { PathText.name(of: path).hasPrefix(prefix) }
 
-    /// Where such folders are made.
+    /// The default parent of such folders.
     public static func parent(environment: (String) -> String? = { Environment.value($0) }) -> String {
         let shared = "/dev/shm"
         if cubby_is_in_memory(shared) != 0, access(shared, W_OK | X_OK) == 0 { return shared }
@@ -63,7 +64,7 @@ public final class MemoryContainer {
         }
     }
 
-    /// Locks a folder of this user's; nil when somebody has it, it is another's, or it is no longer at its path.
+    /// Locks a folder of this user; nil when it is locked, belongs to another user, or was moved.
     private static func lock(_ path: String) -> Int32? {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -1,8 +1,8 @@
 package import Files
 
-/// A container that a host has opened: its folders are made, and nobody else writes to it.
+/// A container that a host has opened: its folders exist, and the host is the only writer.
 public struct OpenedContainer {
-    /// Which one.
+    /// The container.
     public let container: Container
     /// The file system beneath its root, which follows no link.
     package let files: BeneathFileLayer

@@ -14,7 +14,7 @@ public final class Defaults {
     private let layer: any FileLayer
     private var registered: [String: PropertyListValue] = [:]
     private var stored: [String: PropertyListValue] = [:]
-    /// Set since the last `synchronize`; nil for a key that was removed.
+    /// Changes since the last `synchronize`; nil for a removed key.
     private var changes: [String: PropertyListValue?] = [:]
     private var seen: FileStatus?
 
@@ -28,14 +28,14 @@ public final class Defaults {
         load()
     }
 
-    /// Gives values for keys that are not set. They are not stored; later ones take the place of earlier ones.
+    /// Registers default values for unset keys. They are not stored; later ones replace earlier ones.
     ///
     /// - Parameter values: by key.
     public func register(_ values: [String: PropertyListValue]) {
         registered.merge(values) { _, new in new }
     }
 
-    /// The value of a key: what was set, else what was registered.
+    /// The value of a key, else its registered value.
     ///
     /// - Parameter key: any string.
     /// - Returns: nil when there is neither.
@@ -48,9 +48,9 @@ public final class Defaults {
     /// Sets a key.
     ///
     /// - Parameters:
-    ///   - value: nil takes back what was set, so that the registered value shows again.
+    ///   - value: nil removes the value, so that the registered one applies again.
     ///   - key: any string.
-    /// - Throws: `DefaultsError.value` for what a property list cannot hold.
+    /// - Throws: `DefaultsError.value` for a value that a property list cannot hold.
     public func set(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         if let value {
             do throws(PropertyListError) {
@@ -72,19 +72,19 @@ public final class Defaults {
         if stored[key] == nil { changes.removeValue(forKey: key) } else { changes.updateValue(nil, forKey: key) }
     }
 
-    /// Everything there is, set and registered.
+    /// All values, set and registered.
     public var dictionary: [String: PropertyListValue] {
         reloadIfChanged()
         return registered.merging(persistent) { _, set in set }
     }
 
-    /// Whether something was set that the file does not say.
+    /// Whether there are unsaved changes.
     public var hasChanges: Bool { !changes.isEmpty }
 
-    /// Writes what was set to the file; nothing when nothing was.
+    /// Writes the changes to the file, if there are any.
     ///
     /// - Parameter durable: whether to wait for the disk.
-    /// - Throws: `DefaultsError`; what was set is still there, and the file is what it was.
+    /// - Throws: `DefaultsError`; the changes remain, and the file is unchanged.
     public func synchronize(durable: Bool = true) throws(DefaultsError) {
         reloadIfChanged()
         guard hasChanges else { return }
@@ -110,8 +110,8 @@ public final class Defaults {
         seen = try? layer.status(path)
     }
 
-    /// Reads the file if it is not the one that was read last.
-    public func reloadIfChanged() {
+    /// Reads the file again if it was replaced.
+    package func reloadIfChanged() {
         if (try? layer.status(path)) != seen { load() }
     }
 

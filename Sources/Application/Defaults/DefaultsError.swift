@@ -1,12 +1,12 @@
 public import Files
 public import PropertyList
 
-/// Why defaults could not be read or written.
+/// The reason why defaults could not be read or written.
 public enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
     case file(FileError)
-    /// The file is no property list, or a damaged one.
+    /// The file is not a property list, or a damaged one.
     case damaged(path: String, PropertyListError)
-    /// The file is a property list, but no dictionary.
+    /// The file is a property list, but not a dictionary.
     case notADictionary(path: String)
     /// A value that a property list cannot hold.
     case value(key: String, PropertyListError)

@@ -1,31 +1,31 @@
 public import Files
 import Glibc
 
-/// Waits for descriptors, timers and what other threads post, and calls their handlers, all on one thread.
+/// Waits for descriptors, timers and posts of other threads, and calls their handlers, all on one thread.
 ///
-/// Not Sendable: the thread that makes it owns it, and other threads reach it through `poster`. A handler may turn the loop
-/// itself (a script that waits inside a handler); a handler that is running is not called again meanwhile.
+/// Not Sendable: the creating thread owns it; other threads reach it through `poster`. A handler may run a nested turn
+/// of the loop (a script that waits inside a handler), which does not call the same handler again.
 public final class EventLoop {
-    /// For other threads.
-    public let poster: EventPoster
-    /// Called with each signal that was posted.
-    public var onSignal: ((UnixSignal) -> Void)?
+    /// The entry for other threads.
+    package let poster: EventPoster
+    /// Called with each posted signal.
+    package var onSignal: ((UnixSignal) -> Void)?
 
-    /// Called after a wait that was much longer than asked for: the process was frozen, or the machine asleep.
-    public var onGap: ((LoopGap) -> Void)?
+    /// Called after a wait much longer than its timeout: the process was frozen, or the machine asleep.
+    package var onGap: ((LoopGap) -> Void)?
 
-    /// Called once, before the loop waits for the first time: what is worth its cost only in a process that stays.
-    public var onFirstWait: (() -> Void)?
+    /// Called once, before the first wait: for work that only a long-lived process needs.
+    package var onFirstWait: (() -> Void)?
 
     private var watches: [LoopWatch] = []
     private var timers = TimerQueue()
     private var replies: [UInt64: (any Sendable) -> Void] = [:]
     private var notices: [UInt64: (notifier: EventNotifier, handler: () -> Void)] = [:]
     private var lastReply: UInt64 = 0
-    /// Kept between turns, so that a turn allocates nothing.
+    /// Reused, so that a turn allocates nothing.
     private var polled: [pollfd] = []
 
-    /// - Throws: `FileError` when the process has no descriptors left.
+    /// - Throws: `FileError` when no descriptors are left.
     public init() throws(FileError) {
         poster = try EventPoster()
     }
@@ -33,9 +33,9 @@ public final class EventLoop {
     /// Watches a descriptor until the watch is cancelled.
     ///
     /// - Parameters:
-    ///   - descriptor: stays the caller's.
-    ///   - events: what to wait for; a hang-up and an error are told in any case.
-    ///   - handler: called with what it is ready for, again and again as long as it is.
+    ///   - descriptor: remains the caller's.
+    ///   - events: the awaited events; hang-ups and errors are always reported.
+    ///   - handler: called with the ready events as long as they last.
     /// - Returns: the watch.
     @discardableResult
     public func watch(
@@ -46,11 +46,11 @@ public final class EventLoop {
         return watch
     }
 
-    /// Calls a handler once, after some time.
+    /// Calls a handler once, after a delay.
     ///
     /// - Parameters:
-    ///   - seconds: from now; less than 0 counts as 0.
-    ///   - handler: what to do then.
+    ///   - seconds: the delay; a negative one counts as 0.
+    ///   - handler: the handler.
     /// - Returns: the timer.
     @discardableResult
     public func after(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
@@ -59,12 +59,11 @@ public final class EventLoop {
         return timer
     }
 
-    /// Calls a handler again and again. A call that comes late does not make the next ones come faster, and calls that were
-    /// missed are not made up for.
+    /// Calls a handler repeatedly. A late call does not hasten the next ones, and missed calls are skipped.
     ///
     /// - Parameters:
-    ///   - seconds: between two calls, and before the first; a millisecond at least.
-    ///   - handler: what to do then.
+    ///   - seconds: the interval, also before the first call; at least a millisecond.
+    ///   - handler: the handler.
     /// - Returns: the timer.
     @discardableResult
     public func every(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
@@ -74,11 +73,11 @@ public final class EventLoop {
         return timer
     }
 
-    /// Makes a reply that another thread sends a value with.
+    /// Makes a reply, by which another thread sends one value.
     ///
     /// - Parameter handler: called once on this thread with the value.
-    /// - Returns: what to hand to the other thread.
-    public func reply<Value: Sendable>(_ handler: @escaping (Value) -> Void) -> EventReply<Value> {
+    /// - Returns: the reply for the other thread.
+    package func reply<Value: Sendable>(_ handler: @escaping (Value) -> Void) -> EventReply<Value> {
         lastReply &+= 1
         replies[lastReply] = { value in
             if let value = value as? Value { handler(value) }
@@ -86,10 +85,10 @@ public final class EventLoop {
         return EventReply(poster: poster, number: lastReply)
     }
 
-    /// Makes what another thread calls a handler with, again and again, until `forget(_:)`.
+    /// Makes a notifier, by which other threads call a handler repeatedly, until `forget(_:)`.
     ///
-    /// - Parameter handler: called on this thread, possibly between two steps of a running script.
-    /// - Returns: what to hand to the other thread.
+    /// - Parameter handler: called on this thread, possibly between two instructions of a running script.
+    /// - Returns: the notifier for the other threads.
     public func notifier(_ handler: @escaping () -> Void) -> EventNotifier {
         lastReply &+= 1
         let notifier = EventNotifier(poster: poster, number: lastReply)
@@ -97,17 +96,17 @@ public final class EventLoop {
         return notifier
     }
 
-    /// The notifier's handler is called no more.
+    /// Unregisters a notifier: its handler is no longer called.
     public func forget(_ notifier: EventNotifier) {
         notices = notices.filter { $0.value.notifier !== notifier }
     }
 
-    /// Whether a timer or a reply is outstanding: something will happen without anybody's doing.
-    public var hasWork: Bool { !timers.isEmpty || !replies.isEmpty }
+    /// Whether a timer or a reply is outstanding.
+    package var hasWork: Bool { !timers.isEmpty || !replies.isEmpty }
 
-    /// One turn: waits until something happens, then calls the handlers of all that did.
+    /// One turn: waits for events, then calls their handlers.
     ///
-    /// - Parameter timeout: how many seconds to wait at most; nil waits for ever, 0 not at all.
+    /// - Parameter timeout: the longest wait in seconds; nil for no limit, 0 for none.
     /// - Returns: whether anything happened; the wait may also end early without anything.
     @discardableResult
     public func runOnce(timeout: Double? = nil) -> Bool {
@@ -122,19 +121,18 @@ public final class EventLoop {
         return fireTimers() || happened
     }
 
-    /// Turns the loop until a condition holds; it is asked before each turn.
+    /// Runs turns until a condition holds; it is evaluated before each turn.
     ///
-    /// - Parameter condition: true when it is enough.
+    /// - Parameter condition: true to end.
     public func run(until condition: () -> Bool) {
         while !condition() { runOnce() }
     }
 
-    /// Handles what other threads have posted, and nothing else, without waiting: what a running script does between two
-    /// of its steps.
+    /// Handles pending posts of other threads without waiting, between two instructions of a running script.
     ///
-    /// - Returns: whether anything had been posted.
+    /// - Returns: whether there were any.
     @discardableResult
-    public func drainPending() -> Bool {
+    package func drainPending() -> Bool {
         let posted = poster.take()
         for entry in posted {
             switch entry {
@@ -171,7 +169,7 @@ public final class EventLoop {
         return ready
     }
 
-    /// Milliseconds for poll, rounded up, so that a timer is due when poll returns; -1 for ever.
+    /// The timeout for poll in milliseconds, rounded up so that a timer is due when poll returns; -1 for no limit.
     private func milliseconds(_ timeout: Double?) -> Int32 {
         let now = MonotonicTime.now()
         var until: MonotonicTime?
@@ -203,7 +201,7 @@ public final class EventLoop {
                 handler()
                 continue
             }
-            // Back in before the call, so that the loop may be turned inside the handler; not due in this turn again.
+            // Queued again before the call, for nested turns inside the handler; not due again in this turn.
             timer.deadline = max(timer.deadline.advanced(by: interval), now)
             timers.add(timer)
             if timer.isFiring { continue }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Makes the loop call one handler from any thread; calls that come before it ran are one.
+/// Calls a handler on the loop's thread from any thread; calls before the handler runs are merged.
 public final class EventNotifier: Sendable {
     private let poster: EventPoster
     private let number: UInt64
@@ -11,12 +11,12 @@ public final class EventNotifier: Sendable {
         self.number = number
     }
 
-    /// The loop calls the handler on its next turn.
+    /// Requests a call of the handler in the loop's next turn.
     public func notify() {
         guard !isPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
         poster.put(.notice(number))
     }
 
-    /// From here on a further call counts again.
+    /// From now on a call is a new request.
     func acknowledge() { isPosted.store(false, ordering: .releasing) }
 }

@@ -3,10 +3,10 @@ import Files
 import Glibc
 import Synchronization
 
-/// The way into an event loop from other threads: it queues, and wakes the loop.
+/// The entry into an event loop for other threads: it queues a post and wakes the loop.
 ///
-/// Posting never waits for the loop and runs nothing of its own.
-public final class EventPoster: Sendable {
+/// Posting never waits for the loop and runs no handlers.
+package final class EventPoster: Sendable {
     enum Posted: Sendable {
         case signal(UnixSignal)
         case reply(UInt64, any Sendable)
@@ -15,9 +15,9 @@ public final class EventPoster: Sendable {
     }
 
     private let queue = Mutex<[Posted]>([])
-    /// Whether something may be queued, so that a script that asks between its steps pays for no system call.
+    /// Whether posts may be queued: a running script polls it without a system call.
     private let isPending = Atomic<Bool>(false)
-    /// An eventfd, readable while something is queued.
+    /// An eventfd, readable while posts are queued.
     let descriptor: Int32
 
     init() throws(FileError) {
@@ -27,11 +27,11 @@ public final class EventPoster: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Tells the loop of a signal. Equal signals that wait are told once, as the kernel does it, but for SIGINT and
-    /// SIGTERM, of which a second one means more than the first.
+    /// Posts a signal. Equal pending signals are merged, as in the kernel, except SIGINT and SIGTERM, whose repetition
+    /// has a meaning.
     ///
-    /// - Parameter signal: which one.
-    public func post(_ signal: UnixSignal) {
+    /// - Parameter signal: the signal.
+    package func post(_ signal: UnixSignal) {
         let isNew = queue.withLock { queue in
             if signal != .interrupt, signal != .terminate {
                 for case .signal(signal) in queue { return false }
@@ -42,8 +42,8 @@ public final class EventPoster: Sendable {
         if isNew { ring() }
     }
 
-    /// Makes the loop's wait return.
-    public func wake() { put(.wake) }
+    /// Wakes the loop.
+    package func wake() { put(.wake) }
 
     func put(_ posted: Posted) {
         queue.withLock { $0.append(posted) }
@@ -56,10 +56,10 @@ public final class EventPoster: Sendable {
         _ = read(descriptor, &count, 8)
     }
 
-    /// Takes all that is queued.
+    /// Takes all queued posts.
     func take() -> [Posted] {
         guard isPending.exchange(false, ordering: .acquiringAndReleasing) else { return [] }
-        // A post that queues now and rings after this wakes the loop once for nothing.
+        // A post that is queued now and written after this causes one spurious wake-up.
         acknowledge()
         return queue.withLock { queue in
             defer { queue = [] }
@@ -70,7 +70,7 @@ public final class EventPoster: Sendable {
     private func ring() {
         isPending.store(true, ordering: .releasing)
         var one: UInt64 = 1
-        // Full or interrupted, it is readable all the same.
+        // Full or interrupted, the descriptor is readable all the same.
         _ = write(descriptor, &one, 8)
     }
 }

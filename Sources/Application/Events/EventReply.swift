@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Carries one value from any thread to a handler on the loop's thread. A second value is dropped.
-public final class EventReply<Value: Sendable>: Sendable {
+package final class EventReply<Value: Sendable>: Sendable {
     private let poster: EventPoster
     private let number: UInt64
     private let isSent = Atomic<Bool>(false)
@@ -14,7 +14,7 @@ public final class EventReply<Value: Sendable>: Sendable {
     /// Sends the value; the loop calls the handler on its next turn.
     ///
     /// - Parameter value: for the handler.
-    public func send(_ value: Value) {
+    package func send(_ value: Value) {
         guard !isSent.exchange(true, ordering: .acquiringAndReleasing) else { return }
         poster.put(.reply(number, value))
     }

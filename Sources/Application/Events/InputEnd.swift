@@ -1,26 +1,26 @@
 package import Files
 import Glibc
 
-/// What it means that a read gave nothing.
+/// The meaning of a read without bytes.
 package enum InputEnd: Sendable, Hashable {
     /// Ctrl-D, or the end of a file or a pipe.
     case endOfInput
-    /// The terminal is gone. Its end of file comes before SIGHUP, or instead.
+    /// The terminal is gone: its end of file comes before SIGHUP, or instead of it.
     case hangUp
-    /// The process is in the background and may not read: no end at all; try again in the foreground.
+    /// The process is in the background and must not read: not an end; retry in the foreground.
     case inBackground
-    /// Try again: interrupted, or nothing there yet.
+    /// Retry: interrupted, or no input yet.
     case notYet
     case failure(FileError)
 
-    /// Classifies what `read` returned.
+    /// Classifies the result of `read`.
     ///
     /// - Parameters:
-    ///   - count: what it returned, 0 or less.
-    ///   - code: `errno` at that moment, when `count` is less than 0.
-    ///   - ready: what the loop said about the descriptor.
-    ///   - presence: where the process stands with the terminal; `.headless` when the input is none.
-    /// - Returns: what it means.
+    ///   - count: the result, 0 or less.
+    ///   - code: its `errno`, when `count` is negative.
+    ///   - ready: the ready events of the descriptor.
+    ///   - presence: the process's relation to the terminal; `.headless` for other input.
+    /// - Returns: the meaning.
     package static func classify(count: Int, code: Int32, ready: ReadyEvents, presence: Terminal.Presence) -> InputEnd {
         if count < 0 {
             switch code {
@@ -32,7 +32,7 @@ package enum InputEnd: Sendable, Hashable {
             default: return .failure(FileError(.read, "standard input", code: code))
             }
         }
-        // A pipe reports a hang-up at its ordinary end as well.
+        // A pipe also reports a hang-up at its ordinary end.
         let isTerminal = presence != .headless
         return presence == .hungUp || (isTerminal && ready.contains(.hangUp)) ? .hangUp : .endOfInput
     }

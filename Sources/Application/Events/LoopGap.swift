@@ -1,21 +1,21 @@
 import Glibc
 
-/// Time that passed without the process.
-public enum LoopGap: Sendable, Hashable {
+/// Time during which the process did not run.
+package enum LoopGap: Sendable, Hashable {
     /// The machine slept; seconds.
     case slept(Double)
     /// The process was frozen, or stopped from outside, while it waited; seconds.
     case frozen(Double)
 
-    /// Shorter gaps are nobody's business: a busy machine makes them.
+    /// Shorter gaps are ignored: a busy machine causes them.
     static let threshold = 1.0
 }
 
-/// A moment on the two clocks that a sleep of the machine drives apart.
+/// A moment on two clocks, of which one stops while the machine sleeps.
 struct ClockPair: Sendable, Hashable {
     /// Seconds that the machine ran.
     var running: Double
-    /// Seconds since it was started, those of its sleep among them.
+    /// Seconds since boot, including sleep.
     var boot: Double
 
     static func now() -> ClockPair {
@@ -28,7 +28,7 @@ struct ClockPair: Sendable, Hashable {
         return Double(moment.tv_sec) + Double(moment.tv_nsec) / 1e9
     }
 
-    /// What a wait that should have taken so many milliseconds at most (less than 0: any number) tells.
+    /// The gap during a wait of at most this many milliseconds (negative: no limit).
     func gap(until end: ClockPair, waited milliseconds: Int32) -> LoopGap? {
         let slept = (end.boot - boot) - (end.running - running)
         if slept > LoopGap.threshold { return .slept(slept) }

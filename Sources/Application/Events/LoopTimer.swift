@@ -1,13 +1,13 @@
-/// A timer of an event loop. The loop keeps it until it is done or cancelled; dropping the object changes nothing.
+/// A timer of an event loop. The loop retains it until it is done or cancelled.
 public final class LoopTimer {
     /// Seconds between two calls; nil for a timer that fires once.
-    public let interval: Double?
-    /// When it fires next.
-    public internal(set) var deadline: MonotonicTime
+    package let interval: Double?
+    /// The time of its next call.
+    package internal(set) var deadline: MonotonicTime
     public private(set) var isCancelled = false
 
     var handler: (() -> Void)?
-    /// Whether its handler runs now; a turn of the loop inside it must not call it again.
+    /// Whether its handler is running: a nested turn must not call it again.
     var isFiring = false
 
     init(interval: Double?, deadline: MonotonicTime, handler: @escaping () -> Void) {
@@ -16,7 +16,7 @@ public final class LoopTimer {
         self.handler = handler
     }
 
-    /// Ends the timer. Does nothing the second time.
+    /// Cancels the timer. Idempotent.
     public func cancel() {
         isCancelled = true
         handler = nil

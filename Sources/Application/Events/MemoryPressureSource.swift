@@ -2,12 +2,12 @@ import Files
 import Glibc
 import PropertyList
 
-/// Tells when memory is short, from the best source that this machine has.
+/// Reports memory pressure, from the best available source.
 ///
-/// In order: what the service manager names (`$MEMORY_PRESSURE_WATCH`), the process's own control group, the whole system.
-/// Each is a descriptor that the kernel makes ready, once in two seconds at most, when processes waited for memory for more
-/// than 150 ms of them. Make it before a sandbox closes `/proc`; arm it when the process is known to stay: a kernel takes
-/// about 10 ms of a process's end to be rid of an armed one.
+/// In order: the source named by the service manager (`$MEMORY_PRESSURE_WATCH`), the process's own control group, the
+/// whole system. Each is a descriptor that becomes ready, at most once in two seconds, when processes waited for memory
+/// for more than 150 ms of them. Create it before a sandbox closes `/proc`; arm it in a long-lived process only: the
+/// kernel takes about 10 ms to remove an armed source at the process's end.
 package final class MemoryPressureSource {
     package enum Origin: String, Sendable, Hashable {
         case serviceManager = "service manager"
@@ -15,11 +15,11 @@ package final class MemoryPressureSource {
         case system
     }
 
-    /// "some processes waited for 150 ms in 2 s". Without privileges the window must be a multiple of 2 s; the kernel
-    /// overwrites the last byte by a NUL, so there has to be one to spare.
+    /// "Some processes waited for 150 ms in 2 s". Without privileges the window must be a multiple of 2 s. The kernel
+    /// overwrites the last byte with a NUL, so one is appended.
     static let trigger = Array("some 150000 2000000\0".utf8)
 
-    /// A source that could be opened.
+    /// An available source.
     private struct Candidate {
         let origin: Origin
         let path: String
@@ -32,7 +32,7 @@ package final class MemoryPressureSource {
         }
     }
 
-    /// Best first; when it is armed, the one that is.
+    /// In order of preference; once armed, the armed one.
     private var candidates: [Candidate]
     private var isArmed = false
     private var watch: LoopWatch?
@@ -44,12 +44,12 @@ package final class MemoryPressureSource {
         for candidate in candidates { close(candidate.descriptor) }
     }
 
-    /// Finds a source.
+    /// Finds the available sources.
     ///
     /// - Parameters:
-    ///   - environment: looks a variable up.
-    ///   - root: where `proc` and `sys` are; "" for the machine's own.
-    /// - Returns: nil when there is none, or the service manager has turned it off.
+    ///   - environment: reads a variable.
+    ///   - root: the folder of `proc` and `sys`; "" for the machine's own.
+    /// - Returns: nil when there is none, or the service manager has disabled it.
     package static func find(
         environment: (String) -> String? = { Environment.value($0) }, root: String = ""
     ) -> MemoryPressureSource? {
@@ -68,9 +68,9 @@ package final class MemoryPressureSource {
         return found.isEmpty ? nil : MemoryPressureSource(found)
     }
 
-    /// Asks the best source that lets itself be asked to watch.
+    /// Arms the first source that accepts the trigger.
     ///
-    /// - Returns: which and where it is; nil when there is none.
+    /// - Returns: the source; nil when there is none.
     @discardableResult
     package func arm() -> (origin: Origin, path: String)? {
         while !isArmed, let best = candidates.first {
@@ -81,17 +81,17 @@ package final class MemoryPressureSource {
         return candidates.first.map { ($0.origin, $0.path) }
     }
 
-    /// Arms it, and begins to tell.
+    /// Arms the source and starts reporting.
     ///
     /// - Parameters:
     ///   - loop: watches the descriptor.
-    ///   - handler: called with its source each time that memory was short.
+    ///   - handler: called with the source at each report.
     package func start(on loop: EventLoop, handler: @escaping (Origin) -> Void) {
         watch?.cancel()
         guard arm() != nil, let armed = candidates.first else { return }
         watch = loop.watch(armed.descriptor, for: armed.events) { [weak self] ready in
             guard let self else { return }
-            // The kernel's monitor is gone, with its control group: it would be ready for ever.
+            // The kernel's monitor is gone with its control group: it would stay ready for ever.
             if ready.contains(.error) { return stop() }
             if ready.contains(.readable), !Self.drain(armed.descriptor) { return stop() }
             if !ready.intersection([.priority, .readable]).isEmpty { handler(armed.origin) }
@@ -103,7 +103,7 @@ package final class MemoryPressureSource {
         watch = nil
     }
 
-    /// Reads a pipe empty; false at its end.
+    /// Drains a pipe; false at its end.
     private static func drain(_ descriptor: Int32) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 512)
         while true {
@@ -123,7 +123,7 @@ package final class MemoryPressureSource {
             trigger: trigger)
     }
 
-    /// The process's group in the unified hierarchy; nil for the root group, which has no pressure of its own.
+    /// The process's group in the unified hierarchy; nil for the root group, which has no pressure file.
     private static func ownControlGroup(_ root: String) -> String? {
         guard let bytes = try? PosixFileLayer().contents(of: root + "/proc/self/cgroup", limit: 1 << 16) else {
             return nil

@@ -2,15 +2,14 @@ import Files
 import Glibc
 import Synchronization
 
-/// Watches how much memory the process has, for as long as somebody wants to know: a thread of its own looks every few
-/// milliseconds, whatever the others do.
+/// Samples the process's memory every few milliseconds on a thread of its own, while it has users.
 package final class MemoryWatch: Sendable {
-    /// How long the thread sleeps between two looks, in microseconds.
+    /// The sampling interval in microseconds.
     private static let interval: UInt32 = 4000
 
     private struct State: Sendable {
         var limit = Int.max
-        /// How many want to know.
+        /// The number of users.
         var watchers = 0
         var isEnded = false
     }
@@ -19,11 +18,10 @@ package final class MemoryWatch: Sendable {
     private let onExcess: @Sendable () -> Void
     private let hasThread = Atomic(false)
 
-    /// - Parameter onExcess: called on the watch's thread at each look that finds more than the limit.
+    /// - Parameter onExcess: called on the sampling thread at each sample beyond the limit.
     package init(onExcess: @escaping @Sendable () -> Void) { self.onExcess = onExcess }
 
-    /// The memory that the process has to itself, in bytes: what it mapped of files is left out. Nil where the system does
-    /// not tell.
+    /// The process's private memory in bytes, without mapped files. Nil where the system does not report it.
     package static func ownMemory() -> Int? {
         let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -36,7 +34,7 @@ package final class MemoryWatch: Sendable {
             guard let base = buffer.baseAddress else { return nil }
             let count = pread(descriptor, base, buffer.count, 0)
             guard count > 0 else { return nil }
-            // Pages: of the address space, resident, and of those the shared ones.
+            // Pages: address space, resident, shared.
             var fields = [0, 0, 0]
             var field = 0
             for byte in buffer[..<count] {
@@ -51,9 +49,9 @@ package final class MemoryWatch: Sendable {
         }
     }
 
-    /// Looks until `end()`, as often as it was begun.
+    /// Samples until a matching `end()`.
     ///
-    /// - Parameter limit: the memory, in bytes, that is too much when it is passed.
+    /// - Parameter limit: the limit in bytes.
     package func begin(limit: Int) {
         monitor.change {
             $0.limit = limit

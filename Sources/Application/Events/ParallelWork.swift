@@ -2,21 +2,20 @@ import CPlatform
 import Files
 import Glibc
 
-/// Work on many things, a few at a time: by as many threads as there are processors, handed on in order.
+/// Parallel work with results in order, on as many threads as there are processors.
 package enum ParallelWork {
-    /// How many threads are worth having: the processors that this process may use, at most 8.
+    /// The useful number of threads: the processors available to this process, at most 8.
     package static var width: Int { min(max(Int(cubby_processor_count()), 1), 8) }
 
-    /// Does a piece of work for each number below a count, and hands on the results in order, on this thread, which works,
-    /// too. At most a few results for each thread are waiting at any time.
+    /// Computes a value for each index and consumes the values in order on this thread, which computes, too. At most a
+    /// few values for each thread are pending.
     ///
     /// - Parameters:
-    ///   - count: how many pieces there are.
-    ///   - width: how many threads work, this one among them; with 1 nothing is done on another one.
-    ///   - work: a piece; on any thread, several at a time.
-    ///   - consume: takes a piece's result. What it throws ends the work: pieces that are being worked on are finished and
-    ///     dropped, and no other one is begun.
-    /// - Throws: what `consume` throws.
+    ///   - count: the number of indexes.
+    ///   - width: the number of threads, including this one; 1 uses no other thread.
+    ///   - work: computes a value; called on any thread, concurrently.
+    ///   - consume: takes a value. An error ends the work: running computations are finished and dropped.
+    /// - Throws: the error of `consume`.
     package static func forEach<Value: Sendable>(
         _ count: Int, width: Int = ParallelWork.width, work: @escaping @Sendable (Int) -> Value,
         consume: (Int, Value) throws -> Void
@@ -29,7 +28,7 @@ package enum ParallelWork {
         let caller = pthread_self()
         let workers = (1..<min(width, count)).map { _ in
             WorkerThread {
-                // Without a thread for it, it is done on this one, in its turn.
+                // When no thread was available, this thread computes it in its turn.
                 if pthread_equal(pthread_self(), caller) != 0 { return }
                 while let number = queue.take() { queue.put(work(number), number) }
             }
@@ -43,7 +42,7 @@ package enum ParallelWork {
         }
     }
 
-    /// A result; other pieces are worked on until it is there.
+    /// The value of an index; computes others until it is available.
     private static func result<Value: Sendable>(
         _ number: Int, _ queue: WorkQueue<Value>, _ work: (Int) -> Value
     ) -> Value {

@@ -1,8 +1,8 @@
-/// Tells when the process comes to the foreground or leaves it.
+/// Reports when the process enters or leaves the foreground.
 ///
-/// It has to look: the shell's `fg` of a job that runs sends no signal at all.
+/// It polls, because the shell's `fg` of a running job sends no signal.
 package final class PresencePoller {
-    /// Seconds between two looks, unless told otherwise.
+    /// The default polling interval in seconds.
     package static let interval = 0.25
 
     package private(set) var last: Terminal.Presence
@@ -11,8 +11,8 @@ package final class PresencePoller {
     private var timer: LoopTimer?
 
     /// - Parameters:
-    ///   - look: finds out, `Terminal.presence`.
-    ///   - handler: called when the answer is not what it was.
+    ///   - look: reads `Terminal.presence`.
+    ///   - handler: called when the presence has changed.
     package init(look: @escaping () -> Terminal.Presence, handler: @escaping (Terminal.Presence) -> Void) {
         self.look = look
         self.handler = handler
@@ -21,10 +21,10 @@ package final class PresencePoller {
 
     deinit { timer?.cancel() }
 
-    /// Begins to look from time to time.
+    /// Starts polling.
     ///
     /// - Parameters:
-    ///   - loop: turns the timer.
+    ///   - loop: runs the timer.
     ///   - interval: seconds.
     package func start(on loop: EventLoop, every interval: Double = PresencePoller.interval) {
         timer?.cancel()
@@ -36,18 +36,18 @@ package final class PresencePoller {
         timer = nil
     }
 
-    /// Looks now and remembers, without telling: for whoever acts on the answer by itself. Call it after every continuation,
-    /// or a return to the foreground that follows would be no change.
+    /// Polls without a report, for callers that act on the result. Call it after every continuation: otherwise a later
+    /// return to the foreground is no change.
     ///
-    /// - Returns: the answer.
+    /// - Returns: the presence.
     package func refresh() -> Terminal.Presence {
         last = look()
         return last
     }
 
-    /// Looks now, as before each prompt, and tells of a change.
+    /// Polls and reports a change, as before each prompt.
     ///
-    /// - Returns: the answer.
+    /// - Returns: the presence.
     @discardableResult
     package func check() -> Terminal.Presence {
         let now = look()

@@ -1,17 +1,17 @@
 import CPlatform
 
-/// Suspends the process as the shell expects it.
+/// Suspends the process as the shell expects.
 package enum ProcessStopper {
-    /// Stops the process by SIGTSTP's default action; returns when it was continued.
+    /// Stops the process by SIGTSTP's default action, and returns when it is continued.
     ///
-    /// Returns at once when nobody could continue the process: a session leader, a container, `ssh host cmd`. It never uses
-    /// SIGSTOP, which would leave such a process stuck for ever. Whether it was continued in the foreground,
-    /// `PresencePoller.refresh()` tells.
+    /// Returns at once when no process could continue it: a session leader, a container, `ssh host cmd`. SIGSTOP is
+    /// never used: it would leave such a process stopped for ever. `PresencePoller.refresh()` tells whether it was
+    /// continued in the foreground.
     ///
     /// - Returns: false when the kernel refused.
     @discardableResult
     package static func stopUntilContinued() -> Bool {
-        // What C holds back would appear after the shell's prompt otherwise.
+        // Buffered output of C would otherwise appear after the shell's prompt.
         cubby_flush_output()
         return cubby_stop_until_continued() == 0
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a descriptor is waited for, or ready for.
+/// The awaited or ready events of a descriptor.
 public struct ReadyEvents: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
 
@@ -10,9 +10,9 @@ public struct ReadyEvents: OptionSet, Sendable, Hashable {
     public static let writable = ReadyEvents(rawValue: 2)
     /// Something exceptional, such as memory pressure.
     public static let priority = ReadyEvents(rawValue: 4)
-    /// The other end is gone. Reported without being asked for.
+    /// The other end is gone. Always reported.
     public static let hangUp = ReadyEvents(rawValue: 8)
-    /// The descriptor is in error. Reported without being asked for.
+    /// The descriptor is in error. Always reported.
     public static let error = ReadyEvents(rawValue: 16)
 
     var pollEvents: Int16 {

@@ -1,19 +1,19 @@
 import CPlatform
 import Glibc
 
-/// Takes the signals out of the kernel's hands, so that one thread can wait for them.
+/// Blocks signals, so that one thread can wait for them.
 public enum SignalMask {
-    /// Blocks the signals of the life cycle in this thread and in those that it makes. Call it at the top of `main`, before
-    /// any other thread exists: a thread that has them unblocked would take them with their default action.
+    /// Blocks the signals of the life cycle in this thread and the threads that it creates. Call it at the top of
+    /// `main`, before any other thread exists: an unblocked thread would take their default action.
     ///
-    /// Signals that the parent set to be ignored (`nohup`) stay ignored. A blocked mask is inherited by programs that are
-    /// started: `posix_spawn` them with an empty mask.
+    /// Signals that the parent ignores (`nohup`) stay ignored. Child processes inherit the mask: `posix_spawn` them
+    /// with an empty one.
     ///
     /// - Returns: false when the kernel refused.
     @discardableResult
     public static func blockAtLaunch() -> Bool { cubby_signals_block() == 0 }
 
-    /// Lets signals end this thread again: for what has no life cycle, and nobody who waits for signals.
+    /// Unblocks the signals, for commands without a life cycle.
     public static func restore() {
         var none = sigset_t()
         sigemptyset(&none)

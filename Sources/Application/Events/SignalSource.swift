@@ -3,22 +3,22 @@ package import Files
 import Glibc
 import Synchronization
 
-/// The thread that waits for signals. It posts them to the loop, calls the interrupter, and does nothing else.
+/// The signal thread: it posts signals to the loop and calls the interrupter.
 ///
 /// `SignalMask.blockAtLaunch()` must have been called at the top of `main`.
 package final class SignalSource {
-    /// Called on the signal thread for every signal after it was posted, so that a running script can be made to look.
+    /// Called on the signal thread after each post, to interrupt a running script.
     package typealias Interrupter = @Sendable (UnixSignal) -> Void
 
-    /// What the thread sees of this object: it may outlive it by a moment.
+    /// The thread's state, which may outlive this object for a moment.
     private final class Shared: Sendable {
         let poster: EventPoster
-        let interrupter: Mutex<Interrupter?>
+        let interrupter: Interrupter?
         let isStopped = Atomic<Bool>(false)
 
         init(poster: EventPoster, interrupter: Interrupter?) {
             self.poster = poster
-            self.interrupter = Mutex(interrupter)
+            self.interrupter = interrupter
         }
 
         func serve() {
@@ -28,7 +28,6 @@ package final class SignalSource {
                 guard number > 0 else { return }
                 let signal = UnixSignal(rawValue: number)
                 poster.post(signal)
-                let interrupter = interrupter.withLock { $0 }
                 interrupter?(signal)
             }
         }
@@ -42,12 +41,12 @@ package final class SignalSource {
     ///
     /// - Parameters:
     ///   - poster: the loop's.
-    ///   - interrupter: called on the signal thread; it must not block, and may be set later.
+    ///   - interrupter: called on the signal thread; it must not block.
     /// - Throws: `FileError` when no thread could be made.
     package init(poster: EventPoster, interrupter: Interrupter? = nil) throws(FileError) {
         shared = Shared(poster: poster, interrupter: interrupter)
         let box = Unmanaged.passRetained(shared)
-        // Born with the signals blocked, so that there is no moment at which one would do what it does by default.
+        // Created with the signals blocked, so that no signal takes its default action.
         var before = sigset_t()
         pthread_sigmask(SIG_BLOCK, nil, &before)
         cubby_signals_block()
@@ -68,14 +67,7 @@ package final class SignalSource {
 
     deinit { stop() }
 
-    /// Sets what is called on the signal thread; nil for nothing.
-    ///
-    /// - Parameter interrupter: replaces the one before.
-    package func setInterrupter(_ interrupter: Interrupter?) {
-        shared.interrupter.withLock { $0 = interrupter }
-    }
-
-    /// Ends the thread. Signals stay blocked, and wait. Does nothing the second time.
+    /// Ends the thread. Signals stay blocked and pending. Idempotent.
     package func stop() {
         guard isRunning else { return }
         isRunning = false
@@ -84,8 +76,8 @@ package final class SignalSource {
         pthread_join(thread, nil)
     }
 
-    /// Sends a signal to the waiting thread only, as if the process had received it.
+    /// Sends a signal to the signal thread only, as if the process had received it.
     ///
-    /// - Parameter signal: one of those that `SignalMask` blocks.
+    /// - Parameter signal: a signal that `SignalMask` blocks.
     package func simulate(_ signal: UnixSignal) { pthread_kill(thread, signal.rawValue) }
 }

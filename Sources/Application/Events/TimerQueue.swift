@@ -1,7 +1,7 @@
-/// The timers of a loop, by deadline, and for equal deadlines in the order in which they were added. Knows no clock.
+/// A loop's timers, by deadline and then by insertion order. Independent of any clock.
 ///
-/// A binary heap: adding and taking cost the logarithm of the number of timers. Cancelled timers go when they come up, or
-/// all together once they are most of the heap.
+/// A binary heap: insertion and removal are logarithmic. Cancelled timers are removed when they reach the top, or all
+/// together once they are most of the heap.
 struct TimerQueue {
     private struct Entry {
         var timer: LoopTimer
@@ -25,17 +25,17 @@ struct TimerQueue {
         siftUp(heap.count - 1)
     }
 
-    /// When the next timer is due; nil without timers.
+    /// The deadline of the next timer; nil without timers.
     mutating func nextDeadline() -> MonotonicTime? {
         dropCancelledFirst()
         return heap.first?.deadline
     }
 
-    /// The mark that separates what is there now from what is added later.
+    /// A mark between the present timers and those added later.
     var mark: UInt64 { order }
 
-    /// Takes the first timer that is due and was added up to `mark`, so that a timer that adds timers does not hold a turn
-    /// for ever.
+    /// Takes the first due timer that was added before `mark`, so that timers that add timers do not prolong a turn for
+    /// ever.
     mutating func takeDue(_ now: MonotonicTime, upTo mark: UInt64) -> LoopTimer? {
         dropCancelledFirst()
         guard let first = heap.first, first.deadline <= now, first.order <= mark else { return nil }

@@ -1,28 +1,28 @@
 import Glibc
 
-/// A signal that the process is told of.
-public struct UnixSignal: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    public let rawValue: Int32
+/// A signal that the life cycle handles.
+package struct UnixSignal: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: Int32
 
-    public init(rawValue: Int32) { self.rawValue = rawValue }
+    package init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Ctrl-C: interrupts the running script.
-    public static let interrupt = UnixSignal(rawValue: SIGINT)
+    package static let interrupt = UnixSignal(rawValue: SIGINT)
     /// Ctrl-Z: Home.
-    public static let stop = UnixSignal(rawValue: SIGTSTP)
+    package static let stop = UnixSignal(rawValue: SIGTSTP)
     /// Continued, in the foreground or not.
-    public static let resume = UnixSignal(rawValue: SIGCONT)
-    public static let terminate = UnixSignal(rawValue: SIGTERM)
-    /// The terminal went away.
-    public static let hangUp = UnixSignal(rawValue: SIGHUP)
+    package static let resume = UnixSignal(rawValue: SIGCONT)
+    package static let terminate = UnixSignal(rawValue: SIGTERM)
+    /// The terminal is gone.
+    package static let hangUp = UnixSignal(rawValue: SIGHUP)
     /// The terminal's size changed.
-    public static let windowChange = UnixSignal(rawValue: SIGWINCH)
+    package static let windowChange = UnixSignal(rawValue: SIGWINCH)
     /// A background process tried to read from the terminal; the read fails with `EIO`.
-    public static let backgroundRead = UnixSignal(rawValue: SIGTTIN)
+    package static let backgroundRead = UnixSignal(rawValue: SIGTTIN)
     /// A background process tried to write to the terminal or to change it.
-    public static let backgroundWrite = UnixSignal(rawValue: SIGTTOU)
+    package static let backgroundWrite = UnixSignal(rawValue: SIGTTOU)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .interrupt: "SIGINT"
         case .stop: "SIGTSTP"
@@ -36,8 +36,8 @@ public struct UnixSignal: RawRepresentable, Sendable, Hashable, CustomStringConv
         }
     }
 
-    /// The cause to name in events of the life cycle; nil for signals that are none of its business.
-    public var cause: LifeCycleCause? {
+    /// The cause in life cycle events; nil for unrelated signals.
+    package var cause: LifeCycleCause? {
         switch self {
         case .interrupt: .sigint
         case .stop: .sigtstp

@@ -1,8 +1,8 @@
 import Files
 
-/// The numbers that are still to be worked on, and the results that nobody has taken yet.
+/// The remaining indexes, and the values that are not yet consumed.
 final class WorkQueue<Value: Sendable>: Sendable {
-    /// What the one who takes the results does next.
+    /// The consumer's next step.
     enum Step {
         case result(Value)
         case work(Int)
@@ -28,13 +28,13 @@ final class WorkQueue<Value: Sendable>: Sendable {
     private let state: Monitor<State>
 
     /// - Parameters:
-    ///   - count: numbers below it are worked on.
-    ///   - ahead: how far the work may be ahead of the results that are taken.
+    ///   - count: the number of indexes.
+    ///   - ahead: the most values computed ahead of the consumer.
     init(count: Int, ahead: Int) {
         state = Monitor(State(count: count, ahead: ahead))
     }
 
-    /// A number to work on, when there is room for its result; nil when there is none any more.
+    /// The next index, once there is room for its value; nil at the end.
     func take() -> Int? {
         state.wait(until: { $0.isDone || $0.hasRoom }) { $0.isDone ? nil : $0.takeUntaken() }
     }
@@ -43,9 +43,9 @@ final class WorkQueue<Value: Sendable>: Sendable {
         state.change { $0.results[number] = value }
     }
 
-    /// The result of a number, which must be asked for in order; or while it is being worked on, another to work on.
+    /// The value of an index, in order; or another index to compute while that one is in progress.
     func next(_ number: Int) -> Step {
-        // What is wanted now makes room for one more.
+        // The wanted value makes room for one more.
         state.change { $0.wanted = number }
         return state.wait(until: { $0.results[number] != nil || !$0.isDone && $0.hasRoom }) { state in
             if let value = state.results.removeValue(forKey: number) { return .result(value) }
@@ -53,7 +53,7 @@ final class WorkQueue<Value: Sendable>: Sendable {
         }
     }
 
-    /// No other number is given out.
+    /// Hands out no more indexes.
     func cancel() {
         state.change { $0.isCancelled = true }
     }

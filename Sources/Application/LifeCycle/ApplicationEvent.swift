@@ -1,22 +1,22 @@
-/// What can happen to an application, wherever it comes from: a signal, the terminal, or a script that simulates it.
+/// An event of an application: from a signal, the terminal, or a script's simulation.
 public enum ApplicationEvent: Sendable, Hashable {
-    /// The process began, with the terminal or, as with `&`, without it.
+    /// The process started, with the terminal or without it (`&`).
     case launch(inBackground: Bool)
-    /// The user pressed Home and the process goes on: a script says so.
+    /// The user pressed Home and the process continues: simulated by a script.
     case pressHome
-    /// The user pressed Home and the process is to stop: SIGTSTP.
+    /// The user pressed Home and the process stops: SIGTSTP.
     case suspend
-    /// The process was continued, or found itself in the foreground or out of it. In a state that fits already, nothing.
+    /// The process was continued, or changed between foreground and background. Ignored in a matching state.
     case resume(inForeground: Bool)
-    /// Something lies over the application: a call, say.
+    /// The application is covered by an overlay, such as a call.
     case interrupt
     case endInterruption
     case lock
     case unlock
-    /// The terminal's window lost the keyboard's focus. Terminals repeat themselves: so may this.
+    /// The terminal's window lost the keyboard focus. Terminals repeat this event.
     case focusOut
     case focusIn
-    /// The application has to go. A way out that the user chose explicitly drops the restoration archive.
+    /// The application terminates. An explicit exit of the user drops the restoration archive.
     case terminate(explicitly: Bool)
     case memoryWarning
 

@@ -1,14 +1,14 @@
-/// Where an application is in its life, in Cocoa's words.
+/// An application's state, in Cocoa's terms.
 public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
-    /// Not launched, or gone: executes no code, has no memory.
+    /// Not launched, or terminated: executes no code, has no memory.
     case notRunning
-    /// In the foreground, but receiving no events: for a moment between two states, or behind an overlay.
+    /// In the foreground, but receiving no events: between two states, or behind an overlay.
     case inactive
     /// In the foreground and receiving events.
     case active
     /// Not visible, still executing code.
     case background
-    /// In memory, executing nothing; it may go from here without a word.
+    /// In memory, executing no code; may be terminated without notice.
     case suspended
 
     public enum Visibility: String, Sendable, Hashable {

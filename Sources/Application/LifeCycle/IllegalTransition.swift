@@ -1,11 +1,11 @@
-/// An event that cannot happen to an application in this state.
+/// An event that is illegal in the current state.
 package struct IllegalTransition: Error, Sendable, Hashable, CustomStringConvertible {
     package var state: ApplicationState
     package var event: ApplicationEvent
 
     /// - Parameters:
-    ///   - state: where the application was, and still is.
-    ///   - event: what cannot happen to it there.
+    ///   - state: the application's state, which is unchanged.
+    ///   - event: the illegal event.
     package init(state: ApplicationState, event: ApplicationEvent) {
         self.state = state
         self.event = event

@@ -1,24 +1,24 @@
-/// One step that an event asks for; the steps of an event are done in order, each before the next.
+/// One step of an event's transition; the steps are done in order.
 package enum LifeCycleAction: Sendable, Hashable {
-    /// From here on the application's state is this one.
+    /// Changes the application's state.
     case enter(ApplicationState)
     /// Call the handlers, the delegate, and the observers.
     case deliver(LifeCycleCallback)
-    /// Force to the disk what was committed before the handlers run: the user's data is safe from here on.
+    /// Syncs the journal before the handlers run: the committed data is safe from then on.
     case syncJournal
-    /// Commit the changes that handlers made, and force them to the disk.
+    /// Commits the handlers' changes and syncs them.
     case commit
-    /// Save every store that has changes. It runs whatever became of the handlers.
+    /// Saves every store with changes, whatever the handlers' outcome.
     case save
-    /// Hand the state of the last run back.
+    /// Restores the state of the last run.
     case restore
     /// Save the state for the next launch.
     case saveRestoration
-    /// Drop that state: the user left explicitly.
+    /// Drops that state: the user exited explicitly.
     case dropRestoration
-    /// Let background tasks end, or expire.
+    /// Waits for background tasks to end or expire.
     case runBackgroundTasks
-    /// Stop as SIGTSTP does; returns when continued. Then comes `resume`.
+    /// Stops as SIGTSTP does, and returns when continued. `resume` follows.
     case stopProcess
     case exit
 }

@@ -1,4 +1,4 @@
-/// What an application is told about its life; the raw value is the event's name for scripts.
+/// A callback of the life cycle; the raw value is the event's name for scripts.
 package enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
     case willFinishLaunching
     case didFinishLaunching
@@ -14,7 +14,7 @@ package enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
     /// The method of Cocoa's application delegate, `applicationDidEnterBackground`.
     package var applicationSelector: String { "application" + capitalized }
 
-    /// The method of Cocoa's scene delegate; nil for what scenes are not told.
+    /// The method of Cocoa's scene delegate; nil for callbacks that scenes do not have.
     package var sceneSelector: String? {
         switch self {
         case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: "scene" + capitalized
@@ -22,7 +22,7 @@ package enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The notification that Cocoa posts at this moment; nil where it posts none.
+    /// Cocoa's notification of this moment; nil where it has none.
     package var notificationName: String? {
         switch self {
         case .willFinishLaunching, .didResumeInBackground: nil
@@ -32,7 +32,7 @@ package enum LifeCycleCallback: String, Sendable, Hashable, CaseIterable {
 
     /// The delegate's methods as Swift's `#function` prints them, the application's before the scene's.
     ///
-    /// - Parameter isLaunch: at a launch, scenes are told that they enter the foreground, and the application is not.
+    /// - Parameter isLaunch: at launch only scenes enter the foreground, not the application.
     /// - Returns: their names.
     package func functionNames(isLaunch: Bool = false) -> [String] {
         switch self {

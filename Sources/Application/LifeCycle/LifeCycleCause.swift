@@ -1,25 +1,25 @@
-/// What really happened when an application is told of its life; the raw value is the name for scripts.
+/// The cause of a life cycle event; the raw value is the name for scripts.
 public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
-    /// The process began.
+    /// The process started.
     case launch
     case sigtstp = "SIGTSTP"
     case sigcont = "SIGCONT"
     case sighup = "SIGHUP"
     case sigterm = "SIGTERM"
     case sigint = "SIGINT"
-    /// Standard input ended: Ctrl-D, or a script that was read to its end.
+    /// Standard input ended: Ctrl-D, or the end of a script.
     case eof
     /// The terminal's window lost or gained the focus.
     case focus
-    /// The process was found in the foreground, or out of it, without a signal (`fg` of a running job).
+    /// The process changed between foreground and background without a signal (`fg` of a running job).
     case terminal
-    /// The kernel's pressure stall information: memory is short.
+    /// The kernel's pressure stall information: memory pressure.
     case psi
-    /// A script asked for it.
+    /// A script's request.
     case script
-    /// The journal has grown so long that the archive is written anew.
+    /// The journal has grown so long that the archive is rewritten.
     case journal
     case idle
-    /// Clocks that went on while the process did not.
+    /// The clocks advanced while the process did not run.
     case clock
 }

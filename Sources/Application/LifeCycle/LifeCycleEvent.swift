@@ -1,19 +1,19 @@
 import Glibc
 
-/// What a handler is told: what happens, why, and when.
+/// A handler's event: its name, its cause and its time.
 package struct LifeCycleEvent: Sendable, Hashable {
     /// A `LifeCycleCallback`'s raw value, or another moment's name: `willSave`, `didSave`.
     package var name: String
     package var cause: LifeCycleCause
-    /// Whether a script played what a phone, a shell or the kernel would have done.
+    /// Whether a script simulated the event.
     package var simulated: Bool
     /// Seconds since 1970.
     package var time: Double
 
     /// - Parameters:
-    ///   - name: what happens.
-    ///   - cause: why.
-    ///   - simulated: whether a script played it.
+    ///   - name: the event's name.
+    ///   - cause: its cause.
+    ///   - simulated: whether a script simulated it.
     ///   - time: seconds since 1970; now, if not given.
     package init(name: String, cause: LifeCycleCause, simulated: Bool, time: Double = Self.now()) {
         self.name = name
@@ -23,9 +23,9 @@ package struct LifeCycleEvent: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - callback: what happens.
-    ///   - cause: why.
-    ///   - simulated: whether a script played it.
+    ///   - callback: the callback, which names the event.
+    ///   - cause: its cause.
+    ///   - simulated: whether a script simulated it.
     ///   - time: seconds since 1970; now, if not given.
     package init(
         _ callback: LifeCycleCallback, cause: LifeCycleCause, simulated: Bool = false, time: Double = Self.now()

@@ -1,9 +1,9 @@
-/// An application's life as a value: what happens goes in, and the steps to take come out.
+/// The state machine of an application's life: events in, actions out.
 ///
-/// Knows no signals, files or clocks. `state` is where the application will be when all steps of the last event are done;
-/// the `enter` steps tell whoever does them when the state is seen to change, at the moments at which Cocoa changes it.
+/// Independent of signals, files and clocks. `state` is the state after all actions of the last event; the `enter`
+/// actions mark the moments at which Cocoa changes the visible state.
 package struct LifeCycleMachine: Sendable, Hashable {
-    /// Why a foreground application is inactive. Several reasons may hold at once.
+    /// The reasons why a foreground application is inactive. Several may hold at once.
     private struct Overlay: OptionSet, Sendable, Hashable {
         let rawValue: UInt8
         static let interruption = Overlay(rawValue: 1)
@@ -18,11 +18,11 @@ package struct LifeCycleMachine: Sendable, Hashable {
 
     package init() {}
 
-    /// Takes an event in.
+    /// Handles an event.
     ///
-    /// - Parameter event: what happened.
-    /// - Returns: the steps to take, in order; none when the state fits already.
-    /// - Throws: `IllegalTransition`; the machine is then as it was.
+    /// - Parameter event: the event.
+    /// - Returns: the actions, in order; none in a matching state.
+    /// - Throws: `IllegalTransition`; the machine is unchanged.
     package mutating func handle(_ event: ApplicationEvent) throws(IllegalTransition) -> [LifeCycleAction] {
         switch (event, state) {
         case (.launch(let inBackground), .notRunning):
@@ -35,7 +35,7 @@ package struct LifeCycleMachine: Sendable, Hashable {
             return exitsOnSuspend ? steps + end(explicitly: false) : steps + stop()
         case (.suspend, .background):
             if exitsOnSuspend { return [.syncJournal] + end(explicitly: false) }
-            // The callbacks came before; what changed since is saved, and says nothing if nothing did.
+            // The callbacks were delivered before; this saves later changes, if any.
             return [.syncJournal, .commit, .save] + stop()
 
         case (.resume(true), .suspended):
@@ -46,7 +46,7 @@ package struct LifeCycleMachine: Sendable, Hashable {
             state = .background
             return [.enter(.background), .deliver(.didResumeInBackground)]
         case (.resume(false), .active), (.resume(false), .inactive):
-            // Stopped and continued from outside without a warning, or the shell took the terminal.
+            // Stopped and continued from outside without notice, or the shell took the terminal.
             return enterBackground()
         case (.resume(true), .active), (.resume(true), .inactive), (.resume(false), .background):
             return []
@@ -75,7 +75,7 @@ package struct LifeCycleMachine: Sendable, Hashable {
         }
     }
 
-    /// The two launch callbacks with the restoration between them, then the foreground or the background.
+    /// The two launch callbacks with the restoration between them, then foreground or background.
     private mutating func launch(inBackground: Bool) -> [LifeCycleAction] {
         let launching: [LifeCycleAction] = [
             .enter(inBackground ? .background : .inactive),
@@ -89,7 +89,7 @@ package struct LifeCycleMachine: Sendable, Hashable {
         return launching + [.enter(.active), .deliver(.didBecomeActive)]
     }
 
-    /// The way from the foreground to the background; the data first, the handlers second, the save always.
+    /// From the foreground to the background: the data first, then the handlers; the save is unconditional.
     private mutating func enterBackground() -> [LifeCycleAction] {
         var steps: [LifeCycleAction] = [.syncJournal]
         if state == .active { steps += [.deliver(.willResignActive), .enter(.inactive)] }
@@ -109,7 +109,7 @@ package struct LifeCycleMachine: Sendable, Hashable {
         return [.runBackgroundTasks, .enter(.suspended), .stopProcess]
     }
 
-    /// The end of an application that is in the background.
+    /// Terminates an application in the background.
     private mutating func end(explicitly: Bool) -> [LifeCycleAction] {
         state = .notRunning
         return (explicitly ? [.dropRestoration] : [])

@@ -3,7 +3,7 @@ import Glibc
 import Logging
 import PropertyList
 
-/// A message of the log as one line of JSON.
+/// A log message as one line of JSON.
 enum JSONLine {
     static func text(
         _ level: Logger.Level, _ message: String, _ fields: [(String, String)], processName: String

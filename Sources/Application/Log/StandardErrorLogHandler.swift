@@ -1,5 +1,5 @@
 import CPlatform
-public import Files
+import Files
 import Glibc
 public import Logging
 import Wording
@@ -11,17 +11,17 @@ import Wording
 /// characters are escaped, and the lines of a message after its first are indented.
 /// Bootstrap it with `LoggingSystem.bootstrap { StandardErrorLogHandler(label: $0) }`.
 public struct StandardErrorLogHandler: LogHandler {
-    /// Takes a finished line, its newline included.
-    public typealias Sink = @Sendable (String) -> Void
+    /// Writes a complete line with its newline.
+    package typealias Sink = @Sendable (String) -> Void
 
     public enum Form: Sendable, Hashable {
         /// The message alone.
         case bare
         /// As NSLog writes it.
         case nsLog
-        /// An object of JSON a line: time, level, process, pid, message, and the fields that came with it.
+        /// One JSON object for each line: time, level, process, pid, message, and the message's fields.
         case json
-        /// As systemd's journal reads it: the priority in angle brackets, and the message.
+        /// For systemd's journal: the priority in angle brackets, and the message.
         case journal
     }
 
@@ -38,8 +38,9 @@ public struct StandardErrorLogHandler: LogHandler {
     ///   - level: messages below it are dropped.
     ///   - form: if nil, bare when standard error is a terminal.
     ///   - processName: the name in NSLog's form.
-    ///   - sink: where lines go; standard error if not given. A line editor puts its own here, to draw itself anew below.
-    public init(
+    ///   - sink: writes lines; standard error if not given. A line editor substitutes its own, which redraws the line
+    ///     below.
+    package init(
         label: String, level: Logger.Level = .info, form: Form? = nil, processName: String = ProcessName.current,
         sink: @escaping Sink = Self.writeToStandardError
     ) {
@@ -49,7 +50,7 @@ public struct StandardErrorLogHandler: LogHandler {
         self.sink = sink
     }
 
-    /// The form that standard error asks for: bare on a terminal, priorities for the journal, else NSLog's.
+    /// The form for standard error: bare on a terminal, priorities for the journal, else NSLog's.
     private static var fittingForm: Form {
         if isatty(STDERR_FILENO) == 1 { return .bare }
         var raw = stat()
@@ -80,12 +81,12 @@ public struct StandardErrorLogHandler: LogHandler {
         if form == .journal { head = "<\(Self.priority(event.level))>" }
         var text = "\(event.message)"
         for (key, value) in fields { text += " \(key)=\(value)" }
-        // A line that data begins must not look like one of the log's: lines after the first are indented.
+        // Data must not look like a log line of its own: lines after the first are indented.
         let lines = VisibleText.escaped(text).split(separator: "\n", omittingEmptySubsequences: false)
         sink(head + lines.joined(separator: "\n" + (form == .journal ? head : "") + "\t") + "\n")
     }
 
-    /// The journal's priority of a level, as syslog numbers them.
+    /// The syslog priority of a level.
     private static func priority(_ level: Logger.Level) -> Int {
         switch level {
         case .trace, .debug: 7
@@ -97,10 +98,10 @@ public struct StandardErrorLogHandler: LogHandler {
         }
     }
 
-    /// Writes text to standard error, control characters in it as escapes; what cannot be written is lost.
+    /// Writes text to standard error with control characters escaped; write errors are ignored.
     ///
-    /// - Parameter text: with its newline.
-    public static func writeToStandardError(_ text: String) {
+    /// - Parameter text: the text with its newline.
+    package static func writeToStandardError(_ text: String) {
         let file = OpenFile(descriptor: STDERR_FILENO, path: "standard error")
         try? Array(VisibleText.escaped(text).utf8).withUnsafeBytesThrowing { bytes throws(FileError) in
             try PosixFileLayer().writeAll(bytes, to: file)

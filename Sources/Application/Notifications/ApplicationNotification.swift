@@ -1,8 +1,8 @@
 public import PropertyList
 
-/// A message to whoever observes its name.
+/// A notification, addressed to the observers of its name.
 public struct ApplicationNotification {
-    /// Names that Cocoa gives.
+    /// Cocoa's names.
     public enum Name {
         public static let didFinishLaunching = "UIApplicationDidFinishLaunchingNotification"
         public static let didBecomeActive = "UIApplicationDidBecomeActiveNotification"
@@ -15,14 +15,14 @@ public struct ApplicationNotification {
     }
 
     public let name: String
-    /// Who posts it; what a host in another language carries along goes here, too.
+    /// The poster, or a value that a host in another language attaches.
     public let object: AnyObject?
     public let userInfo: [String: PropertyListValue]
 
     /// - Parameters:
-    ///   - name: what observers ask for.
-    ///   - object: who posts it.
-    ///   - userInfo: what there is to say.
+    ///   - name: the name that observers register for.
+    ///   - object: the poster.
+    ///   - userInfo: the payload.
     public init(_ name: String, object: AnyObject? = nil, userInfo: [String: PropertyListValue] = [:]) {
         self.name = name
         self.object = object

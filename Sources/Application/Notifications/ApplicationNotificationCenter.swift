@@ -1,9 +1,9 @@
 public import PropertyList
 
-/// Tells observers of what is posted, at once and in the order in which they registered.
+/// Calls observers synchronously, in the order of their registration.
 ///
-/// A post calls its observers before it returns, over a snapshot: one that is removed meanwhile is passed over, one that is
-/// added meanwhile waits for the next post. Not Sendable: the thread that owns the application owns it.
+/// A post iterates over a snapshot: an observer removed meanwhile is skipped, and one added meanwhile waits for the
+/// next post. Not Sendable: the application's thread owns it.
 public final class ApplicationNotificationCenter {
     private var observers: [NotificationToken] = []
 
@@ -12,10 +12,10 @@ public final class ApplicationNotificationCenter {
     /// Registers an observer.
     ///
     /// - Parameters:
-    ///   - name: what to observe; nil for everything.
-    ///   - object: whose notifications; nil for anybody's. It is not kept alive.
-    ///   - handler: called with each.
-    /// - Returns: what to remove the observer with.
+    ///   - name: the observed name; nil for all.
+    ///   - object: the observed poster; nil for any. It is not retained.
+    ///   - handler: called with each notification.
+    /// - Returns: the token for `removeObserver`.
     @discardableResult
     public func addObserver(
         _ name: String?, object: AnyObject? = nil, handler: @escaping (ApplicationNotification) -> Void
@@ -25,7 +25,7 @@ public final class ApplicationNotificationCenter {
         return token
     }
 
-    /// Removes an observer. Does nothing the second time.
+    /// Removes an observer. Idempotent.
     ///
     /// - Parameter token: from `addObserver`.
     public func removeObserver(_ token: NotificationToken) {
@@ -36,10 +36,10 @@ public final class ApplicationNotificationCenter {
     /// Posts a notification; its observers have been called when this returns.
     ///
     /// - Parameters:
-    ///   - name: what observers ask for.
-    ///   - object: who posts it.
-    ///   - userInfo: what there is to say.
-    /// - Returns: how many observers were called.
+    ///   - name: the name that observers register for.
+    ///   - object: the poster.
+    ///   - userInfo: the payload.
+    /// - Returns: the number of observers called.
     @discardableResult
     public func post(_ name: String, object: AnyObject? = nil, userInfo: [String: PropertyListValue] = [:]) -> Int {
         post(ApplicationNotification(name, object: object, userInfo: userInfo))
@@ -47,8 +47,8 @@ public final class ApplicationNotificationCenter {
 
     /// Posts a notification; its observers have been called when this returns.
     ///
-    /// - Parameter notification: what to tell.
-    /// - Returns: how many observers were called.
+    /// - Parameter notification: the notification.
+    /// - Returns: the number of observers called.
     @discardableResult
     public func post(_ notification: ApplicationNotification) -> Int {
         var count = 0
@@ -60,6 +60,6 @@ public final class ApplicationNotificationCenter {
         return count
     }
 
-    /// How many observers there are.
+    /// The number of observers.
     public var observerCount: Int { observers.count }
 }

@@ -1,8 +1,8 @@
-/// An observer's registration. The center keeps it until it is removed; dropping the token changes nothing.
+/// An observer's registration. The center retains it until it is removed.
 public final class NotificationToken {
-    /// What is observed; nil for everything.
+    /// The observed name; nil for all.
     public let name: String?
-    /// Whose notifications are observed; nil for anybody's.
+    /// The observed poster; nil for any.
     public private(set) weak var object: AnyObject?
     public private(set) var isRemoved = false
 
@@ -18,7 +18,7 @@ public final class NotificationToken {
 
     func wants(_ notification: ApplicationNotification) -> Bool {
         guard name == nil || name == notification.name else { return false }
-        // An observer of an object that is gone hears nothing, instead of everything.
+        // When the observed object is gone, nothing matches.
         return !hasObject || (object != nil && object === notification.object)
     }
 

@@ -1,12 +1,12 @@
 package import Files
 package import PropertyList
 
-/// What an application keeps to come back as it was left: which item was shown, how far it had scrolled. No data of the
-/// user's: it may be dropped at any time.
+/// The state that an application restores at its next launch: the visible item, the scroll position. Not user data: it
+/// may be dropped at any time.
 ///
-/// Cocoa's rules: the archive carries the application's version, and another version's is refused. While a launch
-/// restores from it, it bears another name; a launch that finds that name was preceded by one that died while restoring,
-/// and drops it. An explicit way out drops it, too.
+/// Cocoa's rules apply: the archive has the application's version, and an archive of another version is refused. It is
+/// renamed while a launch restores from it. A launch that finds that name drops the archive: the previous launch died
+/// while restoring. An explicit exit drops it, too.
 package final class RestorationArchive {
     package let path: String
     private let version: String
@@ -20,7 +20,7 @@ package final class RestorationArchive {
     /// - Parameters:
     ///   - folder: a container's `applicationSupport`.
     ///   - version: the application's.
-    ///   - isReadOnly: whether nothing may be written; what is there is still read.
+    ///   - isReadOnly: whether writing is disabled; reading is not.
     ///   - layer: the file system.
     package init(
         folder: String, version: String, isReadOnly: Bool = false, using layer: any FileLayer = PosixFileLayer()
@@ -31,18 +31,18 @@ package final class RestorationArchive {
         self.layer = layer
     }
 
-    /// What a launch finds.
+    /// The result of a launch's lookup.
     package enum Found: Sendable, Hashable {
-        /// Nothing was kept, or it was dropped.
+        /// There is no archive.
         case none
         case state([String: PropertyListValue])
-        /// There was something, which is dropped now; why.
+        /// The archive was refused and dropped, for this reason.
         case refused(reason: String)
     }
 
-    /// Takes the state of the last run, and marks the archive as being restored from until `confirm()` or `drop()`.
+    /// Takes the state of the last run, and marks the archive as in use until `confirm()` or `drop()`.
     ///
-    /// - Returns: the state, or why there is none.
+    /// - Returns: the state, or the reason why there is none.
     package func restore() -> Found {
         if layer.exists(restoringPath) {
             drop()
@@ -66,16 +66,16 @@ package final class RestorationArchive {
         return .state(state)
     }
 
-    /// The launch has come to its end: the archive is good, and stays until the next save.
+    /// Marks the launch as complete: the archive is good, and stays until the next save.
     package func confirm() {
         guard !isReadOnly, layer.exists(restoringPath) else { return }
         try? layer.rename(restoringPath, to: path)
     }
 
-    /// Keeps a state for the next launch; an empty one is the same as none.
+    /// Saves a state for the next launch; an empty state removes the archive.
     ///
     /// - Parameter state: property-list values by name.
-    /// - Throws: `FileError` or `PropertyListError`; the archive before is still there then.
+    /// - Throws: `FileError` or `PropertyListError`; the previous archive is unchanged.
     package func save(_ state: [String: PropertyListValue]) throws {
         guard !isReadOnly else { return }
         guard !state.isEmpty else { return drop() }
@@ -86,7 +86,7 @@ package final class RestorationArchive {
             archive.encoded(as: .binary), to: path, using: layer, durable: false, permissions: 0o600)
     }
 
-    /// Forgets what was kept.
+    /// Removes the archive.
     package func drop() {
         guard !isReadOnly else { return }
         for each in [path, restoringPath] where layer.exists(each) { try? layer.remove(each) }

@@ -1,9 +1,9 @@
-/// What a fence grants, or is asked for.
+/// The granted or wanted access to a path.
 public enum FenceAccess: Sendable, Hashable {
     case read
-    /// Reading, writing, making and removing.
+    /// Reading, writing, creating and removing.
     case readWrite
 
-    /// Whether who has this may do that.
+    /// Whether this access includes the wanted one.
     func allows(_ wanted: FenceAccess) -> Bool { self == .readWrite || wanted == .read }
 }

@@ -2,15 +2,15 @@ import CPlatform
 import Files
 import Glibc
 
-/// A folder, or one file, that a fence lets in. Keeps its folder open, so that what is opened later is beneath the very
-/// folder that was granted, whatever is renamed meanwhile.
+/// A granted folder or file. Its folder is kept open, so that files are opened beneath the very folder that was
+/// granted, whatever is renamed meanwhile.
 final class FenceGrant: Sendable {
-    /// The ways in which the grant may be written, absolute: as it was given, and without symbolic links.
+    /// The grant's absolute paths: as given, and without symbolic links.
     let spellings: [String]
     let access: FenceAccess
     /// The folder, or the file's folder.
     let root: Int32
-    /// The file's name beneath `root`; nil when a folder is granted.
+    /// The file's name beneath `root`; nil for a folder.
     let file: String?
 
     init(_ path: String, _ access: FenceAccess, base: String) throws(FileError) {
@@ -38,7 +38,7 @@ final class FenceGrant: Sendable {
 
     deinit { close(root) }
 
-    /// The path beneath `root` that an absolute path without "." and ".." names; nil when it is outside.
+    /// The path beneath `root` of an absolute path without "." and ".."; nil outside the grant.
     func beneath(_ path: String) -> String? {
         for spelling in spellings {
             if path == spelling { return file ?? "" }

@@ -2,10 +2,10 @@ import CPlatform
 public import Files
 import Glibc
 
-/// The file system behind a fence: every path is checked, and reached beneath the folder that was granted.
+/// The file system behind a fence: every path is checked, and reached beneath its granted folder.
 ///
-/// Only regular files and folders are opened, since a pipe or a device would block the host; what is to be written may be one
-/// of these as well, if that needs no waiting.
+/// Only regular files and folders are opened, since a pipe or a device would block the host. Writing also accepts a
+/// pipe or a device that is ready at once.
 public struct FencedFileLayer: PathLayer {
     let fence: PathFence
 
@@ -13,7 +13,7 @@ public struct FencedFileLayer: PathLayer {
 
     public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
         let place = try fence.place(path, access == .read ? .read : .readWrite, .open)
-        // Without waiting, as a pipe's other end may never come.
+        // Non-blocking: a pipe's other end may never be opened.
         let descriptor = try fence.open(
             place, path, flags: access.flags | O_NONBLOCK | O_NOCTTY, permissions: permissions, .open)
         do throws(FileError) {
@@ -41,7 +41,7 @@ public struct FencedFileLayer: PathLayer {
         try fence.inFolder(of: from, source, .rename) { folder, name throws(FileError) in
             try fence.inFolder(of: to, target, .rename) { targetFolder, targetName throws(FileError) in
                 guard renameat(folder, name, targetFolder, targetName) == 0 else {
-                    // Between two file systems, and not a link.
+                    // The file systems differ, and the source is not a link.
                     throw FileError(.rename, target, code: errno)
                 }
             }

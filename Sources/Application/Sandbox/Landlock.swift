@@ -2,24 +2,24 @@ import CPlatform
 import Files
 import Glibc
 
-/// The second fence of the sandbox: the kernel's own, for the whole process and its children, never to be taken back.
+/// The sandbox's second fence, in the kernel: for the whole process and its children, irrevocably.
 package enum Landlock {
-    /// The kernel's ABI, 1 or more; nil where there is none.
+    /// The kernel's ABI version, from 1; nil without Landlock.
     package static var abi: Int? {
         let abi = cubby_landlock_abi()
         return abi > 0 ? Int(abi) : nil
     }
 
-    /// Restricts the process to some paths. Call it at the top of `main`, before a second thread exists; what is open already
-    /// stays open.
+    /// Restricts the process to some paths. Call it at the top of `main`, before a second thread exists; open
+    /// descriptors stay open.
     ///
-    /// It does not govern `stat`, `chdir` and `chmod`, UDP, and hard links that were inside before.
+    /// It does not govern `stat`, `chdir`, `chmod`, UDP, and existing hard links inside.
     ///
     /// - Parameters:
     ///   - readWrite: paths to read and write, which must exist.
     ///   - readOnly: paths to read, which must exist.
-    ///   - extra: what else is allowed; what the host needs, if not given.
-    /// - Returns: the ABI that is in force.
+    ///   - extra: further rules; by default the host's needs.
+    /// - Returns: the ABI version in force.
     /// - Throws: `LandlockError`; nothing is restricted then.
     @discardableResult
     package static func restrict(
@@ -28,16 +28,16 @@ package enum Landlock {
         var rules = extra
         rules.readWrite += readWrite
         rules.readOnly += readOnly
-        // A path that the caller names must be there, even if it is among those that others may lack.
+        // The caller's paths must exist, even when they are optional elsewhere.
         rules.optional.subtract(readWrite)
         rules.optional.subtract(readOnly)
         return try restrict(rules)
     }
 
-    /// Restricts the process to what some rules allow.
+    /// Restricts the process to some rules.
     ///
-    /// - Parameter rules: the whole of what stays allowed.
-    /// - Returns: the ABI that is in force.
+    /// - Parameter rules: all permitted access.
+    /// - Returns: the ABI version in force.
     /// - Throws: `LandlockError`; nothing is restricted then.
     @discardableResult
     package static func restrict(_ rules: LandlockRules) throws(LandlockError) -> Int {
@@ -47,7 +47,7 @@ package enum Landlock {
         return try restrictThread(rules)
     }
 
-    /// Restricts the calling thread and those that it makes.
+    /// Restricts the calling thread and the threads that it creates.
     static func restrictThread(_ rules: LandlockRules) throws(LandlockError) -> Int {
         let abi = cubby_landlock_abi()
         guard abi > 0 else { throw .unsupported }
@@ -88,7 +88,7 @@ package enum Landlock {
         guard result == 0 else { throw .refused(step: "the rule for \(path)", code: -result) }
     }
 
-    /// How many threads the process has; 1 when /proc does not tell.
+    /// The process's number of threads; 1 without /proc.
     private static func threadCount() -> Int {
         (try? PosixFileLayer().list("/proc/self/task").count) ?? 1
     }

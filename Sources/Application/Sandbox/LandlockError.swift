@@ -1,14 +1,14 @@
 package import Files
 
-/// Why the kernel's fence does not stand.
+/// The reason why the kernel's fence is not in force.
 package enum LandlockError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kernel has no Landlock, or it was turned off at boot.
+    /// The kernel has no Landlock, or it was disabled at boot.
     case unsupported
-    /// Other threads run already, and would stay outside.
+    /// Other threads exist already and would be unrestricted.
     case threads(Int)
-    /// A path that must be allowed cannot be opened.
+    /// A required path cannot be opened.
     case path(FileError)
-    /// The kernel refused; the step, and its error number.
+    /// The kernel refused a step, with this error number.
     case refused(step: String, code: Int32)
 
     package var message: String {

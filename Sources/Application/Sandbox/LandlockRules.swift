@@ -1,24 +1,24 @@
-/// What a process may still touch once Landlock is in force. Folders include all beneath them.
+/// The access that Landlock leaves to a process. A folder includes its contents.
 package struct LandlockRules: Sendable, Hashable {
     package var readWrite: [String]
     package var readOnly: [String]
-    /// Read and run.
+    /// Paths to read and execute.
     package var execute: [String]
-    /// Devices that are read, written and controlled.
+    /// Devices to read, write and control.
     package var devices: [String]
     /// Folders beneath which empty folders may be removed.
     package var removeFolders: [String] = []
-    /// Paths that may be missing on this machine are passed over when they are in here.
+    /// Paths that may be missing on this machine; missing ones are skipped.
     package var optional: Set<String>
-    /// Leave TCP as it is. Otherwise, from ABI 4 on, nothing binds or connects.
+    /// Leaves TCP unrestricted. Otherwise, from ABI 4 on, nothing binds or connects.
     package var allowsNetwork = false
-    /// Leave signals to, and abstract sockets of, other processes as they are.
+    /// Leaves signals to other processes, and their abstract sockets, unrestricted.
     package var allowsOutsideProcesses = false
 
     /// - Parameters:
     ///   - readWrite: paths to read and write.
     ///   - readOnly: paths to read.
-    ///   - execute: paths to read and run.
+    ///   - execute: paths to read and execute.
     ///   - devices: devices to read, write and control.
     ///   - optional: those of them that may be missing.
     package init(
@@ -32,8 +32,8 @@ package struct LandlockRules: Sendable, Hashable {
         self.optional = optional
     }
 
-    /// What the host itself needs on any machine: the system's libraries and programs, the loader's cache, the time zone,
-    /// its own entry in /proc, the terminal and the usual devices. All of it may be missing.
+    /// The host's own needs on any machine: system libraries and programs, the loader's cache, the time zone, its own
+    /// entry in /proc, the terminal and the usual devices. All are optional.
     package static var host: LandlockRules {
         let execute = ["/usr", "/lib", "/lib64", "/bin"]
         let readOnly = [
@@ -45,9 +45,9 @@ package struct LandlockRules: Sendable, Hashable {
             readOnly: readOnly, execute: execute, devices: devices, optional: Set(execute + readOnly + devices))
     }
 
-    /// Adds other rules to these.
+    /// Adds other rules.
     ///
-    /// - Parameter other: allowed as well.
+    /// - Parameter other: the additional rules.
     package mutating func add(_ other: LandlockRules) {
         readWrite += other.readWrite
         readOnly += other.readOnly

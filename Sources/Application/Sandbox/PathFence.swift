@@ -3,16 +3,15 @@ public import Files
 import Glibc
 import Synchronization
 
-/// The first fence of the sandbox: lets paths through that are beneath what was granted, and opens them so that they stay
-/// there.
+/// The sandbox's first fence: it opens only paths beneath a grant, and keeps them beneath it.
 ///
-/// A path is taken as text first: made absolute from `base`, with "." and ".." resolved. Then the longest grant that holds
-/// it is looked for, and the rest is opened beneath that grant's open folder, where the kernel sees to it that no symbolic
-/// link leads out. Sendable, so that a save on another thread goes through the same fence.
+/// A path is first resolved as text: made absolute from `base`, without "." and "..". Then the longest matching grant
+/// is found, and the rest is opened beneath that grant's open folder, where the kernel refuses symbolic links that lead
+/// out. Sendable, so that a save on another thread uses the same fence.
 public final class PathFence: Sendable {
-    /// Where relative paths begin.
+    /// The origin of relative paths.
     public let base: String
-    /// How paths are kept beneath their grant, for people: "openat2" or "component walk".
+    /// The mechanism that keeps paths beneath their grant, for display: "openat2" or "component walk".
     public var method: String { opener.method.rawValue }
 
     private let opener: BeneathOpener
@@ -23,9 +22,9 @@ public final class PathFence: Sendable {
         var closed: [String] = []
     }
 
-    /// A fence that lets nothing through.
+    /// A fence without grants.
     ///
-    /// - Parameter base: an absolute folder, where relative paths begin; the working directory if not given.
+    /// - Parameter base: an absolute folder, the origin of relative paths; the working directory if not given.
     public convenience init(base: String? = nil) {
         self.init(base: base, opener: .system)
     }
@@ -36,12 +35,12 @@ public final class PathFence: Sendable {
         state = Mutex(State())
     }
 
-    /// A fence around a container, which is granted for reading and writing but for its lock file.
+    /// A fence with a grant for a container, except its lock file.
     ///
     /// - Parameters:
-    ///   - container: whose folders exist.
-    ///   - access: `.read` for a container that is only looked at.
-    ///   - base: where relative paths begin.
+    ///   - container: its folders exist.
+    ///   - access: `.read` for a read-only container.
+    ///   - base: the origin of relative paths.
     /// - Throws: `FileError` when the container cannot be opened.
     public convenience init(
         _ container: Container, access: FenceAccess = .readWrite, base: String? = nil
@@ -51,24 +50,24 @@ public final class PathFence: Sendable {
         close(container.lockFile)
     }
 
-    /// Lets a folder and all beneath it through, or, for reading, one file. A file must exist, and so must a folder.
+    /// Grants access to a folder with its contents, or reading of one file. It must exist.
     ///
     /// - Parameters:
-    ///   - path: which one; where it leads when it is a symbolic link, as it was named on purpose.
-    ///   - access: for what.
-    /// - Throws: `FileError` when it cannot be opened, or a file is granted for writing.
+    ///   - path: the path; a symbolic link is followed, since it was named on purpose.
+    ///   - access: the access.
+    /// - Throws: `FileError` when it cannot be opened, or for writing to a single file.
     public func grant(_ path: String, _ access: FenceAccess) throws(FileError) {
         let grant = try FenceGrant(path, access, base: base)
         state.withLock { $0.grants.append(grant) }
     }
 
-    /// Closes one file, whatever is granted, under every name that leads to it. Nor can it be moved with its folder.
+    /// Closes one file regardless of grants, under every name. Its folder cannot be moved either.
     ///
-    /// - Parameter path: the host's own file; it need not exist yet.
+    /// - Parameter path: a file of the host; it need not exist yet.
     public func close(_ path: String) {
         let absolute = PathText.absolute(path, from: base)
         state.withLock { $0.closed.append(absolute) }
-        // The folder's other spelling, too: the container may have been given through a link.
+        // The folder's other spelling as well: the container's path may contain a link.
         let parent = PathText.parent(of: absolute)
         guard let resolved = realpath(parent, nil) else { return }
         defer { free(resolved) }
@@ -76,35 +75,35 @@ public final class PathFence: Sendable {
         if real != absolute { state.withLock { $0.closed.append(real) } }
     }
 
-    /// What the fence says of a path; nothing is opened.
+    /// The fence's decision on a path; opens nothing.
     ///
     /// - Parameters:
     ///   - path: absolute, or relative to `base`.
-    ///   - access: what it is wanted for.
+    ///   - access: the wanted access.
     /// - Returns: the verdict.
-    public func verdict(_ path: String, _ access: FenceAccess) -> FenceVerdict {
+    package func verdict(_ path: String, _ access: FenceAccess) -> FenceVerdict {
         switch locate(path, access) {
         case .success: return .granted
         case .failure(let verdict): return verdict.value
         }
     }
 
-    /// Throws what an attempt would end in that the fence refuses; nothing is opened.
+    /// Throws the error of a refused access; opens nothing.
     ///
     /// - Parameters:
     ///   - path: absolute, or relative to `base`.
-    ///   - access: what it is wanted for, which the error names.
+    ///   - access: the wanted access, for the error's text.
     /// - Throws: `FileError` with `EACCES`.
     public func check(_ path: String, _ access: FenceAccess) throws(FileError) {
         _ = try place(path, access, access == .read ? .open : .write)
     }
 
-    /// The file system as the fence lets it be seen: what is refused is an error with `EACCES`.
+    /// The file system behind the fence: a refused access is an error with `EACCES`.
     public var layer: FencedFileLayer { FencedFileLayer(fence: self) }
 
     // MARK: - For the layer
 
-    /// Where a path is: the grant, and the rest beneath it.
+    /// A path's grant, and the rest beneath it.
     struct Place {
         var grant: FenceGrant
         var rest: String
@@ -155,7 +154,7 @@ public final class PathFence: Sendable {
         }
     }
 
-    /// Opens beneath a grant.
+    /// Opens a path beneath a grant.
     func open(
         _ place: Place, _ path: String, flags: Int32, permissions: UInt32 = 0, _ operation: FileError.Operation
     ) throws(FileError) -> Int32 {
@@ -164,7 +163,7 @@ public final class PathFence: Sendable {
         throw Self.error(operation, path, code: -descriptor)
     }
 
-    /// Opens the folder that a path's last component is in, and calls `body` with it and the component.
+    /// Opens the parent folder of a path, and calls `body` with it and the last component.
     func inFolder<Value>(
         of place: Place, _ path: String, _ operation: FileError.Operation,
         _ body: (Int32, String) throws(FileError) -> Value
@@ -180,17 +179,17 @@ public final class PathFence: Sendable {
         return try body(descriptor, name)
     }
 
-    /// Refuses a name in an open folder that is a closed file, or a folder that one is in, by whichever way it was reached.
+    /// Refuses a name in an open folder that is a closed file, or a folder of one, by whatever path it was reached.
     private func checkNotClosed(
         _ name: String, in folder: Int32, _ path: String, _ operation: FileError.Operation
     ) throws(FileError) {
-        // Asking is no harm; the status of a folder that holds a closed file is nobody's secret.
+        // Status queries are harmless: the existence of a folder with a closed file is no secret.
         if operation == .status { return }
         let closed = state.withLock { $0.closed }
         if closed.isEmpty { return }
         var own = stat()
         guard fstatat(folder, name, &own, AT_SYMLINK_NOFOLLOW) == 0 else {
-            // It may be about to be made: go by its folder and its name.
+            // A file that does not exist yet is identified by its folder and its name.
             guard fstat(folder, &own) == 0 else { throw FileError(operation, path, code: errno) }
             for path in closed where PathText.name(of: path) == name && Self.names(PathText.parent(of: path), own) {
                 throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
@@ -211,13 +210,13 @@ public final class PathFence: Sendable {
 
     private static let hostsOwn = "it is a file of the host's own"
 
-    /// Whether a path leads to the file that a status is of.
+    /// Whether a path leads to the file of a status.
     private static func names(_ path: String, _ status: stat) -> Bool {
         var other = stat()
         return stat(path, &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino
     }
 
-    /// Refuses an open file that is one of the closed ones under another name (a link).
+    /// Refuses an open file that is a closed one under another name (a hard link).
     func checkNotClosed(_ descriptor: Int32, _ path: String) throws(FileError) {
         var own = stat()
         guard fstat(descriptor, &own) == 0 else { throw FileError(.open, path, code: errno) }

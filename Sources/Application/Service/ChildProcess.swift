@@ -2,9 +2,9 @@ import CPlatform
 package import Files
 import Glibc
 
-/// A program that this process started, with every signal at its default: a blocked mask would be inherited.
+/// A child process, with every signal at its default: it would inherit a blocked mask.
 package final class ChildProcess {
-    /// How it ended.
+    /// The way it ended.
     package enum End: Sendable, Hashable {
         case exited(Int32)
         case signaled(Int32)
@@ -15,9 +15,9 @@ package final class ChildProcess {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - words: its path, or a name that PATH finds, and its arguments.
-    ///   - input: what it gets as standard input; this process's own if not given.
-    ///   - output: what it gets as standard output; this process's own if not given.
+    ///   - words: its path, or a name in PATH, and its arguments.
+    ///   - input: its standard input; this process's own if not given.
+    ///   - output: its standard output; this process's own if not given.
     /// - Throws: `FileError` when it cannot be started.
     package init(_ words: [String], input: Int32? = nil, output: Int32? = nil) throws(FileError) {
         var actions = posix_spawn_file_actions_t()
@@ -38,27 +38,27 @@ package final class ChildProcess {
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0
-        // What is held back must come before what the program writes.
+        // Buffered output must precede the program's output.
         cubby_flush_output()
         let code = posix_spawnp(&process, words.first ?? "", &actions, &attributes, &arguments, environ)
         guard code == 0 else { throw FileError(.open, words.first ?? "", code: code) }
         processIdentifier = process
     }
 
-    /// A descriptor that is readable when the program has ended, for an event loop; the caller's. Less than 0 where the
-    /// kernel has none (before Linux 5.3).
+    /// A descriptor that becomes readable when the program has ended, for an event loop; the caller closes it. Negative
+    /// before Linux 5.3.
     package func makeDescriptor() -> Int32 { cubby_pidfd_open(processIdentifier) }
 
-    /// Waits for the end, or looks whether it has come. Ask no more once it was told.
+    /// Waits for the end, or polls for it. Do not call it again after a result.
     ///
-    /// - Parameter waits: false only looks.
+    /// - Parameter waits: false to poll.
     /// - Returns: nil while it runs.
     package func end(waits: Bool = true) -> End? {
         var code: Int32 = 0
         var isSignal: Int32 = 0
         let result = cubby_reap(processIdentifier, waits ? 1 : 0, &code, &isSignal)
         if result == 0 { return nil }
-        // Somebody else has waited for it: how it ended is not known any more.
+        // Another waiter has reaped the process: its status is lost.
         guard result > 0 else { return .exited(0) }
         return isSignal != 0 ? .signaled(code) : .exited(code)
     }

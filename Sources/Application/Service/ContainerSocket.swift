@@ -1,21 +1,21 @@
 import CPlatform
-public import Files
+package import Files
 import Glibc
 
-/// The socket in a container by which `cubby attach` reaches the host that runs there.
+/// The listening socket of `cubby attach` in a container.
 ///
-/// Its file is made with mode 0600 in a folder of mode 0700, and whoever connects must be of the host's own user: the
-/// kernel says who it is.
-public final class ContainerSocket {
-    public let path: String
-    public let descriptor: Int32
+/// Its file has mode 0600 in a folder of mode 0700, and the peer must be a process of the host's own user, as the
+/// kernel reports it.
+package final class ContainerSocket {
+    package let path: String
+    package let descriptor: Int32
     private let layer: BeneathFileLayer
 
-    /// Listens. What an earlier host left in its place is removed: call it with the container's lock held.
+    /// Listens, after removing the socket of an earlier host: call it with the container's lock held.
     ///
-    /// - Parameter container: whose folders exist.
+    /// - Parameter container: its folders exist.
     /// - Throws: `FileError`.
-    public init(listeningIn container: Container) throws(FileError) {
+    package init(listeningIn container: Container) throws(FileError) {
         path = container.socketFile
         layer = try BeneathFileLayer(container.path)
         let isThere = try layer.contains(path, .socket)
@@ -36,10 +36,11 @@ public final class ContainerSocket {
         try? layer.remove(path)
     }
 
-    /// Takes the next who waits.
+    /// Accepts the next connection.
     ///
-    /// - Returns: a descriptor, which is the caller's; nil when nobody waits any more, or it is somebody else's process.
-    public func accept() -> Int32? {
+    /// - Returns: a descriptor, which the caller closes; nil when none is pending, or the peer is another user's
+    ///   process.
+    package func accept() -> Int32? {
         let client = Glibc.accept(descriptor, nil, nil)
         guard client >= 0 else { return nil }
         guard cubby_peer_user(client) == Int64(geteuid()), fcntl(client, F_SETFD, FD_CLOEXEC) == 0 else {
@@ -49,19 +50,19 @@ public final class ContainerSocket {
         return client
     }
 
-    /// Connects to the host that runs a container.
+    /// Connects to the host of a container.
     ///
-    /// - Parameter container: which one.
-    /// - Returns: a descriptor, which is the caller's.
-    /// - Throws: `FileError`; with `ENOENT` or `ECONNREFUSED` when no host listens there, with `EAGAIN` when the host is
-    ///   suspended or busy, and as many wait for it already as the kernel lets wait.
-    public static func connect(to container: Container) throws(FileError) -> Int32 {
+    /// - Parameter container: the container.
+    /// - Returns: a descriptor, which the caller closes.
+    /// - Throws: `FileError`; `ENOENT` or `ECONNREFUSED` when no host listens, `EAGAIN` when the host is suspended or
+    ///   busy and its backlog is full.
+    package static func connect(to container: Container) throws(FileError) -> Int32 {
         let path = container.socketFile
         guard try BeneathFileLayer(container.path).contains(path, .socket) else {
             throw FileError(.open, path, code: ENOENT)
         }
         let descriptor = try makeSocket(path)
-        // Else the call itself would wait for a host that does not accept.
+        // A blocking call would wait for a host that does not accept.
         let flags = fcntl(descriptor, F_GETFL)
         _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
         let result = address(in: container) { address in address.pass { Glibc.connect(descriptor, $0, $1) } }
@@ -71,7 +72,7 @@ public final class ContainerSocket {
             throw FileError(.open, path, code: code)
         }
         _ = fcntl(descriptor, F_SETFL, flags)
-        // Somebody else may have put a socket there.
+        // Another user's process may have created the socket.
         guard cubby_peer_user(descriptor) == Int64(geteuid()) else {
             close(descriptor)
             throw FileError(.open, path, code: EACCES, reason: "it is another user's")
@@ -85,8 +86,8 @@ public final class ContainerSocket {
         return descriptor
     }
 
-    /// The address by way of the container's open folder: a socket's path has room for 107 bytes, a container's has none
-    /// to give. Without `/proc` the container's own path has to fit.
+    /// The address through the container's open folder: a socket's path is limited to 107 bytes. Without `/proc` the
+    /// container's own path must fit.
     private static func address(in container: Container, _ body: (UnixSocketAddress) -> Int32) -> Int32 {
         let folder = open(container.path, cubby_open_path | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return -1 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The service manager that started this process, if one did: systemd, or whatever speaks its protocol (`sd_notify`).
+/// The service manager that started this process: systemd, or another that implements `sd_notify`.
 ///
-/// One datagram a message, to the socket that `$NOTIFY_SOCKET` names. The socket is opened at once, before a sandbox could
-/// be in its way. Without a manager nothing happens.
+/// Each message is one datagram to the socket named by `$NOTIFY_SOCKET`, which is opened early, before a sandbox could
+/// prevent it. Without a manager nothing happens.
 package final class ServiceManager {
     private let descriptor: Int32
 
-    /// - Parameter environment: looks a variable up.
+    /// - Parameter environment: reads a variable.
     package init(environment: (String) -> String? = { Environment.value($0) }) {
         guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
             let address = UnixSocketAddress(path)
@@ -26,12 +26,12 @@ package final class ServiceManager {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Whether somebody listens.
+    /// Whether there is a service manager.
     package var isPresent: Bool { descriptor >= 0 }
 
-    /// Tells the manager something; what cannot be told is not worth an error.
+    /// Sends a message to the manager; errors are ignored.
     ///
-    /// - Parameter state: assignments, one a line: `READY=1`, `STATUS=…`, `EXTEND_TIMEOUT_USEC=…`, `STOPPING=1`.
+    /// - Parameter state: assignments, one for each line: `READY=1`, `STATUS=…`, `EXTEND_TIMEOUT_USEC=…`, `STOPPING=1`.
     package func notify(_ state: String) {
         guard descriptor >= 0 else { return }
         let bytes = Array(state.utf8)

@@ -1,11 +1,12 @@
 import Glibc
 
-/// The address of a Unix socket, as the kernel takes it.
+/// The address of a Unix socket in the kernel's layout.
 struct UnixSocketAddress {
     private var raw = sockaddr_un()
     private let length: socklen_t
 
-    /// - Parameter path: a path, or a name in the abstract namespace behind an `@`; nil comes of one that is too long.
+    /// - Parameter path: a path, or a name in the abstract namespace after an `@`; nil is returned for one that is too
+    ///   long.
     init?(_ path: String) {
         let bytes = Array(path.utf8)
         let offset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
@@ -20,7 +21,7 @@ struct UnixSocketAddress {
         length = socklen_t(offset + bytes.count + (isAbstract ? 0 : 1))
     }
 
-    /// Calls a function that takes an address: bind, connect.
+    /// Calls a function with the address: bind, connect.
     func pass(to body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         withUnsafePointer(to: raw) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }

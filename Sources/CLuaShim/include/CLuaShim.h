@@ -21,26 +21,26 @@ typedef struct lua_State lua_State;
 typedef struct clua_host clua_host;
 typedef struct clua_class clua_class;
 
-/* What a Swift function called from Lua returns when it is not a count of results. */
+/* The statuses of a Swift function called from Lua, besides a count of results. */
 #define CLUA_RAISE (-1)      /* raise the value on top of the stack as it is */
-#define CLUA_RAISE_HERE (-2) /* the same, a string that gets the caller's position in front */
-#define CLUA_YIELD (-3)      /* yield all values on the stack to whoever resumed this coroutine */
+#define CLUA_RAISE_HERE (-2) /* the same for a string, with the caller's position in front */
+#define CLUA_YIELD (-3)      /* yield all values on the stack to the resumer */
 
-/* Why the hook fired; bits, several may be pending. */
-#define CLUA_INTERRUPT_EVENTS 1   /* the host has events to look at */
+/* The reasons of an interrupt; several bits may be pending. */
+#define CLUA_INTERRUPT_EVENTS 1   /* the host has pending events */
 #define CLUA_INTERRUPT_CANCEL 2   /* stop the running chunk */
-#define CLUA_INTERRUPT_DEADLINE 4 /* its time is up */
-#define CLUA_INTERRUPT_MEMORY 8   /* scripts are close to their memory limit */
-#define CLUA_INTERRUPT_URGENT 16  /* what else is pending is likely to stop the chunk: long work of the host's gives up */
+#define CLUA_INTERRUPT_DEADLINE 4 /* its deadline has passed */
+#define CLUA_INTERRUPT_MEMORY 8   /* scripts are near their memory limit */
+#define CLUA_INTERRUPT_URGENT 16  /* another pending reason will probably stop the chunk: long work of the host ends early */
 
-/* The Swift side, all of it nonisolated @convention(c) functions without captures. */
+/* The Swift side: nonisolated @convention(c) functions without captures. */
 typedef struct {
     int (*call)(void *function, lua_State *L);
-    int (*method)(void *function, void *object, lua_State *L); /* object: NULL when the receiver is none of its class */
+    int (*method)(void *function, void *object, lua_State *L); /* object: NULL for a receiver of another class */
     int (*get)(void *accessor, void *object, lua_State *L);
     int (*set)(void *accessor, void *object, lua_State *L);
     int (*interrupt)(void *owner, lua_State *L, int reasons); /* 0: go on; CLUA_RAISE: the error is on the stack */
-    /* Pushes the error by which `by`, the owner of a state further out, stops what runs within it. */
+    /* Pushes the error by which `by`, the owner of an outer state, stops the code within it. */
     void (*stop)(void *owner, void *by, lua_State *L);
     void (*release)(void *object);
 } clua_callbacks;
@@ -49,29 +49,28 @@ typedef struct {
 clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t memoryLimit);
 void clua_set_owner(clua_host *host, void *owner);
 void clua_close(clua_host *host);
-lua_State *clua_main(clua_host *host);
 lua_State *clua_current(clua_host *host);
 clua_host *clua_host_of(lua_State *L);
 void *clua_owner(lua_State *L);
-/* To be called before a use of the state: 1 when this thread may use it, 0 while its code runs on another one. */
+/* Called before each use of the state: 1 when this thread may use it, 0 while its code runs on another one. */
 int clua_use(clua_host *host);
 size_t clua_used(const clua_host *host);
 size_t clua_peak(const clua_host *host);
 size_t clua_limit(const clua_host *host);
 void clua_set_limit(clua_host *host, size_t bytes);
-/* Tests: the n-th allocation from now that may fail, fails, and so do those after it, `count` in all (0: without end); an n of
- * 0 turns that off. Lua asks twice, with a full collection between: 1 is that alone, 2 an error. Returns how many were
- * counted since. */
+/* For tests: the n-th allocation from now that can fail, fails, and so do those after it, `count` in all (0: without
+ * end); an n of 0 disables that. Lua retries after a full collection: with a count of 1 the retry succeeds, with 2 it
+ * raises. Returns the number of allocations since the last call. */
 unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned long count);
-/* What the message that refuses __gc offers beside __close; the text outlives the state. */
+/* The host's alternative, beside __close, in the message that refuses __gc; the text outlives the state. */
 void clua_set_finalizer_hint(clua_host *host, const char *text);
 int clua_depth(const clua_host *host);
 void clua_drain_releases(clua_host *host);
 size_t clua_live_objects(const clua_host *host);
 void clua_collect(clua_host *host);
 
-/* Output: what print, io.write and the standard streams' write give out is counted. The first write beyond the limit (0:
- * none) raises, later ones are dropped: what a script writes while it is unwound is no reason for another error. */
+/* Output of print, io.write and the standard streams' write is counted. The first write beyond the limit (0: none)
+ * raises, later ones are dropped: output during unwinding must not raise another error. */
 #define CLUA_OUTPUT_FITS 0
 #define CLUA_OUTPUT_RAISES 1
 #define CLUA_OUTPUT_DROPPED 2
@@ -82,19 +81,20 @@ size_t clua_output_limit(const clua_host *host);
 void clua_reset_output(clua_host *host);
 
 /* ---- Interrupts (interrupt.c) ---- */
-/* Any thread: marks the reasons and makes the VM look at its next instruction. A CANCEL is for the code that runs now: when
- * none does it is forgotten as the next code begins. The other reasons wait. */
+/* Any thread: marks the reasons and interrupts the VM at its next instruction. A CANCEL applies to the running code:
+ * without any it is dropped when the next code begins. The other reasons stay pending. */
 void clua_interrupt(clua_host *host, int reasons);
-/* The reasons that the VM has not looked at yet, but for a deadline. */
+/* The pending reasons, without a deadline. */
 int clua_pending(const clua_host *host);
-/* Seconds from now at which the running code is interrupted with DEADLINE; 0 or less turns it off. */
+/* Seconds from now at which the running code is interrupted with DEADLINE; 0 or less disables it. */
 void clua_set_deadline(clua_host *host, double seconds);
-/* After `interrupt` asked to raise, every frame above this depth of protected calls raises again until it is unwound. */
+/* After `interrupt` requested a raise, every frame above this depth of protected calls raises again until it is
+ * unwound. */
 void clua_abort_above(clua_host *host, int depth);
 
 /* ---- Stack, plain (stack.c) ---- */
 int clua_gettop(lua_State *L);
-void clua_settop(lua_State *L, int index); /* no to-be-closed slot ever stands on a Swift frame's part of the stack */
+void clua_settop(lua_State *L, int index); /* a Swift frame's part of the stack has no to-be-closed slots */
 int clua_absindex(lua_State *L, int index);
 int clua_checkstack(lua_State *L, int n);
 int clua_type(lua_State *L, int index);
@@ -103,43 +103,33 @@ const char *clua_typename(int type);
 int clua_toboolean(lua_State *L, int index);
 int64_t clua_tointeger(lua_State *L, int index, int *ok);
 double clua_tonumber(lua_State *L, int index, int *ok);
-const char *clua_tostring(lua_State *L, int index, size_t *length); /* NULL unless it is a string: never converts */
+const char *clua_tostring(lua_State *L, int index, size_t *length); /* NULL for other types: never converts */
 const void *clua_topointer(lua_State *L, int index);
 lua_State *clua_tothread(lua_State *L, int index);
 size_t clua_rawlen(lua_State *L, int index);
-int clua_rawequal(lua_State *L, int a, int b);
 void clua_pushnil(lua_State *L);
 void clua_pushboolean(lua_State *L, int value);
 void clua_pushinteger(lua_State *L, int64_t value);
 void clua_pushnumber(lua_State *L, double value);
 void clua_pushvalue(lua_State *L, int index);
-void clua_insert(lua_State *L, int index);
-void clua_remove(lua_State *L, int index);
-void clua_replace(lua_State *L, int index);
-void clua_xmove(lua_State *from, lua_State *to, int n);
-int clua_rawgeti(lua_State *L, int index, int64_t n);
 int clua_rawget(lua_State *L, int index);
 int clua_getmetatable(lua_State *L, int index);
 void clua_setmetatable(lua_State *L, int index);
 int clua_getref(lua_State *L, int ref);
 void clua_unref(lua_State *L, int ref);
-int clua_iscfunction(lua_State *L, int index);
 int clua_setupvalue(lua_State *L, int index, int n);
-int clua_getupvalue(lua_State *L, int index, int n);
 
 /* ---- Stack, allocating (stack.c) ---- */
 void clua_pushlstring(lua_State *L, const char *bytes, size_t length);
-void clua_pushcstring(lua_State *L, const char *text, size_t length); /* zero-terminated, and perhaps zeros within */
+void clua_pushcstring(lua_State *L, const char *text, size_t length); /* zero-terminated; may contain zeros */
 void clua_createtable(lua_State *L, int array, int hash);
 void clua_rawseti(lua_State *L, int index, int64_t n);
 void clua_rawset(lua_State *L, int index); /* the key is neither nil nor NaN */
 int clua_ref(lua_State *L);
 lua_State *clua_newthread(lua_State *L);
 void clua_pushglobals(lua_State *L);
-void clua_where(lua_State *L, int level);
-void clua_traceback(lua_State *L, lua_State *of, int level);
 
-/* What is known of the function at a level of the call stack; 0 when there is none. `source` as Lua abbreviates it. */
+/* The function at a level of the call stack; 0 when there is none. `source` in Lua's abbreviated form. */
 typedef struct {
     char source[128];
     const char *name;
@@ -162,19 +152,17 @@ int clua_isyieldable(lua_State *L);
 int clua_gettable(lua_State *L, int index);                /* pops the key, pushes the value */
 int clua_getfield(lua_State *L, int index, const char *name); /* pushes the value */
 int clua_settable(lua_State *L, int index);                /* pops the value and the key */
-int clua_setfield(lua_State *L, int index, const char *name); /* pops the value */
 int clua_next(lua_State *L, int index, int *more);         /* as lua_next */
-/* lua_next itself, for a table that nobody changes between two steps: then it can't raise. */
+/* lua_next itself, for a table that is not changed between two steps: then it can't raise. */
 int clua_nextentry(lua_State *L, int index);
-int clua_len(lua_State *L, int index, int64_t *length);
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
 int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */
-/* Takes the function on top: what reads standard input calls it first. The io library is open. */
+/* Takes the function on top: reads of standard input call it first. The io library is open. */
 int clua_waitforinput(lua_State *L);
 int clua_was_out_of_memory(int status);
 int clua_was_syntax_error(int status);
-/* The traceback of the error that a protected entry has just given; NULL when there is none. */
+/* The traceback of the error that a protected entry just returned; NULL when there is none. */
 const char *clua_last_traceback(lua_State *L);
 void clua_forget_traceback(lua_State *L);
 
@@ -183,7 +171,7 @@ void clua_pushfunction(lua_State *L, void *function);       /* `function` outliv
 void clua_pushownedfunction(lua_State *L, void *function);  /* released when Lua collects it */
 void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its receiver is checked before Swift is called */
 
-/* What a parameter takes, a byte each, the first one lowest; 0: no more. What no such byte says is GENERAL. */
+/* The types of parameters, a byte each, the first lowest; 0: end. GENERAL for other types. */
 #define CLUA_TAKES_ANY 1
 #define CLUA_TAKES_BOOLEAN 2
 #define CLUA_TAKES_INTEGER 3
@@ -204,27 +192,27 @@ void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its rece
 #define CLUA_TAKES_OR_USERDATA 0x20
 #define CLUA_TAKES_GENERAL 0x7f
 #define CLUA_TAKES_NIL_TOO 0x80
-/* 1 when the arguments from `base` on are certainly what the bytes say; 0: they have to be looked at one by one. `words`
- * holds, for each CHOICE in turn, its words, each with a zero at its end, and one more zero; NULL when there is none. */
+/* 1 when the arguments from `base` on conform to the bytes; 0: check them one by one. `words` holds, for each CHOICE
+ * in turn, its words, each zero-terminated, and one more zero; NULL without choices. */
 int clua_conforms(lua_State *L, int base, uint64_t parameters, const char *words);
 
 typedef enum {
     CLUA_OBJECT = 0, /* a canonical handle: the same object is always the same userdata */
-    CLUA_BOX = 1,    /* a handle of its own for each push, compared by __eq */
-    CLUA_INLINE = 2, /* eight bytes of payload, no object behind it */
+    CLUA_BOX = 1,    /* a new handle for each push, compared by __eq */
+    CLUA_INLINE = 2, /* eight bytes of payload, without an object */
     CLUA_ROW = 3,    /* 48 bits of payload, no handle: the same payload is the same value; one class a state */
 } clua_kind;
 
-/* A function as clua_pushfunction has it for a `__call` that makes values in place, of a class of them: a finite number is
- * answered here, by the value whose payload is the number less `offset`. */
+/* A function like clua_pushfunction's for a `__call` that makes inline values of a class: for a finite number, the
+ * shim returns the value whose payload is the number minus `offset`. */
 void clua_pushconstructor(lua_State *L, void *function, clua_class *cls, double offset);
 
-/* A class: its name, how it is held, and what serves keys that no field has (NULL: nothing does). On the stack: nothing. */
+/* A class: its name, its representation, and the accessors for undeclared names (NULL: none). On the stack: nothing.
+ * */
 clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind, void *fallbackGet, void *fallbackSet);
-void clua_setsuperclass(clua_class *cls, clua_class *super);
 const char *clua_classname(const clua_class *cls);
 void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter);
-/* The same for a text that Lua keeps for each handle until the word changes; one word a class, which is never 0. */
+/* The same for a text cached in each handle while the version is unchanged; one version a class, which is never 0. */
 void clua_addcached(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter, const uint64_t *version);
 void clua_addmethod(lua_State *L, clua_class *cls, const char *name);     /* pops the function */
 void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name); /* pops the value */
@@ -235,15 +223,15 @@ void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload);
 void clua_pushrow(lua_State *L, uint64_t payload);
 /* Pushes an array of rows. */
 void clua_pushrows(lua_State *L, const uint64_t *payloads, size_t count);
-/* Rows may be gone when Lua comes to them: `accessor`'s get tells, 0 results for a row that is gone. It is asked only when
- * `epoch` has changed. The accessor keeps the counter alive. */
+/* Detects removed rows: `accessor`'s get returns 0 results for a removed row. It is called only when `epoch` has
+ * changed. The accessor keeps the counter alive. */
 void clua_setrowpresence(clua_class *cls, void *accessor, const uint64_t *epoch);
-/* Pushes an iterator, for `for`, over so many rows that the caller puts where the result points to: it gives their places
- * from 1 and those that are not gone. `epoch` is the counter's value from before they were found. */
+/* Pushes an iterator, for `for`, over this many rows, which the caller stores at the result: it returns positions
+ * from 1 and rows that still exist. `epoch` is the counter's value from before the query. */
 uint64_t *clua_pushrowiterator(lua_State *L, size_t count, uint64_t epoch);
 /* Whether the state has its class of rows. */
 int clua_hasrows(lua_State *L);
-/* The object of a handle of this class or one below it; NULL otherwise. */
+/* The object of a handle of this class; NULL otherwise. */
 void *clua_toobject(lua_State *L, int index, const clua_class *cls);
 int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payload);
 /* ---- Records (record.c) ---- */
@@ -251,7 +239,7 @@ int clua_toinline(lua_State *L, int index, const clua_class *cls, uint64_t *payl
 typedef struct {
     const void *names[CLUA_FIELDS];         /* as clua_pinname gave them */
     int references[CLUA_FIELDS];            /* the names */
-    const clua_class *classes[CLUA_FIELDS]; /* of payloads in place that the field takes; NULL: none */
+    const clua_class *classes[CLUA_FIELDS]; /* of inline values that the field takes; NULL: none */
     unsigned count;
 } clua_layout;
 
@@ -266,32 +254,33 @@ typedef struct {
         uint64_t payload;
         size_t length;
     };
-    const char *bytes; /* for as long as the table has the string */
+    const char *bytes; /* valid while the table has the string */
 } clua_field;
 
-/* The identity of a name, which stays for as long as the state, and a reference to it. */
+/* The identity of a name, valid for the lifetime of the state, and a reference to it. */
 const void *clua_pinname(lua_State *L, const char *name, int *reference);
-/* The text of one field of the table at a positive index, for as long as the table has it; NULL when it has none. */
+/* The text of one field of the table at a positive index, valid while the table has it; NULL for other values. */
 const char *clua_readtext(lua_State *L, int index, const clua_layout *layout, unsigned field, size_t *length);
-/* Reads the table at a positive index. 0 when it has another key, or a value that is none of the kinds above: it has to be
- * looked at entry by entry then. */
+/* Reads the table at a positive index. 0 when it has another key, or a value of an unsupported kind: it must then be
+ * read entry by entry. */
 int clua_readrecord(lua_State *L, int index, const clua_layout *layout, clua_field *fields);
 
-/* The class of whatever handle stands there; NULL when it is none of ours. */
-clua_class *clua_classof(lua_State *L, int index, void **object);
+/* The class of the handle at an index; NULL for other values. */
+clua_class *clua_classof(lua_State *L, int index);
 
 /* ---- Base library, narrowed (base.c) ---- */
-/* Replaces setmetatable (refuses __gc), load (text only), coroutine.resume, wrap and close (interruptible), xpcall, what
- * runs long in the string, table and utf8 libraries (interruptible), and what writes to the standard streams (counted);
- * removes dofile, loadfile and what the sandbox forbids. To be called after the libraries are open. */
+/* Replaces setmetatable (refuses __gc), load (text only), coroutine.resume, wrap and close (interruptible), xpcall,
+ * long-running functions of the string, table and utf8 libraries (interruptible), and writes to the standard streams
+ * (counted); removes dofile, loadfile and functions that the sandbox forbids. Called after the libraries are open. */
 int clua_narrow(lua_State *L);
-/* Pushes one of Lua's own file objects on a descriptor, which it then owns; 0 (and nothing pushed) when it cannot. */
+/* Pushes a Lua file object that owns a descriptor; 0 (and nothing pushed) on failure. */
 int clua_pushfile(lua_State *L, int fd, const char *mode);
-/* The same for a pipe to or from a program; closing it waits for the program's end and gives what os.execute does. */
+/* The same for a pipe to or from a program; closing it waits for the program's end and returns the results of
+ * os.execute. */
 int clua_pushprogram(lua_State *L, int fd, const char *mode, int process);
 
 /* ---- C modules (native.c) ---- */
-/* Pushes a function of a shared library, `luaopen_…`; 0, with the reason in `message`, when it can't be had. */
+/* Pushes a function of a shared library, `luaopen_…`; 0, with the reason in `message`, on failure. */
 int clua_pushnative(lua_State *L, const char *path, const char *symbol, char *message, size_t size);
 
 #endif

@@ -6,7 +6,7 @@ import KeyedArchive
 import PropertyList
 import Wording
 
-/// What `cubby inspect`, `convert` and `check` share: files in and out.
+/// File input and output of `cubby inspect`, `convert` and `check`.
 enum ArchiveFiles {
     static let different: Int32 = 1
     private static let sizeLimit = 1 << 33
@@ -22,13 +22,13 @@ enum ArchiveFiles {
         }
     }
 
-    /// Replaces a file as a whole; `-` is standard output.
+    /// Replaces a whole file; `-` is standard output.
     ///
     /// - Parameters:
-    ///   - bytes: the whole contents.
-    ///   - path: the file's, or `-`.
-    ///   - notation: how control characters in text are written on a terminal; nil for the binary form, which a terminal
-    ///     is not given.
+    ///   - bytes: the contents.
+    ///   - path: the file's path, or `-`.
+    ///   - notation: the escapes for control characters on a terminal; nil for the binary form, which is not written to
+    ///     a terminal.
     /// - Throws: the exit status, after a message on standard error.
     static func write(_ bytes: [UInt8], to path: String, as notation: VisibleText.Notation? = nil) throws {
         var bytes = bytes
@@ -46,7 +46,7 @@ enum ArchiveFiles {
         }
     }
 
-    /// Opens a property list or an archive, or JSON where that is allowed.
+    /// Opens a property list or an archive, or JSON where allowed.
     static func propertyList(
         _ path: String, acceptingJSON: Bool = false
     ) throws -> (reader: BinaryPropertyListReader, format: PropertyListFormat?) {
@@ -62,7 +62,7 @@ enum ArchiveFiles {
         }
     }
 
-    /// Whether bytes begin as JSON does.
+    /// Whether the bytes begin like JSON.
     private static func looksLikeJSON(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         guard let first = rest.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return false }

@@ -21,7 +21,7 @@ struct CheckCommand: ParsableCommand {
     @Argument(help: "The file, - for standard input, or a container.")
     var path: String?
 
-    /// `--repair CONTAINER` says the same as `CONTAINER --repair`.
+    /// `--repair CONTAINER` means `CONTAINER --repair`.
     mutating func validate() throws {
         if path == nil, let repair, isFolder(repair) { (path, self.repair) = (repair, "") }
         guard let path else { throw ValidationError("Say which file or container to check.") }

@@ -6,14 +6,14 @@ import Images
 import Items
 import Logging
 
-/// Checks a container: its items, their journal and index, the pictures, and what lies about.
+/// Checks a container: its items, their journal and index, the pictures, and leftovers.
 struct ContainerCheck {
     private let container: Container
     private let repair: String?
 
     /// - Parameters:
     ///   - path: the container's folder.
-    ///   - repair: nil to ask, at a terminal, whether to repair.
+    ///   - repair: nil to ask about a repair at a terminal.
     init(_ path: String, repair: String?) {
         container = Container(path: path)
         self.repair = repair

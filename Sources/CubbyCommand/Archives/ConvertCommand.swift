@@ -6,7 +6,7 @@ import Wording
 
 /// `cubby convert IN OUT`
 struct ConvertCommand: ParsableCommand {
-    /// The forms that a property list is written in.
+    /// The formats of property lists.
     enum Form: String, ExpressibleByArgument, CaseIterable {
         case binary, xml, json
     }
@@ -58,7 +58,7 @@ struct ConvertCommand: ParsableCommand {
         try ArchiveFiles.write(bytes, to: output, as: notation)
     }
 
-    /// The form that the extension tells; nil for an extension that is no property list's.
+    /// The format of the extension; nil for other extensions.
     private var extensionForm: Form? {
         switch fileExtension {
         case "json": .json
@@ -68,7 +68,7 @@ struct ConvertCommand: ParsableCommand {
         }
     }
 
-    /// What follows the last point of the file's name, in small letters; empty when there is none.
+    /// The file's extension in lower case; empty without one.
     private var fileExtension: String {
         let name = output.split(separator: "/").last ?? ""
         guard let point = name.lastIndex(of: "."), point != name.startIndex else { return "" }

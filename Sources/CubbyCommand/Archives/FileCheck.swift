@@ -2,7 +2,7 @@ import ArgumentParser
 import KeyedArchive
 import PropertyList
 
-/// Checks one file, and says what it found.
+/// Checks one file and reports the findings.
 struct FileCheck {
     private let path: String
     private let repair: String?

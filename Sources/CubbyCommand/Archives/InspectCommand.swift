@@ -72,7 +72,7 @@ struct InspectCommand: ParsableCommand {
         output.flush()
     }
 
-    /// A reader that has gone away ends the drawing.
+    /// Drawing ends when the output's reader is gone.
     private func emit(_ line: TreeDrawing.Line, _ output: TextOutput) throws {
         output.line(line)
         if output.isClosed { throw ExitCode.success }
@@ -80,7 +80,7 @@ struct InspectCommand: ParsableCommand {
 
     private func leafText(_ output: TextOutput) -> LeafText {
         if full { return LeafText(limit: nil) }
-        // Beside the lines that lead to it, a value has most of the terminal's width.
+        // A value has the terminal's width minus the lines before it.
         return LeafText(limit: output.columns.map { max($0 - 30, 40) } ?? 120)
     }
 

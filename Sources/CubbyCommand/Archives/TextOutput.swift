@@ -3,12 +3,12 @@ import KeyedArchive
 import LineEditor
 import Wording
 
-/// Standard output, written in blocks, in colours where they are wanted.
+/// Buffered standard output, with optional colours.
 final class TextOutput {
     private let palette: Palette
     private var buffer: [UInt8] = []
     private(set) var isClosed = false
-    /// The columns of the terminal; nil when it is none.
+    /// The columns of the terminal; nil without a terminal.
     let columns: Int?
 
     init(noColor: Bool) {
@@ -19,7 +19,7 @@ final class TextOutput {
         var size = winsize()
         let isKnown = isTerminal && ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 20
         columns = isTerminal ? (isKnown ? Int(size.ws_col) : 80) : nil
-        // A reader that has seen enough, such as head, is no failure of ours.
+        // A closed pipe, as by head, is not an error.
         signal(SIGPIPE, SIG_IGN)
     }
 
@@ -30,10 +30,10 @@ final class TextOutput {
         append("\n")
     }
 
-    /// A piece of JSON: on a terminal, what it would obey is escaped as JSON writes it.
+    /// A piece of JSON; on a terminal, control characters are escaped in JSON notation.
     func append(json bytes: [UInt8]) {
         if columns == nil { return append(bytes) }
-        // A piece ends where a value does, never within a character.
+        // A piece ends with a value, never within a character.
         append(VisibleText.escaped(String(decoding: bytes, as: UTF8.self), as: .json))
     }
 

@@ -24,21 +24,23 @@ package struct TreeJSON {
 
     /// Writes the whole tree in pieces, in bounded memory.
     package mutating func write(_ emit: ([UInt8]) throws -> Void) throws {
-        guard tree.archive != nil, let first = tree.roots.first, first.label != nil else {
-            for root in tree.roots { try write(root.node, emit) }
+        let roots = tree.roots
+        guard tree.archive != nil else {
+            for root in roots { try write(root.node, emit) }
             return
         }
         text.append("{")
         // `$objects` is reserved, and the first of equal keys counts.
         var met: Set<String> = ["$objects"]
-        for (index, root) in tree.roots.enumerated() {
+        for (index, root) in roots.enumerated() {
             text.next(1, isFirst: index == 0)
             let key = root.label.map(Self.key) ?? ""
             text.key(met.insert(key).inserted ? key : "$entry\(index)")
             try value(root.node, 1, emit)
         }
         try writeDeferred(emit)
-        text.append("\n}\n")
+        text.end("}", 0, isEmpty: roots.isEmpty)
+        text.append("\n")
         try emit(text.take())
     }
 

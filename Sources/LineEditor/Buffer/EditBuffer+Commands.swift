@@ -1,8 +1,8 @@
 /// The editing commands.
 extension EditBuffer {
-    /// Does a command. False if it changed nothing: no text to delete, no place to go.
+    /// Performs a command. False if it changed nothing: no text to delete, no place to move to.
     @discardableResult
-    public mutating func perform(_ command: EditCommand) -> Bool {
+    package mutating func perform(_ command: EditCommand) -> Bool {
         switch command {
         case .moveLeft: return move(to: cursor - 1)
         case .moveRight: return move(to: cursor + 1)
@@ -34,8 +34,8 @@ extension EditBuffer {
         }
     }
 
-    /// Inserts a text of any length as one step of undo.
-    public mutating func paste(_ text: String) {
+    /// Inserts a text of any length as one undo step.
+    package mutating func paste(_ text: String) {
         closeUndoGroup()
         insert(text)
         closeUndoGroup()

@@ -1,27 +1,29 @@
-/// Lines, words and columns, and moving by them.
+/// Lines, words and columns, and motions.
 extension EditBuffer {
-    /// The position where the line of a position begins. Complexity: linear in the line.
-    public func lineStart(of position: Int) -> Int {
+    /// The start of a position's line. Complexity: linear in the line.
+    package func lineStart(of position: Int) -> Int {
         var index = clamp(position)
         while index > 0, characters[index - 1] != "\n" { index -= 1 }
         return index
     }
 
-    /// The position of the line break that ends the line of a position, or of the text's end.
-    public func lineEnd(of position: Int) -> Int {
+    /// The position of the line break at the end of a position's line, or the end of the text.
+    package func lineEnd(of position: Int) -> Int {
         var index = clamp(position)
         while index < characters.count, characters[index] != "\n" { index += 1 }
         return index
     }
 
     /// Whether the cursor is on the last line.
-    public var isOnLastLine: Bool { lineEnd(of: cursor) == characters.count }
+    package var isOnLastLine: Bool { lineEnd(of: cursor) == characters.count }
 
     /// The text of the line that a position is in, without its line break.
-    public func line(at position: Int) -> String { String(characters[lineStart(of: position)..<lineEnd(of: position)]) }
+    package func line(at position: Int) -> String {
+        String(characters[lineStart(of: position)..<lineEnd(of: position)])
+    }
 
     /// The end of the word after a position. A word is letters, digits and underscores.
-    public func wordEnd(after position: Int) -> Int {
+    package func wordEnd(after position: Int) -> Int {
         var index = clamp(position)
         while index < characters.count, !Self.isWord(characters[index]) { index += 1 }
         while index < characters.count, Self.isWord(characters[index]) { index += 1 }
@@ -29,15 +31,15 @@ extension EditBuffer {
     }
 
     /// The beginning of the word before a position.
-    public func wordStart(before position: Int) -> Int {
+    package func wordStart(before position: Int) -> Int {
         var index = clamp(position)
         while index > 0, !Self.isWord(characters[index - 1]) { index -= 1 }
         while index > 0, Self.isWord(characters[index - 1]) { index -= 1 }
         return index
     }
 
-    /// The beginning of what stands before a position up to white space.
-    public func blankStart(before position: Int) -> Int {
+    /// The start of the run without white space before a position.
+    package func blankStart(before position: Int) -> Int {
         var index = clamp(position)
         while index > 0, characters[index - 1].isWhitespace { index -= 1 }
         while index > 0, !characters[index - 1].isWhitespace { index -= 1 }
@@ -56,17 +58,17 @@ extension EditBuffer {
 
     // MARK: Vertical motion
 
-    /// Moves one line up, to the column it set out from. False on the first line.
+    /// Moves up one line, towards the goal column. False on the first line.
     @discardableResult
-    public mutating func moveUp() -> Bool {
+    package mutating func moveUp() -> Bool {
         let start = lineStart(of: cursor)
         guard start > 0 else { return false }
         return moveVertically(toLineStartingAt: lineStart(of: start - 1), from: start)
     }
 
-    /// Moves one line down, to the column it set out from. False on the last line.
+    /// Moves down one line, towards the goal column. False on the last line.
     @discardableResult
-    public mutating func moveDown() -> Bool {
+    package mutating func moveDown() -> Bool {
         let end = lineEnd(of: cursor)
         guard end < characters.count else { return false }
         return moveVertically(toLineStartingAt: end + 1, from: lineStart(of: cursor))
@@ -95,8 +97,8 @@ extension EditBuffer {
 
     // MARK: Indentation
 
-    /// The white space that a line begins with, in columns.
-    public func indentation(ofLineAt position: Int) -> Int {
+    /// A line's leading white space, in columns.
+    package func indentation(ofLineAt position: Int) -> Int {
         var index = lineStart(of: position)
         var column = 0
         while index < characters.count, characters[index] == " " || characters[index] == "\t" {
@@ -106,13 +108,13 @@ extension EditBuffer {
         return column
     }
 
-    /// Whether only white space stands before the cursor on its line.
-    public var isInIndentation: Bool {
+    /// Whether only white space precedes the cursor on its line.
+    package var isInIndentation: Bool {
         characters[lineStart(of: cursor)..<cursor].allSatisfy { $0 == " " || $0 == "\t" }
     }
 
-    /// Makes the line of a position begin with as many spaces; the cursor stays with its text.
-    public mutating func setIndentation(ofLineAt position: Int, to columns: Int) {
+    /// Sets a line's leading white space to some spaces; the cursor stays with its text.
+    package mutating func setIndentation(ofLineAt position: Int, to columns: Int) {
         let start = lineStart(of: position)
         var end = start
         while end < characters.count, characters[end] == " " || characters[end] == "\t" { end += 1 }

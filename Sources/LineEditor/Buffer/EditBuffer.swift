@@ -1,56 +1,56 @@
 /// The text being edited, a block of lines, with a cursor, a kill ring and undo.
 ///
-/// Positions are indices of ``characters``, whole characters as a person sees them: an accent typed after its letter
-/// becomes one character with it. Line breaks are `\n`; other kinds are turned into it on the way in.
-/// All changes go through ``replace(_:with:)``, which keeps the characters whole and remembers how to undo.
-public struct EditBuffer: Sendable {
-    /// The text, one element a character that is displayed.
-    public private(set) var characters: [Character] = []
-    /// Where text goes in: before the character of this index.
-    public private(set) var cursor = 0
-    /// Grows by one with every change of the text, so that what was computed from it can be kept.
-    public private(set) var revision = 0
+/// Positions are indices of ``characters``, which are grapheme clusters: an accent typed after its letter combines with
+/// it. Line breaks are `\n`; other kinds are converted on input. All changes go through ``replace(_:with:)``, which
+/// keeps clusters whole and records undo.
+package struct EditBuffer: Sendable {
+    /// The text as grapheme clusters.
+    package private(set) var characters: [Character] = []
+    /// The insertion point: before the character of this index.
+    package private(set) var cursor = 0
+    /// Increases with every change of the text, to validate derived values.
+    package private(set) var revision = 0
 
-    /// What was killed, to be yanked.
-    public var killRing = KillRing()
+    /// Killed texts, for yanking.
+    package var killRing = KillRing()
     var history = UndoStack()
-    /// The column that vertical motion tries to keep, while it goes on.
+    /// The column that consecutive vertical motions keep.
     var goalColumn: Int?
-    /// The text that the last command yanked, so that the next can put another in its place.
+    /// The range of the last yank, which the next command may replace.
     var yanked: Range<Int>?
-    /// Whether the last command killed, so that the next kill joins it.
+    /// Whether the last command was a kill, which the next kill extends.
     var isKilling = false
 
     /// An empty buffer.
-    public init() {}
+    package init() {}
 
-    /// A buffer with a text, and the cursor at its end.
-    public init(_ text: String) {
+    /// A buffer with a text and the cursor at its end.
+    package init(_ text: String) {
         characters = Array(Self.normalized(text))
         cursor = characters.count
     }
 
     /// The whole text. Complexity: linear.
-    public var text: String { String(characters) }
+    package var text: String { String(characters) }
 
     /// The text before the cursor. Complexity: linear.
-    public var textBeforeCursor: String { String(characters[..<cursor]) }
+    package var textBeforeCursor: String { String(characters[..<cursor]) }
 
-    public var isEmpty: Bool { characters.isEmpty }
-    public var isAtEnd: Bool { cursor == characters.count }
+    package var isEmpty: Bool { characters.isEmpty }
+    package var isAtEnd: Bool { cursor == characters.count }
 
     /// The cursor as a count of UTF-8 bytes from the beginning. Complexity: linear.
-    public var utf8Cursor: Int { utf8Offset(of: cursor) }
+    package var utf8Cursor: Int { utf8Offset(of: cursor) }
 
     /// The UTF-8 offset of a position.
-    public func utf8Offset(of position: Int) -> Int {
+    package func utf8Offset(of position: Int) -> Int {
         var total = 0
         for character in characters[..<clamp(position)] { total += character.utf8.count }
         return total
     }
 
     /// The position of a UTF-8 offset; one inside a character counts as its beginning.
-    public func position(ofUTF8 offset: Int) -> Int {
+    package func position(ofUTF8 offset: Int) -> Int {
         var total = 0
         for (index, character) in characters.enumerated() {
             total += character.utf8.count
@@ -61,17 +61,17 @@ public struct EditBuffer: Sendable {
 
     // MARK: Changing
 
-    /// Puts a text in the place of a range and the cursor behind it. Out of range is brought into range.
-    /// - Returns: the range that the new text has, wider than the text if it joined its neighbours.
+    /// Replaces a range and moves the cursor behind the new text. Out-of-range bounds are clamped.
+    /// - Returns: the range of the new text, wider than the text if it combined with its neighbours.
     @discardableResult
-    public mutating func replace(_ range: Range<Int>, with text: String) -> Range<Int> {
+    package mutating func replace(_ range: Range<Int>, with text: String) -> Range<Int> {
         let lower = clamp(range.lowerBound)
         let upper = max(lower, clamp(range.upperBound))
         if lower == upper, text.isEmpty { return lower..<lower }
         let before = cursor
         let edit = joined(lower..<upper, Self.normalized(text))
         apply(edit)
-        // Behind the new text, also if what follows has joined it.
+        // Behind the new text, even if the following text has combined with it.
         cursor = edit.position + edit.inserted.count - edit.tail
         history.record(edit, cursorBefore: before, cursorAfter: cursor)
         settle()
@@ -80,18 +80,18 @@ public struct EditBuffer: Sendable {
 
     /// Inserts at the cursor.
     @discardableResult
-    public mutating func insert(_ text: String) -> Range<Int> { replace(cursor..<cursor, with: text) }
+    package mutating func insert(_ text: String) -> Range<Int> { replace(cursor..<cursor, with: text) }
 
-    /// Sets all of the text, as one step of undo, and the cursor at its end.
-    public mutating func setText(_ text: String) {
+    /// Sets the whole text as one undo step, with the cursor at its end.
+    package mutating func setText(_ text: String) {
         history.closeGroup()
         replace(0..<characters.count, with: text)
         history.closeGroup()
         cursor = characters.count
     }
 
-    /// Empties the buffer and forgets what could be undone. The kill ring stays.
-    public mutating func reset(to text: String = "") {
+    /// Resets the text and the undo history. The kill ring stays.
+    package mutating func reset(to text: String = "") {
         characters = Array(Self.normalized(text))
         cursor = characters.count
         history = UndoStack()
@@ -99,16 +99,16 @@ public struct EditBuffer: Sendable {
         settle()
     }
 
-    /// Moves the cursor to a position, brought into range.
-    public mutating func moveCursor(to position: Int) {
+    /// Moves the cursor to a position, clamped.
+    package mutating func moveCursor(to position: Int) {
         cursor = clamp(position)
         settle()
         history.closeGroup()
     }
 
-    /// Takes back the last group of changes. False if there is none.
+    /// Undoes the last group of changes. False if there is none.
     @discardableResult
-    public mutating func undo() -> Bool {
+    package mutating func undo() -> Bool {
         guard let group = history.takeUndo() else { return false }
         for edit in group.edits.reversed() { apply(edit.inverted) }
         cursor = clamp(group.cursorBefore)
@@ -116,9 +116,9 @@ public struct EditBuffer: Sendable {
         return true
     }
 
-    /// Does again what ``undo()`` took back. False if nothing was, or something else was changed since.
+    /// Redoes the last ``undo()``. False if there is none, or the text was changed since.
     @discardableResult
-    public mutating func redo() -> Bool {
+    package mutating func redo() -> Bool {
         guard let group = history.takeRedo() else { return false }
         for edit in group.edits { apply(edit) }
         cursor = clamp(group.cursorAfter)
@@ -126,17 +126,17 @@ public struct EditBuffer: Sendable {
         return true
     }
 
-    /// Makes all changes since the last one of a group that grew a step of undo of its own.
-    public mutating func closeUndoGroup() { history.closeGroup() }
+    /// Closes the undo group, so that further changes form a new undo step.
+    package mutating func closeUndoGroup() { history.closeGroup() }
 
     // MARK: Inside
 
-    /// Moves the cursor without ending what vertical motion keeps.
+    /// Moves the cursor and keeps the goal column.
     mutating func place(_ position: Int) { cursor = clamp(position) }
 
     func clamp(_ position: Int) -> Int { max(0, min(position, characters.count)) }
 
-    /// Ends what lasts only while one kind of command goes on.
+    /// Ends the state of consecutive commands of one kind.
     private mutating func settle() {
         goalColumn = nil
         yanked = nil
@@ -149,8 +149,7 @@ public struct EditBuffer: Sendable {
         revision += 1
     }
 
-    /// The change with as many neighbours as the new text joins: what's typed may combine with what is before it, and
-    /// what is behind with it.
+    /// Widens the change by the neighbours that the new text combines with: the preceding text, and the following.
     private func joined(_ range: Range<Int>, _ text: String) -> UndoStack.Edit {
         var lower = range.lowerBound
         var upper = range.upperBound
@@ -167,7 +166,7 @@ public struct EditBuffer: Sendable {
             content.append(next)
             let wider = Array(content)
             upper += 1
-            // The border held: the rest stays as it is.
+            // No further character combines: the rest is unchanged.
             if wider.count == new.count + 1, wider.last?.utf8.count == next.utf8.count {
                 new = wider
                 tail = 1
@@ -180,13 +179,13 @@ public struct EditBuffer: Sendable {
             position: lower, removed: Array(characters[lower..<upper]), inserted: new, tail: tail)
     }
 
-    /// Printable ASCII and the line break never join a neighbour that is plain too.
+    /// Printable ASCII and line breaks do not combine with plain neighbours.
     private static func isPlain(_ character: Character?) -> Bool {
         guard let character else { return true }
         return character.utf8.count == 1
     }
 
-    /// Line breaks of all kinds as `\n`.
+    /// Converts line breaks of all kinds to `\n`.
     static func normalized(_ text: String) -> String {
         guard text.utf8.contains(0x0D) else { return text }
         var bytes: [UInt8] = []
@@ -205,6 +204,6 @@ public struct EditBuffer: Sendable {
 }
 
 extension Array {
-    /// The element, or nil if there is none of this index.
+    /// The element; nil for an index out of range.
     subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

@@ -1,4 +1,4 @@
-/// What the buffer can do on its own, by the names that Emacs and readline gave it.
+/// The buffer's commands, by their names in Emacs and readline.
 public enum EditCommand: String, Hashable, Sendable, CaseIterable {
     case moveLeft, moveRight, moveWordLeft, moveWordRight
     case moveToLineStart, moveToLineEnd, moveToStart, moveToEnd

@@ -1,18 +1,18 @@
-/// The last texts that were killed, newest first.
-public struct KillRing: Sendable {
+/// The last killed texts, newest first.
+package struct KillRing: Sendable {
     private static let capacity = 60
     private var texts: [String] = []
     private var current = 0
 
-    /// Which end of the last kill a text belongs to.
+    /// The end of the last kill that a text is added to.
     enum Direction {
         case forward, backward
     }
 
-    public init() {}
+    package init() {}
 
-    /// What the next yank inserts; nil if nothing was killed.
-    public var top: String? { current < texts.count ? texts[current] : nil }
+    /// The text of the next yank; nil without kills.
+    package var top: String? { current < texts.count ? texts[current] : nil }
 
     mutating func add(_ text: String, joining direction: Direction?) {
         guard !text.isEmpty else { return }
@@ -26,7 +26,7 @@ public struct KillRing: Sendable {
         }
     }
 
-    /// The next older text, after the oldest the newest again.
+    /// The next older text; after the oldest, the newest.
     mutating func rotate() -> String? {
         guard !texts.isEmpty else { return nil }
         current = (current + 1) % texts.count

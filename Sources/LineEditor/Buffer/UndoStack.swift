@@ -1,11 +1,11 @@
-/// The changes of a text in groups, each of which is undone at once.
+/// The changes of a text, grouped into undo steps.
 struct UndoStack: Sendable {
     /// One replacement.
     struct Edit: Sendable, Equatable {
         var position: Int
         var removed: [Character]
         var inserted: [Character]
-        /// How many of the inserted characters stood behind the change and were only carried along.
+        /// The number of inserted characters that were already behind the change.
         var tail = 0
 
         var inverted: Edit { Edit(position: position, removed: inserted, inserted: removed) }
@@ -23,7 +23,7 @@ struct UndoStack: Sendable {
     private var undone: [Group] = []
     private var isOpen = false
 
-    /// Remembers a change. Single characters typed one behind the other make one group for each word.
+    /// Records a change. Consecutive single characters form one group for each word.
     mutating func record(_ edit: Edit, cursorBefore: Int, cursorAfter: Int) {
         undone.removeAll()
         if isOpen, let last = done.last, last.cursorAfter == cursorBefore, Self.continues(last, with: edit) {

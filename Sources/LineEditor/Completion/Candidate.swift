@@ -1,22 +1,22 @@
-/// One way to complete what was typed.
+/// A completion candidate.
 public struct Candidate: Hashable, Sendable {
-    /// What a candidate stands for, shown beside it.
+    /// The kind of a candidate, shown beside it.
     public enum Kind: String, Hashable, Sendable {
         case none = ""
         case keyword, variable, constant, function, method, field, module, type = "class", event, key, string, file
         case folder, command
     }
 
-    /// What is put in the place of the replaced range.
+    /// The text that replaces the range.
     public var text: String
-    /// What the menu shows, if it isn't the text.
+    /// The menu's text, if different.
     public var label: String
     public var kind: Kind
-    /// A few words beside it: a signature, a type.
+    /// A short detail beside it: a signature, a type.
     public var detail: String
-    /// What follows when the candidate is taken for good and not just looked at: a parenthesis, a closing quote.
+    /// The text that follows an accepted candidate: a parenthesis, a closing quote.
     public var suffix: String
-    /// A sentence about it, shown below the menu while it is selected.
+    /// A sentence of documentation, shown below the menu while selected.
     public var documentation: String
 
     public init(

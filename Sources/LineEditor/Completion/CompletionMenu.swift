@@ -1,7 +1,7 @@
-/// The list of candidates below the text, and which one is tried.
+/// The list of candidates below the text, with its selection.
 struct CompletionMenu: Sendable {
     let candidates: [Candidate]
-    /// The candidate that stands in the text; nil while the list is only shown.
+    /// The selected candidate, which is inserted in the text; nil without a selection.
     private(set) var selection: Int?
     /// The first candidate that is visible.
     private var first = 0
@@ -10,7 +10,7 @@ struct CompletionMenu: Sendable {
 
     var selected: Candidate? { selection.map { candidates[$0] } }
 
-    /// Goes on by a number of candidates, around the ends.
+    /// Moves the selection by a number of candidates, cyclically.
     mutating func advance(by step: Int) {
         guard !candidates.isEmpty else { return }
         guard let current = selection else {
@@ -21,9 +21,9 @@ struct CompletionMenu: Sendable {
         selection = next < 0 ? next + candidates.count : next
     }
 
-    /// The lines to show, at most so many, each to be cut by whoever draws it.
+    /// The lines to show, limited in number; the renderer truncates each.
     ///
-    /// Where a candidate has a documentation the last line is for it, empty as long as none is selected.
+    /// With documented candidates, the last line is the documentation, empty without a selection.
     mutating func lines(height: Int, columns: Int) -> [StyledText] {
         let isDocumented = height > 2 && candidates.contains { !$0.documentation.isEmpty }
         let height = max(1, isDocumented ? height - 1 : height)
@@ -53,7 +53,7 @@ struct CompletionMenu: Sendable {
         let candidate = candidates[index]
         let isSelected = index == selection
         var line = StyledText()
-        // The mark shows the selection where no colours can.
+        // The mark shows the selection on a terminal without colours.
         line.append(isSelected ? "▸ " : "  ", .menuText)
         line.append(Self.padded(candidate.label, to: labelWidth), isSelected ? .menuSelection : .menuText)
         if kindWidth > 0 { line.append("  " + Self.padded(candidate.kind.rawValue, to: kindWidth), .menuKind) }
@@ -61,7 +61,7 @@ struct CompletionMenu: Sendable {
         return line
     }
 
-    /// A text of exactly so many columns, cut with an ellipsis if it has more.
+    /// A text padded to a number of columns, or truncated with an ellipsis.
     private static func padded(_ text: String, to width: Int) -> String {
         let own = DisplayWidth.of(text)
         if own <= width { return text + String(repeating: " ", count: width - own) }

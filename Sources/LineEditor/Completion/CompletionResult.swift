@@ -1,8 +1,8 @@
-/// The candidates for a place in the text.
+/// The candidates for a position.
 public struct CompletionResult: Hashable, Sendable {
-    /// What a candidate replaces, in UTF-8 bytes; it ends at or before the cursor's end of the word.
+    /// The replaced range in UTF-8 bytes; it ends at or before the end of the cursor's word.
     public var replacement: Range<Int>
-    /// The candidates, in the order to show them.
+    /// The candidates in display order.
     public var candidates: [Candidate]
 
     public init(replacement: Range<Int>, candidates: [Candidate]) {
@@ -10,7 +10,7 @@ public struct CompletionResult: Hashable, Sendable {
         self.candidates = candidates
     }
 
-    /// The beginning that all candidates' texts have in common.
+    /// The common prefix of all candidates' texts.
     public var commonPrefix: String {
         guard var prefix = candidates.first?.text else { return "" }
         for candidate in candidates.dropFirst() {

@@ -1,4 +1,4 @@
-/// A scene laid out in rows of cells for a width: what the terminal is to show from the prompt's row on.
+/// A scene laid out in rows of cells for a width, from the prompt's row on.
 struct Frame: Sendable {
     /// One column of the screen. The second column of a wide character is a cell of width 0 without text.
     struct Cell: Equatable, Sendable {
@@ -9,17 +9,17 @@ struct Frame: Sendable {
         static let placeholder = Cell(character: " ", style: .plain, width: 0)
     }
 
-    /// One row of the screen, as far as it has text.
+    /// One row of the screen, up to the end of its text.
     struct Row: Equatable, Sendable {
         var cells: [Cell] = []
-        /// Whether the text goes on in the next row because this one is full.
+        /// Whether the text continues in the next row because this one is full.
         var wraps = false
     }
 
     var rows: [Row] = [Row()]
     var cursorRow = 0
     var cursorColumn = 0
-    /// How many rows at the end are below the text.
+    /// The number of rows below the text.
     var rowsBelow = 0
     let columns: Int
 
@@ -34,7 +34,7 @@ struct Frame: Sendable {
                 addDisplayed(character, .suggestion, textColumn: &column)
             }
         }
-        // A cursor behind a full row stands at the beginning of the next.
+        // Behind a full row, the cursor is at the start of the next one.
         if cursorColumn == self.columns {
             cursorRow += 1
             cursorColumn = 0
@@ -57,7 +57,7 @@ struct Frame: Sendable {
                 let style = Style(rawValue: styles[offset]) ?? .plain
                 let before = (row: rows.count, column: rows[rows.count - 1].cells.count)
                 addDisplayed(character, style, textColumn: &textColumn)
-                // A character that didn't fit took the cursor with it to the next row.
+                // A character that did not fit moved the cursor with it to the next row.
                 if index == scene.cursor, rows.count > before.row, before.column < columns {
                     markCursorBefore(character)
                 }
@@ -98,7 +98,7 @@ struct Frame: Sendable {
             var column = 0
             for piece in line.pieces {
                 for character in piece.text {
-                    // Rows below aren't wrapped; the last column stays free.
+                    // Rows below the text are not wrapped; the last column stays free.
                     guard column + DisplayForm.width(of: character, atColumn: column) < columns else { break }
                     addDisplayed(character, piece.style, textColumn: &column)
                 }
@@ -121,7 +121,7 @@ struct Frame: Sendable {
 
     private mutating func addCell(_ character: Character, _ style: Style, width: Int) {
         let column = rows[rows.count - 1].cells.count
-        // A cluster that some terminal may show wider must not reach the margin there.
+        // A cluster that some terminals show wider must not reach the margin there.
         let needed = width == 1 && character.utf8.count == 1 ? 1 : DisplayWidth.upperBound(character)
         if column + max(width, min(needed, columns)) > columns { breakRow(wraps: column == columns) }
         let last = rows.count - 1
@@ -148,7 +148,7 @@ struct Frame: Sendable {
 
     // MARK: Fitting
 
-    /// Keeps as many rows as fit, around the cursor, beginning near the row that was the first before.
+    /// Keeps the rows that fit around the cursor, near the previous first row.
     /// - Returns: the index of the first row kept.
     @discardableResult
     mutating func fit(height: Int, scrolledTo earlier: Int) -> Int {
@@ -167,8 +167,8 @@ struct Frame: Sendable {
         return first
     }
 
-    /// Wraps the rows anew for another width, as the terminal itself does when its width changes. The rows get to be as
-    /// many as they are then, and the cursor in the right one; what they hold is of no more use.
+    /// Wraps the rows for another width, as the terminal does when its width changes. Only the number of rows and the
+    /// cursor's row are valid afterwards.
     mutating func reflow(to newColumns: Int) {
         let width = max(2, newColumns)
         var total = 0
@@ -187,7 +187,7 @@ struct Frame: Sendable {
                 }
                 column += Int(cell.width)
             }
-            // The row behind a full one, to which the cursor moved on, stays a row if the one before is full again.
+            // The empty row behind a full one stays if the row before is full again.
             if hasCursor { newCursorRow = total + (row.cells.isEmpty && column >= width ? 1 : 0) }
             if !row.wraps {
                 total += 1

@@ -1,11 +1,11 @@
-/// How styles look: the numbers of SGR (`ESC [ … m`) for each style.
+/// The SGR parameters (`ESC [ … m`) of each style.
 public struct Palette: Sendable, Equatable {
     private var codes: [String]
 
-    /// No colours and no attributes at all.
+    /// No colours and no attributes.
     public static let none = Palette([:])
 
-    /// The sixteen colours of the terminal's own theme, which are readable on dark and light.
+    /// The sixteen colours of the terminal's theme, readable on dark and light backgrounds.
     public static let standard = Palette([
         .keyword: "35", .constant: "36", .number: "36", .string: "32", .escape: "92", .comment: "3;90",
         .function: "34", .field: "", .variable: "", .type: "33", .operator: "", .punctuation: "",
@@ -15,13 +15,13 @@ public struct Palette: Sendable, Equatable {
         .heading: "1", .emphasis: "1", .warning: "33", .success: "32", .dimmed: "90",
     ])
 
-    /// What tells apart on a terminal without colours may still be bold, underlined and reversed.
+    /// Bold, underline and reverse for terminals without colours.
     public static let monochrome = Palette([
         .matchingBracket: "1", .unmatchedBracket: "4", .searchMatch: "7", .menuSelection: "7", .prompt: "1",
         .suggestion: "2", .heading: "1", .emphasis: "1", .error: "1", .warning: "1",
     ])
 
-    /// A palette of SGR parameters by style (`"1;31"`); a style that isn't named looks plain.
+    /// A palette of SGR parameters by style (`"1;31"`); missing styles are plain.
     public init(_ codes: [Style: String]) {
         self.codes = Style.allCases.map { codes[$0] ?? "" }
     }

@@ -7,16 +7,16 @@
 /// Bytes that come back are to be written to the terminal in order, with nothing in between but what
 /// ``erase()`` and ``leave(_:)`` made room for.
 public struct Renderer: Sendable {
-    /// The size of the terminal.
+    /// The terminal's size.
     public private(set) var columns: Int
     public private(set) var rows: Int
-    /// How styles look. A change shows with the next full drawing.
+    /// The palette. A change applies to the next full drawing.
     public var palette: Palette
-    /// Whether the terminal wraps long lines anew when its width changes. All do but xterm and the Linux console.
+    /// Whether the terminal rewraps long lines when its width changes. All do but xterm and the Linux console.
     public var reflows = true
 
     private var last: Frame?
-    /// The first row of the scene that is shown.
+    /// The first visible row of the scene.
     var scroll = 0
     private var output = TerminalOutput()
 
@@ -26,16 +26,16 @@ public struct Renderer: Sendable {
         self.palette = palette
     }
 
-    /// The bytes that bring the terminal from the last scene to this one. Nothing if it shows that already.
-    public mutating func render(_ scene: Scene) -> [UInt8] {
+    /// The bytes that change the terminal from the last scene to this one; empty if they are equal.
+    package mutating func render(_ scene: Scene) -> [UInt8] {
         var frame = Frame(scene, columns: columns)
         scroll = frame.fit(height: rows, scrolledTo: scroll)
         return draw(frame)
     }
 
-    /// Draws a scene for the last time, all of it even if it's taller than the screen, and leaves the cursor at the
-    /// beginning of the row below.
-    public mutating func leave(_ scene: Scene) -> [UInt8] {
+    /// Draws a scene for the last time, in full even if it is taller than the screen, and moves the cursor to the start
+    /// of the row below.
+    package mutating func leave(_ scene: Scene) -> [UInt8] {
         var frame = Frame(scene, columns: columns)
         let whole = frame.rows
         let isTaller = whole.count > rows
@@ -56,33 +56,33 @@ public struct Renderer: Sendable {
         return bytes + Array("\r\n".utf8)
     }
 
-    /// Takes away what is shown and leaves the cursor where it began. The next scene is drawn anew from there.
-    public mutating func erase() -> [UInt8] {
+    /// Erases the scene and moves the cursor to its start. The next scene is drawn from there.
+    package mutating func erase() -> [UInt8] {
         guard let frame = last else { return [] }
         last = nil
         scroll = 0
-        // Not all of it by ESC [ J from the first row: at the top of the screen tmux would take that for a wish to clear
-        // the screen, and keep what is cleared in its history.
+        // Not all of it by ESC [ J from the first row: at the top of the screen tmux treats that as clearing the
+        // screen, and copies the cleared rows into its history.
         let below = frame.rows.count > 1 ? "\u{1B}[B\u{1B}[J\u{1B}[A" : ""
         return Array("\r".utf8) + TerminalOutput.up(frame.cursorRow) + Array(("\u{1B}[K" + below).utf8)
     }
 
-    /// Forgets what is shown: the next scene is drawn at the cursor.
-    public mutating func forget() {
+    /// Forgets the drawn scene: the next one is drawn at the cursor.
+    package mutating func forget() {
         last = nil
         scroll = 0
     }
 
-    /// Takes a new size and gives the bytes that take away what the terminal made of the last scene.
+    /// Sets a new size and returns the bytes that erase the reflowed last scene.
     ///
-    /// Terminals wrap their lines anew before they tell; where the prompt's row went is computed from that.
-    public mutating func resize(columns: Int, rows: Int) -> [UInt8] {
+    /// Terminals rewrap before they report the size, so the prompt's row is computed from the rewrapped rows.
+    package mutating func resize(columns: Int, rows: Int) -> [UInt8] {
         let newColumns = max(2, columns)
         let newRows = max(1, rows)
         guard newColumns != self.columns || newRows != self.rows else { return [] }
         if var frame = last {
             if newColumns != self.columns, reflows { frame.reflow(to: newColumns) }
-            // What is above the screen's top is out of reach.
+            // Rows above the screen's top are out of reach.
             frame.cursorRow = min(frame.cursorRow, newRows - 1)
             last = frame
         }
@@ -120,9 +120,9 @@ public struct Renderer: Sendable {
         return output.take()
     }
 
-    /// Draws what of a row differs.
-    /// - Returns: whether its last column was written and the text goes on, so that the next row's first character has
-    ///   to be written too: that is how the terminal learns that both rows are one line.
+    /// Draws the changed cells of a row.
+    /// - Returns: whether the last column was written and the text continues: the next row's first character must then
+    ///   be written as well, which makes the terminal join both rows into one line.
     private mutating func drawRow(
         _ row: Frame.Row, _ index: Int, over old: Frame.Row, continuing: Bool, before following: Frame.Row?
     ) -> Bool {
@@ -134,7 +134,7 @@ public struct Renderer: Sendable {
         if new.count == old.cells.count {
             while end > start, new[end - 1] == old.cells[end - 1] { end -= 1 }
         }
-        // A row of the same text that begins to wrap, or ends to, is written to its end.
+        // A row with unchanged text whose wrapping changes is written to its end.
         if row.wraps != old.wraps, row.wraps, !new.isEmpty {
             start = min(start, new.count - 1)
             end = new.count
@@ -159,7 +159,7 @@ public struct Renderer: Sendable {
             output.write("\u{1B}[K")
         }
         guard row.wraps, start < end, end == new.count, let following else { return false }
-        // A cursor whose place is in doubt can't be left to wrap by itself.
+        // A cursor at an uncertain column must be positioned explicitly.
         return !following.cells.isEmpty && following.cells[0].width == 1 && !output.isUncertain
     }
 }

@@ -1,20 +1,20 @@
-/// All that is to be seen: the prompt, the text with its styles, and what stands below it.
-public struct Scene: Sendable {
-    /// What stands before the first line.
-    public var prompt: StyledText
-    /// What stands before every other line.
-    public var continuationPrompt: StyledText
-    /// The text and the index of the character that the cursor is at.
-    public var characters: [Character]
-    public var cursor: Int
-    /// The styles of the text; where two overlap the later one shows.
-    public var spans: [Span]
-    /// Text shown behind the end that isn't there yet; one line.
-    public var suggestion: String
-    /// Lines below the text, each cut to the width.
-    public var below: [StyledText]
+/// The visible content: the prompt, the text with its styles, and the lines below it.
+package struct Scene: Sendable {
+    /// The prompt of the first line.
+    package var prompt: StyledText
+    /// The prompt of all other lines.
+    package var continuationPrompt: StyledText
+    /// The text, and the index of the character at the cursor.
+    package var characters: [Character]
+    package var cursor: Int
+    /// The styles of the text; later spans override earlier ones.
+    package var spans: [Span]
+    /// The suggestion behind the end of the text; one line.
+    package var suggestion: String
+    /// Lines below the text, each truncated to the width.
+    package var below: [StyledText]
 
-    public init(
+    package init(
         prompt: StyledText, continuationPrompt: StyledText = "", buffer: EditBuffer = EditBuffer(),
         spans: [Span] = [], suggestion: String = "", below: [StyledText] = []
     ) {

@@ -1,6 +1,6 @@
-/// A range of a text that has a style.
+/// A styled range of a text.
 public struct Span: Hashable, Sendable {
-    /// The range in UTF-8 bytes from the beginning of the text; what is out of range or inside a character is ignored.
+    /// The range in UTF-8 bytes from the start of the text; ranges out of bounds or inside a character are ignored.
     public var range: Range<Int>
     public var style: Style
 

@@ -1,12 +1,12 @@
-/// What a piece of text is. A ``Palette`` says how it looks.
+/// The role of a piece of text. A ``Palette`` maps it to an appearance.
 public enum Style: UInt8, Hashable, Sendable, CaseIterable {
     case plain
-    // Of a language.
+    // For source code.
     case keyword, constant, number, string, escape, comment, function, field, variable, type, `operator`, punctuation
     case error
-    // Of the editor.
+    // For the editor.
     case prompt, continuationPrompt, suggestion, matchingBracket, unmatchedBracket, searchPrompt, searchMatch
     case menuText, menuSelection, menuKind, menuDetail, notice
-    // Of what a host prints.
+    // For a host's output.
     case heading, emphasis, warning, success, dimmed
 }

@@ -1,4 +1,4 @@
-/// A text of pieces that have a style each: a prompt, a line of a menu.
+/// A text of styled pieces: a prompt, a line of a menu.
 public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
     /// A piece of one style.
     public struct Piece: Hashable, Sendable {

@@ -1,13 +1,13 @@
-/// Bytes on their way to the terminal, and where they leave its cursor.
+/// Output for the terminal, with the resulting cursor position.
 struct TerminalOutput: Sendable {
     private var bytes: [UInt8] = []
     private var row = 0
     private var column = 0
-    /// Rows that are known to be there; one below them is made by a line feed.
+    /// The number of existing rows; a line feed creates one below them.
     private var allocated = 1
     private var columns = 80
     private var style = ""
-    /// Whether terminals may disagree about the column that the cursor is in.
+    /// Whether terminals may disagree about the cursor's column.
     private(set) var isUncertain = false
 
     mutating func begin(row: Int, column: Int, allocated: Int, columns: Int) {
@@ -20,7 +20,7 @@ struct TerminalOutput: Sendable {
         isUncertain = false
     }
 
-    /// The bytes, with the style reset at their end.
+    /// The bytes, ending with a style reset.
     mutating func take() -> [UInt8] {
         setStyle("")
         return bytes
@@ -45,7 +45,7 @@ struct TerminalOutput: Sendable {
         if cell.character.utf8.count > 1, !DisplayWidth.isReliable(cell.character) { isUncertain = true }
     }
 
-    /// The terminal wraps by itself when the next character is written behind a full row.
+    /// The terminal wraps when the next character is written behind a full row.
     mutating func wrapped(toRow row: Int) {
         self.row = row
         column = 0
@@ -53,7 +53,7 @@ struct TerminalOutput: Sendable {
     }
 
     mutating func move(toRow target: Int, column wanted: Int) {
-        // Behind a full row the cursor waits at the margin; a return makes its place sure.
+        // Behind a full row the cursor is pending at the margin; a return makes its position certain.
         if column >= columns || isUncertain {
             write("\r")
             column = 0

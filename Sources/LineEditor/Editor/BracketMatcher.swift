@@ -1,7 +1,7 @@
-/// Finds the bracket that belongs to the one at the cursor.
+/// Finds the counterpart of the bracket at the cursor.
 enum BracketMatcher {
-    /// The spans to mark: both brackets of a pair, or a closing one that has none. Brackets in strings and comments, by
-    /// the styles of the text, don't count. Complexity: linear in the text and the spans.
+    /// The spans to mark: both brackets of a pair, or an unmatched closing one. Brackets in strings and comments, by
+    /// the text's styles, are ignored. Complexity: linear in the text and the spans.
     static func spans(in text: String, cursor: Int, styled spans: [Span]) -> [Span] {
         var text = text
         return text.withUTF8 { bytes in
@@ -35,7 +35,7 @@ enum BracketMatcher {
                 }
                 index += step
             }
-            // An opening bracket without its partner is being typed; a closing one is wrong.
+            // An unmatched opening bracket is being typed; an unmatched closing one is an error.
             return opens ? [] : [Span(place..<place + 1, .unmatchedBracket)]
         }
     }

@@ -1,9 +1,9 @@
-/// Whether a text can be run as it is.
+/// Whether a text is a complete chunk.
 public enum Completeness: Hashable, Sendable {
-    /// It can.
+    /// The text can run.
     case complete
-    /// More must follow; the next line is indented by so many columns.
+    /// More lines must follow; the next line is indented by this many columns.
     case incomplete(indent: Int)
-    /// Nothing that follows can make it right: running it reports the error.
+    /// No continuation can make it valid: running it reports the error.
     case invalid
 }

@@ -1,4 +1,4 @@
-/// What is computed from the text, kept as long as the text stays.
+/// Values derived from the text, cached until the text changes.
 struct DerivedText {
     private var revision = -1
     private var text = ""
@@ -18,7 +18,7 @@ struct DerivedText {
         return new
     }
 
-    /// What may follow the text; nil for a blank one.
+    /// The suggestion for the text; nil for a blank one.
     mutating func suggestion(of buffer: EditBuffer, _ services: EditorServices, _ history: History?) -> String? {
         update(buffer)
         if suggestion.isKnown { return suggestion.text }

@@ -1,16 +1,16 @@
-/// How the editor behaves, apart from what it knows of a language.
+/// The editor's options that do not depend on a language.
 public struct EditorOptions: Sendable {
-    /// Which key does what.
+    /// The key bindings.
     public var keys = KeyMap.emacs
     /// The columns that Tab indents by.
     public var indentWidth = 2
     /// The most lines of the completion menu.
     public var menuHeight = 8
-    /// Whether the history's newest entry that begins like the text is shown behind it.
+    /// Whether the newest history entry with the text as its prefix is suggested behind it.
     public var showsSuggestions = true
-    /// Whether `begin` makes sure that the prompt starts on a line of its own, whatever was printed before it.
+    /// Whether `begin` moves the prompt to a line of its own when the output before it ends without a line break.
     public var marksUnfinishedLine = true
-    /// Prompts that are taken off a paste, besides the editor's own.
+    /// Prompts that are removed from a paste, besides the editor's own.
     public var pastedPrompts = ["> ", "lua> "]
     public var pastedContinuations = [">> ", "… ", "... "]
 

@@ -1,18 +1,19 @@
-/// What the editor asks its host about the language that is typed. Each has a default that knows no language.
+/// The host's services for the edited language. The defaults know no language.
 ///
-/// They are called on the thread that feeds the editor, between a key and its echo: a few milliseconds are theirs.
+/// They are called on the thread that feeds the editor, between a key and its echo, and should take a few milliseconds
+/// at most.
 public struct EditorServices {
-    /// Whether Enter runs the text or begins another line. Also asked for the text before the cursor, to indent.
+    /// Whether Enter runs the text or begins another line. Also called with the text before the cursor, to indent.
     public var completeness: (_ text: String) -> Completeness = { _ in .complete }
     /// The styles of the text.
     public var highlight: (_ text: String) -> [Span] = { _ in [] }
-    /// The candidates at a cursor, a count of UTF-8 bytes; nil or none if there is nothing to complete.
+    /// The candidates at a cursor, an offset in UTF-8 bytes; nil or empty without any.
     public var complete: (_ text: String, _ cursor: Int) -> CompletionResult? = { _, _ in nil }
-    /// The columns that a line should be indented by, given all the text before it; nil to leave it.
+    /// The indentation of a line in columns, given all the text before it; nil to leave it.
     ///
-    /// Asked when a line gets a character that may end a block; indentation is only ever taken away.
+    /// Called after a character that may end a block; indentation is only ever reduced.
     public var indentation: ((_ before: String, _ line: String) -> Int?)?
-    /// What might follow the text, shown faintly behind it. By default the newest entry of the history that begins so.
+    /// The suggestion behind the text. By default the newest history entry with the text as its prefix.
     public var suggest: ((_ text: String) -> String?)?
 
     public init() {}

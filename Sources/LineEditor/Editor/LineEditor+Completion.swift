@@ -1,6 +1,6 @@
-/// Completing what is typed, and the menu of candidates.
+/// Completion and the menu of candidates.
 extension LineEditor {
-    /// Asks for candidates. One goes in; of several what they have in common, and the menu opens.
+    /// Completes at the cursor: inserts a single candidate, or the common prefix of several, and opens the menu.
     func complete() {
         let text = buffer.text
         guard let result = services.complete(text, buffer.utf8Cursor), let first = result.candidates.first else {
@@ -23,7 +23,7 @@ extension LineEditor {
         menu = CompletionMenu(result.candidates)
     }
 
-    /// What a key does while the menu is open. False if the key is to do its own work as well.
+    /// Handles a key while the menu is open. False if the key's own command is to run as well.
     func handleInMenu(_ key: Key) -> Bool {
         guard let current = menu else { return false }
         let page = max(1, options.menuHeight - 1)
@@ -42,7 +42,7 @@ extension LineEditor {
             }
             acceptSelection()
         case (.press(.character, let modifiers), nil) where modifiers.isSubset(of: .shift):
-            // Typed into the list it narrows it; behind a selection it goes on.
+            // Without a selection a typed character narrows the list; with one it follows the accepted text.
             if current.selection != nil { acceptSelection(suffix: false) }
             return false
         case (_, .edit(.deleteBackward)) where current.selection == nil:
@@ -56,7 +56,7 @@ extension LineEditor {
         return true
     }
 
-    /// Asks for the candidates again after the word has changed under an open menu.
+    /// Updates the candidates after the word has changed under an open menu.
     func refineMenu(isWord: Bool) {
         guard menu != nil else { return }
         menu = nil
@@ -71,7 +71,7 @@ extension LineEditor {
 
     private func advance(by step: Int) {
         guard var current = menu else { return }
-        // Each candidate takes the place of the one before it, as one step of undo.
+        // Each candidate replaces the previous one, as one undo step.
         if current.selection != nil { buffer.undo() }
         current.advance(by: step)
         menu = current
@@ -92,7 +92,7 @@ extension LineEditor {
         buffer.closeUndoGroup()
     }
 
-    /// The characters that a result replaces.
+    /// The range of characters that a result replaces.
     private func range(of result: CompletionResult) -> Range<Int> {
         let lower = buffer.position(ofUTF8: result.replacement.lowerBound)
         return lower..<max(lower, buffer.position(ofUTF8: result.replacement.upperBound))

@@ -1,7 +1,7 @@
-/// Recalling and searching earlier entries.
+/// Recall and search of history entries.
 extension LineEditor {
-    /// Goes to an entry. The cursor stands where the same key goes on to the next: at the end of the first line going up,
-    /// at the end of the text going down.
+    /// Recalls an entry. The cursor is placed so that the same key continues: at the end of the first line upwards, at
+    /// the end of the text downwards.
     func recall(older: Bool) {
         var current = walk ?? HistoryWalk(from: buffer.text, prefix: buffer.textBeforeCursor, in: history)
         guard let text = older ? current.older(in: history) : current.newer(in: history) else { return }
@@ -11,7 +11,7 @@ extension LineEditor {
         recalledRevision = buffer.revision
     }
 
-    /// What a key does while a search goes on. False if the search is over and the key is to do its own work.
+    /// Handles a key during a search. False if the search has ended and the key's own command is to run.
     func handleInSearch(_ key: Key) -> Bool {
         guard var current = search else { return false }
         switch (key, options.keys[key]) {

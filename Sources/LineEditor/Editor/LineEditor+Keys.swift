@@ -1,4 +1,4 @@
-/// What keys do.
+/// Handling of keys.
 extension LineEditor {
     func handle(_ key: Key) {
         switch key {
@@ -16,7 +16,7 @@ extension LineEditor {
         }
     }
 
-    /// Puts text in as it is typed.
+    /// Inserts a typed character.
     private func type(_ character: Character) {
         walk = nil
         let isWord = EditBuffer.isWord(character)
@@ -36,7 +36,7 @@ extension LineEditor {
         var cleaned = PastedText.cleaned(
             text, prompts: [prompt.text] + options.pastedPrompts,
             continuations: [continuationPrompt.text] + options.pastedContinuations)
-        // The last line's break would only be an empty line, and the paste waits for Enter anyway.
+        // A trailing line break would add an empty line, and a paste waits for Enter anyway.
         if buffer.isAtEnd, cleaned.contains("\n") {
             while cleaned.hasSuffix("\n") { cleaned.removeLast() }
         }
@@ -104,7 +104,7 @@ extension LineEditor {
         return true
     }
 
-    /// Clears the line and begins it anew; what was typed stays to be read.
+    /// Clears the line and begins a new one; the cleared text stays on the screen.
     private func interrupt() {
         leaveModes()
         if isVisible { leaveDisplay(mark: "^C") }
@@ -131,8 +131,8 @@ extension LineEditor {
         finish(.submitted(text))
     }
 
-    /// Breaks the line at the cursor. The new line is indented as what comes before it asks, unless a paste without
-    /// brackets brings its own indentation.
+    /// Breaks the line at the cursor. The new line gets the indentation of its context, unless an unbracketed paste
+    /// brings its own.
     private func beginNewLine(indent: Int? = nil) {
         buffer.closeUndoGroup()
         defer { buffer.closeUndoGroup() }
@@ -148,7 +148,7 @@ extension LineEditor {
             case .complete, .invalid: columns = 0
             }
         }
-        // What was indented and stayed empty keeps no blanks.
+        // An empty line keeps no indentation.
         let start = buffer.lineStart(of: buffer.cursor)
         let isBlank = start < buffer.cursor && buffer.isInIndentation
         let text = "\n" + String(repeating: " ", count: max(0, min(columns, 200)))
@@ -157,20 +157,20 @@ extension LineEditor {
 
     // MARK: Indentation
 
-    /// Takes indentation away from a line whose first word ends a block.
+    /// Reduces the indentation of a line whose first word ends a block.
     private func dedent() {
         guard let indentation = services.indentation, !hasMoreKeys else { return }
         let start = buffer.lineStart(of: buffer.cursor)
         guard start > 0, buffer.cursor == buffer.lineEnd(of: buffer.cursor), !buffer.isInIndentation else { return }
         let line = buffer.line(at: buffer.cursor)
         let word = line.drop(while: \.isWhitespace)
-        // Only words that end a block matter, and they're short; the rest of a line is typed without being asked about.
+        // Only short words end a block; for other input the service is not called.
         guard word.count <= 8, word.allSatisfy({ EditBuffer.isWord($0) }) || word.count == 1 else { return }
         guard let wanted = indentation(String(buffer.characters[..<start]), line) else { return }
         if wanted < buffer.indentation(ofLineAt: start) { buffer.setIndentation(ofLineAt: start, to: wanted) }
     }
 
-    /// Backspace in the indentation goes back to the stop before.
+    /// In the leading white space, backspace deletes to the previous tab stop.
     private func deleteIndentation() -> Bool {
         let start = buffer.lineStart(of: buffer.cursor)
         let count = buffer.cursor - start

@@ -1,6 +1,6 @@
 /// An editor for a line or a block of lines on a terminal.
 ///
-/// It reads and writes nothing itself: the host's event loop feeds it bytes and does what the outcomes say.
+/// Performs no input and output: the host's event loop feeds bytes and performs the outcomes.
 /// ```swift
 /// let editor = LineEditor(renderer: Renderer(columns: 80, rows: 24, palette: .standard))
 /// perform(editor.begin(prompt: "> "))
@@ -11,17 +11,17 @@
 /// ```
 /// One thread at a time uses an editor. The closures of ``services`` may not call it.
 public final class LineEditor {
-    /// What the host knows of the language.
+    /// The host's language services.
     public var services: EditorServices
     public var options: EditorOptions
-    /// The entries that Up recalls and searches find. What is submitted is added.
+    /// The entries for recall and search. Submitted entries are added.
     public var history: History
 
     /// The text being edited.
-    public internal(set) var buffer = EditBuffer()
-    /// Whether a line is being edited, from `begin` to its submission or the end of input.
+    package internal(set) var buffer = EditBuffer()
+    /// Whether a line is being edited, from `begin` until its submission or the end of input.
     public private(set) var isActive = false
-    /// Whether the display was left by ``suspendDisplay()``.
+    /// Whether ``suspendDisplay()`` has hidden the line.
     public private(set) var isDisplaySuspended = false
 
     var renderer: Renderer
@@ -30,12 +30,12 @@ public final class LineEditor {
     var outcomes: [Outcome] = []
 
     var menu: CompletionMenu?
-    /// What the menu's selection replaces, as long as none is selected.
+    /// The range that the menu's selection replaces, while none is selected.
     var menuRange = 0..<0
     var search: HistorySearch?
     var lastQuery = ""
     var walk: HistoryWalk?
-    /// The buffer's revision when an entry was recalled: unchanged, Enter runs it wherever the cursor is.
+    /// The buffer's revision at the recall of an entry: while unchanged, Enter runs it wherever the cursor is.
     var recalledRevision: Int?
 
     private var decoder = KeyDecoder()
@@ -44,10 +44,10 @@ public final class LineEditor {
     private var derived = DerivedText()
 
     /// - Parameters:
-    ///   - renderer: the size of the terminal and how styles look.
-    ///   - services: what the host knows of the language.
+    ///   - renderer: the terminal's size and the palette.
+    ///   - services: the host's language services.
     ///   - history: the entries of earlier sessions.
-    ///   - options: keys and behaviour.
+    ///   - options: key bindings and behaviour.
     public init(
         renderer: Renderer = Renderer(), services: EditorServices = EditorServices(), history: History = History(),
         options: EditorOptions = EditorOptions()
@@ -58,7 +58,7 @@ public final class LineEditor {
         self.options = options
     }
 
-    /// How styles look, from the next drawing on.
+    /// The palette, effective from the next drawing.
     public var palette: Palette {
         get { renderer.palette }
         set { renderer.palette = newValue }
@@ -72,13 +72,13 @@ public final class LineEditor {
 
     // MARK: A line's life
 
-    /// Begins a line. Keys that came since the last one was submitted are typed into it at once.
+    /// Begins a line. Keys received since the last submission are applied at once.
     ///
     /// - Parameters:
-    ///   - prompt: what stands before the first line; a line break in it makes it several lines high.
-    ///   - continuation: what stands before every other line.
-    ///   - text: what the line holds already.
-    /// - Returns: what the host has to do.
+    ///   - prompt: the prompt of the first line; may have several lines.
+    ///   - continuation: the prompt of all other lines.
+    ///   - text: the initial text.
+    /// - Returns: the outcomes to perform.
     public func begin(prompt: StyledText, continuation: StyledText = "", text: String = "") -> [Outcome] {
         self.prompt = prompt
         continuationPrompt = continuation
@@ -91,28 +91,28 @@ public final class LineEditor {
         return process(redrawing: true)
     }
 
-    /// Takes bytes from the terminal.
+    /// Processes bytes from the terminal.
     public func feed(_ bytes: some Sequence<UInt8>) -> [Outcome] {
         queue += decoder.decode(bytes)
         return process(redrawing: false)
     }
 
-    /// Whether bytes wait that may be a key already; call ``flush()`` when no more come for 25 to 50 ms.
+    /// Whether pending bytes may already be a key; call ``flush()`` when no more come for 25 to 50 ms.
     public var isWaiting: Bool { decoder.isWaiting }
 
-    /// Takes what waits as a key: that's how Escape is told from the beginning of another key.
+    /// Processes pending bytes as a key: this tells Escape from the start of an escape sequence.
     public func flush() -> [Outcome] {
         queue += decoder.flush()
         return process(redrawing: false)
     }
 
-    /// Takes one key, as if it had been typed.
+    /// Processes one key.
     public func press(_ key: Key) -> [Outcome] {
         queue.append(key)
         return process(redrawing: false)
     }
 
-    /// Takes the terminal's new size and draws anew.
+    /// Sets the terminal's new size and redraws.
     public func resize(columns: Int, rows: Int) -> [Outcome] {
         let bytes = renderer.resize(columns: columns, rows: rows)
         guard isVisible, !bytes.isEmpty else { return [] }
@@ -120,17 +120,10 @@ public final class LineEditor {
         return process(redrawing: true)
     }
 
-    /// Changes the prompt of the line being edited.
-    public func setPrompt(_ prompt: StyledText) -> [Outcome] {
-        guard prompt != self.prompt else { return [] }
-        self.prompt = prompt
-        return process(redrawing: true)
-    }
-
-    /// Bytes that show an output above the line, which is drawn again below it.
+    /// The bytes that show an output above the line and redraw the line below it.
     ///
-    /// Line breaks get the return that a raw terminal needs, and an output that doesn't end a line has it ended. While no
-    /// line is shown the output comes back as it is.
+    /// Line breaks get the carriage return of raw mode, and an unfinished last line is ended. While no line is visible,
+    /// the output is returned unchanged.
     public func interruptedBy(output: some Sequence<UInt8>) -> [Outcome] {
         guard isVisible else { return [.write(Array(output))] }
         var bytes = renderer.erase()
@@ -145,15 +138,15 @@ public final class LineEditor {
         return process(redrawing: true)
     }
 
-    /// Leaves the line as it stands and the cursor below it, so that something else can use the terminal.
-    /// Keys go on being taken, but nothing is drawn until ``resumeDisplay()``.
+    /// Leaves the line on the screen and moves the cursor below it, so that other programs can use the terminal. Keys
+    /// are still processed; drawing resumes at ``resumeDisplay()``.
     public func suspendDisplay() -> [Outcome] {
         if isVisible { leaveDisplay() }
         isDisplaySuspended = true
         return takeOutcomes()
     }
 
-    /// Draws the line again, at the cursor.
+    /// Redraws the line at the cursor.
     public func resumeDisplay() -> [Outcome] {
         guard isDisplaySuspended else { return [] }
         isDisplaySuspended = false
@@ -163,14 +156,14 @@ public final class LineEditor {
         return process(redrawing: true)
     }
 
-    /// Puts a text in the place of what is typed: an entry that was edited elsewhere.
+    /// Replaces the text: an entry that was edited elsewhere.
     public func setText(_ text: String) -> [Outcome] {
         leaveModes()
         buffer.setText(text)
         return process(redrawing: true)
     }
 
-    /// Gives the line up without running it and leaves the cursor below.
+    /// Ends the line without running it and moves the cursor below.
     public func abandon() -> [Outcome] {
         guard isActive else { return [] }
         leaveModes()
@@ -181,10 +174,10 @@ public final class LineEditor {
 
     // MARK: Inside
 
-    /// Whether the line is on the screen.
+    /// Whether the line is visible.
     var isVisible: Bool { isActive && !isDisplaySuspended }
 
-    /// Whether more keys have come already: a paste without brackets, a script that types.
+    /// Whether further keys are queued: an unbracketed paste, a script that types.
     var hasMoreKeys: Bool { queueHead < queue.count }
 
     func emit(_ bytes: [UInt8]) {
@@ -203,7 +196,7 @@ public final class LineEditor {
         recalledRevision = nil
     }
 
-    /// Ends the line: what was shown beside the text goes, the cursor to the row below.
+    /// Ends the line: erases menus and suggestion and moves the cursor to the row below.
     func finish(_ outcome: Outcome) {
         leaveModes()
         if !isDisplaySuspended { leaveDisplay() }
@@ -223,13 +216,13 @@ public final class LineEditor {
         isDisplaySuspended = true
     }
 
-    /// Forgets what is on the screen, which is drawn anew from its top.
+    /// Clears the screen and redraws from its top.
     func clearScreen() {
         renderer.forget()
         emit(Array("\u{1B}[H\u{1B}[2J".utf8))
     }
 
-    /// The suggestion for the text as it is now, nil if none is shown.
+    /// The suggestion for the current text; nil if none is shown.
     var suggestion: String? {
         guard isVisible, menu == nil, search == nil, buffer.isAtEnd, !palette[.suggestion].isEmpty else { return nil }
         return derived.suggestion(of: buffer, services, options.showsSuggestions ? history : nil)
@@ -289,9 +282,9 @@ public final class LineEditor {
             prompt: prompt, continuationPrompt: continuationPrompt, buffer: shown, spans: spans, below: [status])
     }
 
-    /// If the cursor isn't in the first column, a mark and a new line; else nothing that can be seen.
+    /// If the cursor is not in the first column, a mark and a line break; else nothing visible.
     ///
-    /// The mark and as many blanks as fill a row come to the next row only if they did not begin at the margin.
+    /// The mark and a row's width of blanks reach the next row only if they did not begin at the margin.
     private func freshLine() -> [UInt8] {
         let blanks = String(repeating: " ", count: renderer.columns - 1)
         return Array((palette.apply(.dimmed, to: "⏎") + blanks + "\r").utf8)

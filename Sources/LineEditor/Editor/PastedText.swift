@@ -1,10 +1,10 @@
-/// Makes a pasted text fit to be typed: line breaks, and the prompts that came along when it was copied from a session.
+/// Converts a pasted text for insertion: normalizes line breaks, and removes prompts copied from a session.
 enum PastedText {
     /// The text without prompts.
     ///
-    /// If the first line begins with a prompt it's a transcript: lines with a prompt lose it, lines without are what the
-    /// session printed and go. If all lines but the first begin with a continuation prompt, the first was copied from
-    /// behind its own. Anything else stays as it is.
+    /// If the first line begins with a prompt, the text is a transcript: prompts are removed, and lines without a
+    /// prompt, the session's output, are dropped. If all lines but the first begin with a continuation prompt, the
+    /// first was copied without its prompt. Any other text is unchanged.
     static func cleaned(_ text: String, prompts: [String], continuations: [String]) -> String {
         let normalized = EditBuffer.normalized(text)
         var lines = normalized.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -21,7 +21,8 @@ enum PastedText {
         return normalized
     }
 
-    /// The line without its prompt, nil if it has none. Copying loses blanks at the end, so a prompt alone may too.
+    /// The line without its prompt; nil if it has none. Copying may drop trailing blanks, so a prompt alone matches
+    /// without them.
     private static func strip(_ line: String, _ prompts: [String]) -> String? {
         for prompt in prompts.sorted(by: { $0.count > $1.count }) where !prompt.isEmpty {
             if line.hasPrefix(prompt) { return String(line.dropFirst(prompt.count)) }

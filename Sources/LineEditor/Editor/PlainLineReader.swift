@@ -1,11 +1,11 @@
-/// Reads lines where no editor can work: from a pipe, or a terminal that knows no control sequences.
+/// Reads lines without editing: from a pipe, or a terminal without control sequences.
 ///
-/// The terminal's own line discipline does the editing, echo and signals. The outcomes are those of ``LineEditor``; what is
-/// written is the prompt, without any control sequence.
+/// The terminal's line discipline does editing, echo and signals. The outcomes are those of ``LineEditor``; the output
+/// is the prompt alone, without control sequences.
 public struct PlainLineReader {
-    /// Whether a text is run or waits for more lines; no other service is used.
+    /// The completeness service alone is used.
     public var services: EditorServices
-    /// Bytes of one entry that are kept; the rest is dropped.
+    /// The most bytes of one entry; the rest is dropped.
     public static let maximumEntry = 64 << 20
 
     private var prompt = ""
@@ -14,7 +14,7 @@ public struct PlainLineReader {
     private var line: [UInt8] = []
     private var queue: [UInt8] = []
     private var hasEnded = false
-    /// Whether a line is being read, from `begin` to its submission or the end of input.
+    /// Whether a line is being read, from `begin` until its submission or the end of input.
     public private(set) var isActive = false
 
     public init(services: EditorServices = EditorServices()) { self.services = services }
@@ -31,7 +31,7 @@ public struct PlainLineReader {
         return outcomes
     }
 
-    /// Takes bytes; what follows a submitted entry is kept for the next.
+    /// Processes bytes; those after a submitted entry are kept for the next one.
     public mutating func feed(_ bytes: some Sequence<UInt8>) -> [Outcome] {
         queue += bytes
         var outcomes: [Outcome] = []
@@ -39,7 +39,7 @@ public struct PlainLineReader {
         return outcomes
     }
 
-    /// The input has ended: what was begun is submitted as it is, and after it, at the next `begin`, the end reported.
+    /// Ends the input: submits the unfinished entry, and reports the end at the next `begin`.
     public mutating func end() -> [Outcome] {
         hasEnded = true
         var outcomes: [Outcome] = []
@@ -47,7 +47,7 @@ public struct PlainLineReader {
         return outcomes
     }
 
-    /// Control-C, which comes as a signal here: what was begun is dropped and the prompt written again.
+    /// Control-C, received as a signal: drops the unfinished entry and writes the prompt again.
     public mutating func interrupt() -> [Outcome] {
         guard isActive else { return [] }
         entry = []
@@ -60,7 +60,7 @@ public struct PlainLineReader {
         return outcomes
     }
 
-    /// The terminal is there again, after other programs wrote to it: the prompt is written anew.
+    /// Writes the prompt again after other programs used the terminal.
     public func resume() -> [Outcome] {
         guard isActive else { return [] }
         var outcomes: [Outcome] = []

@@ -2,25 +2,25 @@
 public struct History: Sendable {
     /// The entries, oldest first; no two are the same.
     public private(set) var entries: [String] = []
-    /// The most entries that are kept; the oldest go first.
+    /// The most entries; the oldest are dropped first.
     public let limit: Int
-    /// Whether ``add(_:)`` keeps anything: false is the private mode.
+    /// Whether ``add(_:)`` stores entries: false is private mode.
     public var isRecording = true
 
     public init(limit: Int = 10_000) {
         self.limit = max(1, limit)
     }
 
-    /// A history of given entries, duplicates folded to their last place.
+    /// A history of given entries; of duplicates the last is kept.
     public init(_ entries: some Sequence<String>, limit: Int = 10_000) {
         self.init(limit: limit)
         self.entries = Self.folded(Array(entries), limit: self.limit)
     }
 
-    /// Adds an entry as the newest; the same text added earlier is taken away.
+    /// Adds an entry as the newest; an earlier duplicate is removed.
     ///
-    /// Blank entries aren't added, nor those that begin with a space (the shells' way to keep a line out), nor anything
-    /// while ``isRecording`` is false. Complexity: linear in the entries.
+    /// Blank entries, entries that begin with a space (the shells' convention), and all entries while ``isRecording``
+    /// is false are ignored. Complexity: linear in the entries.
     /// - Returns: whether it was added.
     @discardableResult
     public mutating func add(_ entry: String) -> Bool {
@@ -32,15 +32,15 @@ public struct History: Sendable {
         return true
     }
 
-    /// Whether ``add(_:)`` would keep an entry: what a host asks before it writes the entry to a file.
+    /// Whether ``add(_:)`` would store an entry, for a host that writes it to a file.
     public func accepts(_ entry: String) -> Bool {
         isRecording && !entry.hasPrefix(" ") && !entry.allSatisfy(\.isWhitespace)
     }
 
-    /// Forgets all entries.
+    /// Removes all entries.
     public mutating func removeAll() { entries.removeAll() }
 
-    /// The newest entry before an index that begins with a prefix and isn't the prefix itself.
+    /// The newest entry before an index that has a prefix and is longer than it.
     public func newest(withPrefix prefix: String, before index: Int? = nil) -> Int? {
         let wanted = prefix.utf8
         var candidate = min(index ?? entries.count, entries.count) - 1

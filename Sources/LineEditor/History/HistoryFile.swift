@@ -1,31 +1,31 @@
 internal import Glibc
 
-/// The file that keeps a history between sessions, one entry a line.
+/// A history's file, with one entry for each line.
 ///
 /// A line break in an entry is written as `\n`, a return as `\r` and a backslash as `\\`, so that any text editor can
-/// read it and a torn line loses one entry. Several processes may append at once: each entry is one write under a lock.
-/// The file is the user's alone (mode 0600).
+/// read it and a torn line loses one entry. Several processes may append concurrently: each entry is one write under a
+/// lock. The file has mode 0600.
 public struct HistoryFile: Sendable {
-    /// Where the file is.
+    /// The file's path.
     public let path: String
     /// Whether the file may be a symbolic link.
     public let followsLinks: Bool
-    /// Bytes that are read from the end of a file that is larger.
+    /// The most bytes read, from the end of a larger file.
     private static let maximumBytes = 64 << 20
 
-    /// A history in the file of a path; nothing is opened yet.
+    /// A history in a file; opens nothing yet.
     ///
     /// - Parameters:
     ///   - path: the file, which need not exist.
-    ///   - followsLinks: whether the file may be a symbolic link; false where others could lay one.
+    ///   - followsLinks: whether the file may be a symbolic link; false where other users could create one.
     public init(path: String, followsLinks: Bool = true) {
         self.path = path
         self.followsLinks = followsLinks
     }
 
-    /// Reads the entries, duplicates folded. A file that isn't there is an empty history.
+    /// Reads the entries without duplicates. A missing file is an empty history.
     ///
-    /// A file with many more lines than the limit is written anew with those that are kept.
+    /// A file with many more lines than the limit is rewritten with the kept entries.
     public func load(limit: Int = 10_000) throws(HistoryError) -> History {
         guard let descriptor = try opened(O_RDONLY) else { return History(limit: limit) }
         defer { close(descriptor) }
@@ -36,12 +36,12 @@ public struct HistoryFile: Sendable {
         return history
     }
 
-    /// Adds an entry at the end, whole or not at all.
+    /// Appends an entry atomically.
     public func append(_ entry: String) throws(HistoryError) {
         let descriptor = try openLocked()
         defer { close(descriptor) }
         var line = Self.encode(entry)
-        // If an earlier writer was cut short, its torn line must not swallow this one.
+        // After an interrupted write, the torn line must not join this one.
         let size = lseek(descriptor, 0, SEEK_END)
         if size > 0 {
             var last: UInt8 = 0x0A
@@ -54,7 +54,7 @@ public struct HistoryFile: Sendable {
         }
     }
 
-    /// Puts a history in the place of what the file holds, by way of a new file and a rename.
+    /// Replaces the file's contents by a new file and a rename.
     public func rewrite(_ history: History) throws(HistoryError) {
         let lock = try openLocked()
         defer { close(lock) }
@@ -123,8 +123,8 @@ public struct HistoryFile: Sendable {
 
     // MARK: Files
 
-    /// The file open for appending and locked; the one of this path even if another process has just replaced it.
-    /// The open file; nil when there is none. Without waiting, as a pipe's other end may never come.
+    /// Opens the file at the path and locks it, even if another process has just replaced it; nil when there is none.
+    /// Non-blocking: a pipe's other end may never be opened.
     private func opened(_ flags: CInt) throws(HistoryError) -> CInt? {
         let links = followsLinks ? 0 : O_NOFOLLOW
         let descriptor = open(path, flags | links | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
@@ -178,7 +178,7 @@ public struct HistoryFile: Sendable {
         return bytes
     }
 
-    /// The path behind symbolic links, so that a linked file is replaced and not the link.
+    /// The target of symbolic links, so that a linked file is replaced and not the link.
     private static func resolved(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }

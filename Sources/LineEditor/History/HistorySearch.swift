@@ -1,24 +1,24 @@
-/// An incremental search of the history: the newest entry that holds what has been typed, then older ones.
+/// An incremental search of the history, from the newest entry to older ones.
 ///
-/// Lower-case queries find either case; a query with an upper-case letter finds just that.
+/// A lower-case query ignores case; a query with an upper-case letter does not.
 struct HistorySearch: Sendable {
     private(set) var query = ""
-    /// The entry that is shown, and where in it the query is, in UTF-8 offsets.
+    /// The matching entry, and the range of the query in it, in UTF-8 offsets.
     private(set) var match: (index: Int, range: Range<Int>)?
-    /// Whether the last step found nothing; the match before it is still shown.
+    /// Whether the last step found nothing; the previous match is still shown.
     private(set) var hasFailed = false
-    /// The buffer as it was, to come back to.
+    /// The buffer before the search.
     let original: EditBuffer
 
     init(from original: EditBuffer) { self.original = original }
 
-    /// Makes the query longer; the entry shown stays if it holds the longer one too.
+    /// Extends the query; the match stays if it contains the longer query.
     mutating func append(_ text: String, in history: History) {
         query += text
         search(from: match?.index ?? history.entries.count - 1, step: -1, in: history)
     }
 
-    /// Makes the query shorter and searches anew from the newest.
+    /// Shortens the query and searches again from the newest entry.
     mutating func removeLast(in history: History) {
         guard !query.isEmpty else { return }
         query.removeLast()
@@ -27,14 +27,14 @@ struct HistorySearch: Sendable {
         if !query.isEmpty { search(from: history.entries.count - 1, step: -1, in: history) }
     }
 
-    /// Goes to the next entry that holds the query, older or newer.
+    /// Moves to the next matching entry, older or newer.
     mutating func next(older: Bool, in history: History) {
         guard !query.isEmpty else { return }
         let step = older ? -1 : 1
         search(from: (match?.index ?? (older ? history.entries.count : -1)) + step, step: step, in: history)
     }
 
-    /// Takes the query of the last search, for C-r pressed twice.
+    /// Takes over the query of the last search, for C-r pressed twice.
     mutating func resume(_ earlier: String, in history: History) {
         query = ""
         append(earlier, in: history)
@@ -55,7 +55,7 @@ struct HistorySearch: Sendable {
         hasFailed = true
     }
 
-    /// The offset of the last place where the text holds the bytes. Letters outside ASCII are compared as they are.
+    /// The offset of the last occurrence of the bytes. Case is ignored for ASCII letters only.
     private static func find(_ wanted: [UInt8], in text: String, foldingCase: Bool) -> Int? {
         guard !wanted.isEmpty, text.utf8.count >= wanted.count else { return nil }
         var text = text

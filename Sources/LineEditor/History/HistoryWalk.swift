@@ -1,8 +1,8 @@
-/// A walk through the history by Up and Down, over the entries that begin as the line did when it began.
+/// Recall by Up and Down, over the entries with the prefix of the line at its start.
 struct HistoryWalk: Sendable {
-    /// What was typed, to come back to.
+    /// The typed text, to return to.
     let original: String
-    /// What the entries begin with: the text that was before the cursor.
+    /// The prefix: the text before the cursor.
     let prefix: String
     private var index: Int
 
@@ -12,7 +12,7 @@ struct HistoryWalk: Sendable {
         index = history.entries.count
     }
 
-    /// Goes to the next older entry; nil if there is none, and the walk stays where it is.
+    /// Moves to the next older entry; nil and no change if there is none.
     mutating func older(in history: History) -> String? {
         var candidate = min(index, history.entries.count)
         let shown = index < history.entries.count ? history.entries[index] : original
@@ -26,7 +26,7 @@ struct HistoryWalk: Sendable {
         return nil
     }
 
-    /// Goes to the next newer entry, behind the newest to what was typed; nil when there already.
+    /// Moves to the next newer entry, after the newest to the typed text; nil at the end.
     mutating func newer(in history: History) -> String? {
         guard index < history.entries.count else { return nil }
         index += 1

@@ -1,4 +1,4 @@
-/// One complete control sequence, `ESC [` parameters final, and what it means.
+/// One complete control sequence, `ESC [` parameters final, and its meaning.
 struct ControlSequence {
     enum Meaning: Equatable {
         case key(Key)
@@ -8,7 +8,7 @@ struct ControlSequence {
 
     private let body: String
     private let marker: UInt8?
-    /// The parameters; each has its sub-parameters, which the kitty protocol separates by colons.
+    /// The parameters with their sub-parameters, which the kitty protocol separates by colons.
     private let parameters: [[Int]]
     private let final: UInt8
 
@@ -40,7 +40,7 @@ struct ControlSequence {
 
     private var modifiers: KeyModifiers { KeyModifiers(parameter: parameter(1)) }
 
-    /// The kitty protocol's third kind of event; a key that's let go is no key.
+    /// Whether it is the kitty protocol's release event, which is ignored.
     private var isRelease: Bool { parameter(1, 1) == 3 }
 
     var meaning: Meaning {
@@ -94,7 +94,7 @@ struct ControlSequence {
         }
     }
 
-    /// A key by its code point, as the kitty protocol and xterm's modifyOtherKeys say it.
+    /// A key by its code point, in the encodings of the kitty protocol and xterm's modifyOtherKeys.
     private func codePoint(_ value: Int, shifted: Int) -> Meaning {
         var held = modifiers
         switch value {
@@ -117,7 +117,7 @@ struct ControlSequence {
         case 0..<32: return .nothing
         default: break
         }
-        // The text that the key makes, if the terminal tells it; else the shifted key, else the key.
+        // The key's text, if the terminal reports it; else the shifted key, else the key.
         if held.isSubset(of: .shift) {
             let typed = parameter(2) > 31 ? parameter(2) : shifted > 31 ? shifted : value
             guard let scalar = Unicode.Scalar(UInt32(typed)) else { return .nothing }
@@ -179,7 +179,7 @@ struct ControlSequence {
         case UInt8(ascii: "a")...UInt8(ascii: "d"): letterKey(final - 0x20).map { ($0, .control) }
         case UInt8(ascii: "M"): (.enter, [])
         case UInt8(ascii: "j")...UInt8(ascii: "y"):
-            // The keypad's signs and digits are 64 above themselves.
+            // The keypad's signs and digits are encoded 64 above.
             (.character(Character(Unicode.Scalar(final - 0x40))), [])
         default: letterKey(final).map { ($0, []) }
         }

@@ -1,20 +1,20 @@
-/// One thing that the terminal said: a key, a paste, a change of focus or a report.
+/// One terminal event: a key, a paste, a change of focus or a report.
 public enum Key: Hashable, Sendable {
-    /// A key that was pressed (or repeated), with the modifiers held.
+    /// A pressed or repeated key with its modifiers.
     case press(KeyCode, KeyModifiers)
-    /// The text of a bracketed paste, as the terminal sent it, with line breaks of any kind.
+    /// The raw text of a bracketed paste, with line breaks of any kind.
     case paste(String)
-    /// The terminal's window got the keyboard (`true`) or lost it.
+    /// The terminal's window gained (`true`) or lost the focus.
     case focus(Bool)
-    /// An answer to a question that was put to the terminal.
+    /// The answer to a query.
     case report(TerminalReport)
 
     /// A key without modifiers.
     public static func press(_ code: KeyCode) -> Key { .press(code, []) }
 
-    /// A character typed with Control held, named by its lower-case letter.
+    /// A character with Control, named by its lower-case letter.
     public static func control(_ character: Character) -> Key { .press(.character(character), .control) }
 
-    /// A character typed with Alt held.
+    /// A character with Alt.
     public static func alt(_ character: Character) -> Key { .press(.character(character), .alt) }
 }

@@ -1,6 +1,6 @@
-/// Which key, apart from its modifiers.
+/// A key without its modifiers.
 public enum KeyCode: Hashable, Sendable {
-    /// Text. With Control or Alt the letter is the one on the key, in lower case unless Shift makes it another.
+    /// Text. With Control or Alt it is the key's letter, in lower case unless Shift changes it.
     case character(Character)
     case enter, tab, backspace, escape
     case up, down, left, right

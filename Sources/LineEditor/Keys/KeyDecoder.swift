@@ -1,13 +1,13 @@
-/// Turns the bytes of a terminal into keys.
+/// Decodes the bytes of a terminal into keys.
 ///
-/// Understands what xterm, tmux, rxvt, the Linux console and the kitty keyboard protocol send. It's a value: bytes go in
-/// as they come, cut anywhere, and what isn't complete waits inside. A lone Escape can't be told from the beginning of a
-/// sequence; when ``isWaiting`` is true the reader waits a little (25 to 50 ms) and then calls ``flush()``.
+/// Decodes the sequences of xterm, tmux, rxvt, the Linux console and the kitty keyboard protocol. Input may be split
+/// anywhere; incomplete sequences are kept. A lone Escape is a prefix of other sequences: while ``isWaiting`` is true,
+/// the reader waits 25 to 50 ms and then calls ``flush()``.
 ///
-/// No input traps, and none makes it hold more than ``maximumPaste`` bytes: a sequence without an end is dropped.
-public struct KeyDecoder: Sendable {
-    /// Bytes of one paste that are kept; the rest of a longer one is dropped.
-    public static let maximumPaste = 64 << 20
+/// No input traps or uses more than ``maximumPaste`` bytes: a sequence without an end is dropped.
+package struct KeyDecoder: Sendable {
+    /// The most bytes of one paste; the rest is dropped.
+    package static let maximumPaste = 64 << 20
     private static let maximumSequence = 256
     private static let maximumString = 64 << 10
 
@@ -15,13 +15,13 @@ public struct KeyDecoder: Sendable {
     private var position = 0
     private var paste: [UInt8]?
 
-    public init() {}
+    package init() {}
 
-    /// Whether bytes wait which may be a complete key already: call ``flush()`` if no more come soon.
-    public var isWaiting: Bool { paste == nil && !pending.isEmpty }
+    /// Whether pending bytes may be a complete key: call ``flush()`` if no more come soon.
+    package var isWaiting: Bool { paste == nil && !pending.isEmpty }
 
-    /// Takes bytes and gives the keys that are complete. Complexity: linear in the bytes.
-    public mutating func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
+    /// Decodes bytes and returns the complete keys. Complexity: linear in the bytes.
+    package mutating func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
         pending.append(contentsOf: bytes)
         var keys: [Key] = []
         abortPaste(into: &keys)
@@ -29,8 +29,8 @@ public struct KeyDecoder: Sendable {
         return keys
     }
 
-    /// Takes what waits as complete: an Escape on its own, `ESC [` as Alt-[. A paste goes on waiting for its end.
-    public mutating func flush() -> [Key] {
+    /// Decodes the pending bytes as complete: a lone Escape, `ESC [` as Alt-[. A paste stays open.
+    package mutating func flush() -> [Key] {
         guard paste == nil else { return [] }
         var keys: [Key] = []
         run(flushing: true, into: &keys)
@@ -68,14 +68,14 @@ public struct KeyDecoder: Sendable {
 
     private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
 
-    /// A Control-C that comes alone ends a paste whose own end was lost, so that the keyboard isn't lost with it.
+    /// A lone Control-C ends a paste whose end was lost; otherwise all further keys would be lost.
     private mutating func abortPaste(into keys: inout [Key]) {
         guard let text = paste, pending == [0x03] else { return }
         keys.append(.paste(String(decoding: text, as: UTF8.self)))
         paste = nil
     }
 
-    /// Moves bytes to the paste; false if its end has not come yet.
+    /// Moves bytes to the paste; false before its end.
     private mutating func takePaste(into keys: inout [Key]) -> Bool {
         let end = Self.pasteEnd
         var text = paste ?? []
@@ -123,7 +123,7 @@ public struct KeyDecoder: Sendable {
         case 0x4F: return singleShift(at: 2, extra: [], flushing: flushing)
         case 0x5D, 0x50, 0x5F, 0x5E: return string(flushing: flushing)
         case 0x1B:
-            // rxvt and Alt held with a function key: ESC before the key's own sequence.
+            // rxvt, and Alt with a function key: ESC precedes the key's own sequence.
             switch byte(2) {
             case 0x5B: return controlSequence(at: 3, extra: .alt, flushing: flushing)
             case 0x4F: return singleShift(at: 3, extra: .alt, flushing: flushing)
@@ -134,7 +134,7 @@ public struct KeyDecoder: Sendable {
         }
     }
 
-    /// A character or a control code, with Alt if an Escape came before it.
+    /// A character or a control code, with Alt after an Escape.
     private func plain(at offset: Int, modifiers: KeyModifiers, flushing: Bool) -> Step {
         guard let first = byte(offset) else { return .incomplete }
         switch first {
@@ -180,7 +180,7 @@ public struct KeyDecoder: Sendable {
             return flushing ? .key(.press(.character("O"), .alt), offset) : .incomplete
         }
         guard let (code, modifiers) = ControlSequence.singleShift(final) else {
-            // Not a sequence after all: Alt-O, and the byte is a key of its own.
+            // Not a sequence: Alt-O, followed by another key.
             return .key(.press(.character("O"), .alt), offset)
         }
         return .key(.press(code, modifiers.union(extra)), offset + 1)
@@ -197,7 +197,7 @@ public struct KeyDecoder: Sendable {
         }
         var end = offset
         while let next = byte(end), (0x20...0x3F).contains(next) {
-            // rxvt ends a shifted key with a dollar sign, which is no final byte by the standard.
+            // rxvt ends a shifted key with a dollar sign, which the standard does not allow as a final byte.
             if next == 0x24, end > offset, let first = byte(offset), (0x30...0x39).contains(first) { break }
             end += 1
             if end - offset > Self.maximumSequence { return .nothing(end) }
@@ -206,10 +206,10 @@ public struct KeyDecoder: Sendable {
             guard flushing else { return .incomplete }
             return end == offset ? .key(.press(.character("["), .alt), offset) : .nothing(end)
         }
-        // Anything that can't end a sequence begins something new.
+        // Any other byte begins a new sequence.
         guard (0x40...0x7E).contains(final) || final == 0x24 else { return .nothing(end) }
         if final == 0x4D, end == offset {
-            // The mouse's oldest encoding: three bytes follow.
+            // The oldest mouse encoding: three bytes follow.
             guard byte(end + 3) != nil else { return flushing ? .nothing(pending.count - position) : .incomplete }
             return .nothing(end + 4)
         }
@@ -240,7 +240,7 @@ public struct KeyDecoder: Sendable {
             if index > Self.maximumString { return .nothing(index) }
         }
         guard flushing else { return .incomplete }
-        // A person who typed Alt-] stops there; a terminal that answers has begun its string, and won't end it.
+        // A person who types Alt-] stops there; an answer of the terminal has begun and stays incomplete.
         guard index == 2 else { return .nothing(index) }
         let character = Character(Unicode.Scalar(introducer))
         return .key(.press(.character(character), .alt), 2)

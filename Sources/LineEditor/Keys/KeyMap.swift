@@ -1,17 +1,17 @@
-/// Which key does what.
+/// Key bindings.
 public struct KeyMap: Sendable {
     private var commands: [Key: EditorCommand]
 
-    /// A map of given keys only.
+    /// A map of the given keys only.
     public init(_ commands: [Key: EditorCommand]) { self.commands = commands }
 
-    /// The command of a key; setting nil takes it away.
+    /// The command of a key; nil removes the binding.
     public subscript(key: Key) -> EditorCommand? {
         get { commands[key] }
         set { commands[key] = newValue }
     }
 
-    /// The keys of Emacs and readline, with the arrows of everybody else.
+    /// The bindings of Emacs and readline, with arrow keys.
     public static let emacs = KeyMap([
         .control("a"): .edit(.moveToLineStart), .control("e"): .edit(.moveToLineEnd),
         .control("b"): .edit(.moveLeft), .control("f"): .edit(.moveRight),

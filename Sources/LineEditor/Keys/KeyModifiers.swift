@@ -1,4 +1,4 @@
-/// The modifiers held with a key, with the bits of xterm's encoding (the parameter less one).
+/// The modifiers of a key, in xterm's encoding (the parameter minus one).
 public struct KeyModifiers: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
@@ -7,10 +7,10 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
     public static let shift = KeyModifiers(rawValue: 1)
     public static let alt = KeyModifiers(rawValue: 2)
     public static let control = KeyModifiers(rawValue: 4)
-    /// Super, Hyper or Meta: the keys that only the kitty keyboard protocol tells apart.
+    /// Super, Hyper or Meta, which only the kitty keyboard protocol reports.
     public static let command = KeyModifiers(rawValue: 8)
 
-    /// From the parameter of a control sequence, which is the bits plus one; Caps Lock and Num Lock are no modifiers.
+    /// Decodes the parameter of a control sequence, which is the bits plus one; Caps Lock and Num Lock are ignored.
     init(parameter: Int) {
         let bits = parameter > 0 ? parameter - 1 : 0
         var result: KeyModifiers = []

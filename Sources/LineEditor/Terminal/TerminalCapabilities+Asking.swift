@@ -1,20 +1,20 @@
 internal import Glibc
 
 extension TerminalCapabilities {
-    /// Asks the terminal and waits for its answers, at most for a quarter of a second: for a program that has no prompt
-    /// among whose keys they would arrive. What is typed meanwhile is lost.
+    /// Queries the terminal and waits for its answers, at most a quarter of a second: for a program without a prompt.
+    /// Keys typed meanwhile are lost.
     ///
     /// - Parameters:
     ///   - input: a terminal's descriptor.
-    ///   - output: where the questions go.
-    ///   - environment: looks up a variable.
-    /// - Returns: what it can do; nothing when it is no terminal, or not this process's to use.
-    public static func ask(
+    ///   - output: the descriptor for the queries.
+    ///   - environment: reads a variable.
+    /// - Returns: its capabilities; none without a terminal, or in the background.
+    package static func ask(
         input: Int32 = 0, output: Int32 = 1, environment: (String) -> String?
     ) -> TerminalCapabilities {
         var capabilities = TerminalCapabilities()
         let questions = questions(environment: environment)
-        // A process in the background would be stopped for touching the mode.
+        // A background process would be stopped for changing the mode.
         guard !questions.isEmpty, isatty(input) == 1, tcgetpgrp(input) == getpgrp() else { return capabilities }
         var options = TerminalMode.Options()
         options.keepsSignals = true
@@ -35,7 +35,7 @@ extension TerminalCapabilities {
             guard count > 0 else { return capabilities }
             for case .report(let report) in decoder.decode(buffer[..<count]) {
                 capabilities.take(report)
-                // Every terminal answers to this one, and it was asked last.
+                // Every terminal answers this query, which is the last.
                 if case .deviceAttributes = report { return capabilities }
             }
         }

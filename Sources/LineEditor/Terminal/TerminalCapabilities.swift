@@ -1,37 +1,37 @@
-/// What a terminal says that it can do beyond text, gathered from its answers as they arrive among the keys.
+/// A terminal's capabilities beyond text, collected from its answers among the keys.
 ///
-/// The questions are written once, when the terminal is first in the editor's mode, and nobody waits: a terminal that
-/// doesn't know one stays silent. Sources: the kitty graphics protocol ("querying support"), ECMA-48 and xterm's
-/// "Control Sequences" (device attributes, XTVERSION, window operation 16).
-public struct TerminalCapabilities: Hashable, Sendable {
-    /// Whether pictures can be sent by the kitty graphics protocol.
-    public private(set) var hasKittyGraphics = false
-    /// Whether pictures can be sent as sixels.
-    public private(set) var hasSixel = false
-    /// The terminal's own name and version, as it answered; nil when it did not.
-    public private(set) var name: String?
-    /// A cell in pixels; nil when the terminal did not say.
-    public private(set) var cell: (width: Int, height: Int)? {
+/// The queries are written once, when the editor first enters its mode, and nothing waits for the answers: a terminal
+/// ignores unknown queries. Sources: the kitty graphics protocol ("querying support"), ECMA-48 and xterm's "Control
+/// Sequences" (device attributes, XTVERSION, window operation 16).
+package struct TerminalCapabilities: Hashable, Sendable {
+    /// Whether it supports the kitty graphics protocol.
+    package private(set) var hasKittyGraphics = false
+    /// Whether it supports sixels.
+    package private(set) var hasSixel = false
+    /// The terminal's name and version; nil without an answer.
+    package private(set) var name: String?
+    /// A cell's size in pixels; nil without an answer.
+    package private(set) var cell: (width: Int, height: Int)? {
         get { cellWidth > 0 && cellHeight > 0 ? (cellWidth, cellHeight) : nil }
         set { (cellWidth, cellHeight) = newValue ?? (0, 0) }
     }
     private var cellWidth = 0
     private var cellHeight = 0
 
-    public init() {}
+    package init() {}
 
-    /// The questions to write to a terminal.
+    /// The queries for a terminal.
     ///
-    /// - Parameter environment: looks up a variable.
-    /// - Returns: control sequences; nothing for a terminal that would show them.
-    public static func questions(environment: (String) -> String?) -> [UInt8] {
+    /// - Parameter environment: reads a variable.
+    /// - Returns: control sequences; none for a terminal that would display them.
+    package static func questions(environment: (String) -> String?) -> [UInt8] {
         let term = environment("TERM") ?? ""
-        // The Linux console and old multiplexers draw what they don't know.
+        // The Linux console and old multiplexers display unknown sequences.
         guard term.hasPrefix("xterm") || term.hasPrefix("tmux") || term.hasPrefix("screen") || asksAnyway(term) else {
             return []
         }
         var text = ""
-        // A picture of one pixel, only asked about. tmux and screen would take it for a window's title.
+        // Queries support with a picture of one pixel. tmux and screen would set it as a window title.
         if environment("TMUX") == nil, !term.hasPrefix("screen"), !term.hasPrefix("tmux") {
             text += "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\"
         }
@@ -42,8 +42,8 @@ public struct TerminalCapabilities: Hashable, Sendable {
         ["alacritty", "contour", "foot", "ghostty", "mlterm", "rio", "wezterm"].contains { term.hasPrefix($0) }
     }
 
-    /// Takes an answer; what is none of these is passed over.
-    public mutating func take(_ report: TerminalReport) {
+    /// Takes an answer; unrelated ones are ignored.
+    package mutating func take(_ report: TerminalReport) {
         switch report {
         case .deviceAttributes(let body): hasSixel = Self.attributes(body).contains("4")
         case .controlSequence(let body):
@@ -61,7 +61,7 @@ public struct TerminalCapabilities: Hashable, Sendable {
         }
     }
 
-    /// `?62;4;22` → 62, 4, 22; what begins with `>` or `=` are other attributes.
+    /// `?62;4;22` → 62, 4, 22; a prefix of `>` or `=` marks other attributes.
     private static func attributes(_ body: String) -> [Substring] {
         body.hasPrefix("?") ? body.dropFirst().split(separator: ";") : []
     }

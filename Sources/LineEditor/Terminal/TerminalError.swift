@@ -4,7 +4,7 @@ internal import Glibc
 public struct TerminalError: Error, Sendable, CustomStringConvertible {
     /// The system's error number.
     public let code: Int32
-    /// What happened, and what to do.
+    /// The message: what happened, and what to do.
     public let description: String
 
     init(_ action: String, _ code: Int32) {

@@ -1,24 +1,23 @@
 internal import Glibc
 
-/// The mode of a terminal while a line is edited: every key at once, no echo, pastes marked, and all of it taken back.
+/// The terminal's mode while a line is edited: unbuffered keys without echo, bracketed pastes.
 ///
-/// Between ``enter()`` and ``leave()`` the kernel makes no signals of keys, unless the options ask for it; Control-C and
-/// Control-Z are outcomes of the editor. Between ``run()`` and ``leave()`` they reach the running script as signals, and
-/// all other keys wait as they were typed for the next line: neither echoed nor taken for the kernel's own editing.
-/// Outside of both the terminal is as it was found. One thread at a time uses it.
+/// Between ``enter()`` and ``leave()`` keys raise no signals, unless the options say so; Control-C and Control-Z are
+/// outcomes of the editor. Between ``run()`` and ``leave()`` they raise signals for the running script, and all other
+/// keys wait unechoed for the next line. Outside of both, the original mode is restored. One thread at a time uses it.
 public final class TerminalMode {
-    /// What is asked of the terminal.
+    /// The requested modes.
     public struct Options: Sendable {
-        /// Whether Control-C, Control-Z and Control-\ go on raising signals.
+        /// Whether Control-C, Control-Z and Control-\ still raise signals.
         public var keepsSignals = false
-        /// Whether Control-C raises its signal while a line is edited, too: then it can't come too early for what runs
-        /// next, and the host passes it on to the editor.
+        /// Whether Control-C also raises its signal while a line is edited: it then cannot arrive too early for the
+        /// next run, and the host passes it on to the editor.
         public var interruptsBySignal = false
-        /// Whether pastes are marked (`ESC [ ? 2004 h`).
+        /// Whether pastes are bracketed (`ESC [ ? 2004 h`).
         public var marksPastes = true
         /// Whether changes of focus are reported (`ESC [ ? 1004 h`).
         public var reportsFocus = false
-        /// Whether the kitty keyboard protocol is asked for, which tells Escape and Control-Enter apart.
+        /// Whether the kitty keyboard protocol is requested, which tells Escape and Control-Enter apart.
         public var usesKeyboardProtocol = true
 
         public init() {}
@@ -28,13 +27,13 @@ public final class TerminalMode {
     private let output: Int32
     private let options: Options
     private var original: termios?
-    /// Whether a line is edited: the mode is in force.
+    /// Whether the editing mode is active.
     public private(set) var isEntered = false
 
     /// - Parameters:
-    ///   - input: the descriptor that keys are read from.
-    ///   - output: the descriptor that control sequences are written to.
-    ///   - options: what is asked of the terminal.
+    ///   - input: the descriptor for keys.
+    ///   - output: the descriptor for control sequences.
+    ///   - options: the requested modes.
     public init(input: Int32 = 0, output: Int32 = 1, options: Options = Options()) {
         self.input = input
         self.output = output
@@ -43,7 +42,7 @@ public final class TerminalMode {
 
     deinit { leave() }
 
-    /// Whether a line can be edited there: both are terminals, and `TERM` names one that knows control sequences.
+    /// Whether a line can be edited: both descriptors are terminals, and `TERM` names a type with control sequences.
     public static func supportsEditing(
         input: Int32 = 0, output: Int32 = 1, environment: (String) -> String?
     ) -> Bool {
@@ -52,14 +51,14 @@ public final class TerminalMode {
         return !["", "dumb", "cons25", "emacs"].contains(term)
     }
 
-    /// Whether the terminal wraps its lines anew when it becomes narrower; for ``Renderer/reflows``.
+    /// Whether the terminal rewraps its lines when it becomes narrower; for ``Renderer/reflows``.
     public static func reflows(environment: (String) -> String?) -> Bool {
         let term = environment("TERM") ?? ""
         guard environment("TMUX") == nil else { return true }
         return environment("XTERM_VERSION") == nil && term != "linux" && !term.hasPrefix("screen")
     }
 
-    /// Puts the mode in force. The state found is kept for ``leave()``; entering twice changes nothing.
+    /// Enters the editing mode and saves the original mode for ``leave()``. Idempotent.
     public func enter() throws(TerminalError) {
         guard !isEntered else { return }
         try set(options.keepsSignals ? .all : options.interruptsBySignal ? .interrupt : .none)
@@ -67,14 +66,14 @@ public final class TerminalMode {
         write(sequences(entering: true))
     }
 
-    /// Puts the mode in force in which something runs between two lines: keys wait, only their signals are made.
+    /// Enters the mode for a running script: keys wait, only Control-C, Control-Z and Control-\ act.
     public func run() throws(TerminalError) {
         if isEntered { write(sequences(entering: false)) }
         isEntered = false
         try set(.all)
     }
 
-    /// Takes the mode back. Does nothing if it isn't in force. Safe to call on every way out.
+    /// Restores the original mode, if changed. Safe to call on every exit path.
     public func leave() {
         guard let found = original else { return }
         original = nil
@@ -83,7 +82,7 @@ public final class TerminalMode {
         _ = Self.set(found, on: input)
     }
 
-    /// The keys that go on raising signals.
+    /// The keys that raise signals.
     enum Signals { case none, interrupt, all }
 
     private func set(_ signals: Signals) throws(TerminalError) {
@@ -97,9 +96,9 @@ public final class TerminalMode {
         original = found
     }
 
-    /// The mode for editing made from the mode found: bytes as they come, one at a time, output as before.
+    /// The editing mode, derived from the original one: unbuffered input, unchanged output.
     ///
-    /// Return stays a line break, so that keys that were typed ahead are lines to whoever reads them.
+    /// Return stays a line break, so that keys typed ahead are lines for any reader.
     static func raw(from found: termios, _ signals: Signals = .none) -> termios {
         var raw = found
         raw.c_iflag &= ~tcflag_t(BRKINT | INLCR | IGNCR | INPCK | ISTRIP | IXON)
@@ -119,16 +118,16 @@ public final class TerminalMode {
 
     private static func set(_ mode: termios, on descriptor: Int32) -> Bool {
         var mode = mode
-        // What was typed ahead stays: the output drains, the input isn't flushed.
+        // Keys typed ahead are kept: the output drains, the input is not flushed.
         while tcsetattr(descriptor, TCSADRAIN, &mode) != 0 {
             guard errno == EINTR else { return false }
         }
         return true
     }
 
-    /// What gives the terminal back as it was found, for whoever ends a process in the middle of a line: the control
-    /// sequences of ``leave()``, the cursor, and plain letters.
-    public var restoringSequences: String { sequences(entering: false) + "\u{1B}[?25h\u{1B}[0m\r\n" }
+    /// The sequences that restore the terminal when the process ends in the middle of a line: those of ``leave()``, the
+    /// cursor, and plain style.
+    package var restoringSequences: String { sequences(entering: false) + "\u{1B}[?25h\u{1B}[0m\r\n" }
 
     func sequences(entering: Bool) -> String {
         var text = ""

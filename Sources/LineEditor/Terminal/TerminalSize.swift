@@ -4,7 +4,7 @@ internal import Glibc
 public struct TerminalSize: Hashable, Sendable {
     public var columns: Int
     public var rows: Int
-    /// The size of the text area in pixels; 0 where the terminal doesn't tell.
+    /// The size of the text area in pixels; 0 where unknown.
     public var pixelWidth: Int
     public var pixelHeight: Int
 
@@ -15,7 +15,7 @@ public struct TerminalSize: Hashable, Sendable {
         self.pixelHeight = pixelHeight
     }
 
-    /// The size of a descriptor's terminal; nil if it is none, or one that doesn't know its size.
+    /// The size of a descriptor's terminal; nil if it is not a terminal, or its size is unknown.
     public init?(descriptor: Int32) {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }

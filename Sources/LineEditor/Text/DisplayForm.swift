@@ -1,8 +1,8 @@
-/// How a character of the text is shown: as itself, or, where a terminal would obey it or show nothing, as a substitute.
+/// The display form of a character: itself, or a substitute where a terminal would interpret it or show nothing.
 enum DisplayForm: Equatable {
-    /// As itself, with its columns.
+    /// The character itself, with its columns.
     case itself(Int)
-    /// As other text, every character of which has one column.
+    /// A substitute, whose characters have one column each.
     case substitute(String)
 
     /// Columns between tab stops, counted from the beginning of the text of a line.
@@ -28,7 +28,7 @@ enum DisplayForm: Equatable {
         default:
             switch scalar.properties.generalCategory {
             case .nonspacingMark, .enclosingMark, .spacingMark:
-                // A mark without a letter sits on the circle that Unicode's charts use for it.
+                // A combining mark without a base is shown on Unicode's dotted circle.
                 self = .substitute("\u{25CC}" + String(character))
             default:
                 self = .substitute("<" + String(scalar.value, radix: 16, uppercase: true) + ">")

@@ -1,11 +1,11 @@
-/// How many columns a terminal gives to text.
+/// The width of text in terminal columns.
 ///
-/// Width is a matter of whole characters (extended grapheme clusters): a letter with its accents is one column, a flag
-/// or a family of emoji two. Terminals disagree about clusters of several scalars; ``isReliable(_:)`` tells the renderer
-/// after which characters it should not trust the cursor.
-public enum DisplayWidth {
-    /// The columns of one character: 0, 1 or 2. A control character has 0, as it isn't displayed as itself.
-    public static func of(_ character: Character) -> Int {
+/// The unit is the extended grapheme cluster: a letter with its accents is one column, a flag or a family of emoji two.
+/// Terminals disagree about clusters of several scalars; ``isReliable(_:)`` tells the renderer after which characters
+/// the cursor's column is uncertain.
+package enum DisplayWidth {
+    /// The columns of one character: 0, 1 or 2. A control character has 0, as it is not displayed as itself.
+    package static func of(_ character: Character) -> Int {
         if let ascii = character.asciiValue {
             // The character "\r\n" has an ASCII value too, that of the line feed.
             return ascii >= 0x20 && ascii < 0x7F ? 1 : 0
@@ -21,19 +21,19 @@ public enum DisplayWidth {
     }
 
     /// The columns of a string without line breaks.
-    public static func of(_ text: some StringProtocol) -> Int {
+    package static func of(_ text: some StringProtocol) -> Int {
         var total = 0
         for character in text { total += of(character) }
         return total
     }
 
-    /// The columns of one scalar on its own, as `wcwidth` counts: 0 for what combines or is invisible.
-    public static func of(_ scalar: Unicode.Scalar) -> Int {
+    /// The columns of a single scalar, as `wcwidth` counts: 0 for combining and invisible ones.
+    package static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x7F { return value >= 0x20 ? 1 : 0 }
         if value < 0xA0 { return 0 }
         if value < 0x300 { return value == 0xAD ? 0 : 1 }
-        // The vowels and final consonants of a decomposed Hangul syllable take no columns of their own.
+        // The vowels and final consonants of a decomposed Hangul syllable have no columns of their own.
         if (0x1160...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value) { return 0 }
         if WideRanges.contains(scalar) { return 2 }
         switch scalar.properties.generalCategory {
@@ -42,7 +42,7 @@ public enum DisplayWidth {
         }
     }
 
-    /// Whether every terminal agrees on the width: single scalars, and a base with combining marks.
+    /// Whether all terminals agree on the width: single scalars, and a base with combining marks.
     static func isReliable(_ character: Character) -> Bool {
         if character.utf8.count == 1 { return true }
         var bases = 0
@@ -53,7 +53,7 @@ public enum DisplayWidth {
         return bases <= 1
     }
 
-    /// The most columns that any terminal gives the character: those which know no clusters add up the scalars.
+    /// The greatest width on any terminal: some add up the scalars of a cluster.
     static func upperBound(_ character: Character) -> Int {
         if character.utf8.count == 1 { return of(character) }
         var total = 0

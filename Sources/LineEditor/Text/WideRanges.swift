@@ -1,10 +1,10 @@
-/// Where East Asian Width is Wide or Fullwidth.
+/// The ranges whose East Asian Width is Wide or Fullwidth.
 ///
 /// Derived from `EastAsianWidth.txt` of the Unicode Character Database 15.0 (with the unassigned code points of the CJK
 /// planes wide, as Unicode Standard Annex 11 says), plus the symbols that Unicode 16 made wide (U+2630…2637,
 /// U+268A…268F, U+4DC0…4DFF, U+1D300…1D376) and the pictographs reserved in U+1FA70…1FAFF.
 enum WideRanges {
-    /// Whether a terminal gives the scalar two columns. Complexity: logarithmic in the 118 ranges.
+    /// Whether the scalar has two columns. Complexity: logarithmic in the 118 ranges.
     static func contains(_ scalar: Unicode.Scalar) -> Bool {
         let value = scalar.value
         guard value >= 0x1100 else { return false }

@@ -65,7 +65,7 @@ extension String: LuaRepresentable {
     public func push(as call: LuaCall) -> Int32 { call.returns(self) }
 }
 
-/// Any bytes.
+/// A string of any bytes.
 extension LuaString: LuaRepresentable {
     public static var luaType: LuaType { .string }
 
@@ -77,7 +77,7 @@ extension LuaString: LuaRepresentable {
     public func luaValue(in state: LuaState) -> LuaValue { .string(self) }
 }
 
-/// Whatever it is.
+/// A value of any type.
 extension LuaValue: LuaRepresentable {
     public static var luaType: LuaType { .any }
     public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> LuaValue { value }
@@ -106,7 +106,7 @@ extension LuaFunction: LuaRepresentable {
     public func luaValue(in state: LuaState) -> LuaValue { .function(self) }
 }
 
-/// The value, or nil.
+/// The wrapped value, or nil.
 extension Optional: LuaRepresentable where Wrapped: LuaRepresentable {
     public static var luaType: LuaType { .optional(Wrapped.luaType) }
 
@@ -121,7 +121,7 @@ extension Optional: LuaRepresentable where Wrapped: LuaRepresentable {
     }
 }
 
-/// An enum with text cases is one of its words in Lua; a wrong word is an error with the nearest ones.
+/// An enum with text cases is a string in Lua; the error of an unknown word names the nearest cases.
 extension LuaRepresentable where Self: RawRepresentable & CaseIterable, RawValue == String {
     public static var luaType: LuaType { .choice(allCases.map(\.rawValue)) }
 

@@ -1,6 +1,6 @@
 import Wording
 
-/// A sequence from 1. It is a copy: changes in Lua are not seen in Swift, nor the other way round.
+/// A sequence from 1. It is a copy: a change in Lua does not appear in Swift, nor a change in Swift in Lua.
 extension Array: LuaRepresentable where Element: LuaRepresentable {
     public static var luaType: LuaType { .array(Element.luaType) }
 
@@ -26,7 +26,7 @@ extension Array: LuaRepresentable where Element: LuaRepresentable {
     }
 }
 
-/// A table of named fields; one with other keys is refused. It is a copy, as an array's is.
+/// A table of named fields; other keys are refused. It is a copy, as for arrays.
 extension Dictionary: LuaRepresentable where Key == String, Value: LuaRepresentable {
     public static var luaType: LuaType { .table }
 

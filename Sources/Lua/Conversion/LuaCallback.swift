@@ -1,6 +1,7 @@
 /// A Lua function with Swift types, called like a closure: `let accepts: LuaCallback<Bool, Int64>`, `try accepts(40)`.
 ///
-/// What the function raises is thrown, and so is a result of another type. It may be kept: Swift holds the function.
+/// A call throws the error that the function raises, and an error for a result of another type. It retains the
+/// function.
 public struct LuaCallback<Result: LuaRepresentable, each Argument: LuaRepresentable>: LuaRepresentable {
     public let function: LuaFunction
 
@@ -30,7 +31,7 @@ public struct LuaCallback<Result: LuaRepresentable, each Argument: LuaRepresenta
     public func luaValue(in state: LuaState) -> LuaValue { .function(function) }
 }
 
-/// The result of a callback that gives none; what it gives is ignored.
+/// The result type of a callback without a result; results are ignored.
 public struct LuaNothing: LuaRepresentable {
     public init() {}
 
@@ -40,7 +41,7 @@ public struct LuaNothing: LuaRepresentable {
     public func push(as call: LuaCall) -> Int32 { 0 }
 }
 
-/// All arguments from here on, as the last parameter of a function.
+/// All remaining arguments, as the last parameter of a function.
 public struct LuaVariadic<Element: LuaRepresentable>: LuaRepresentable, Sequence {
     public let values: [Element]
 

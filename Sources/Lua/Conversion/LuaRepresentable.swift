@@ -1,4 +1,4 @@
-/// A Swift type that has a counterpart in Lua, so that functions and properties are declared by their Swift types:
+/// A Swift type with a counterpart in Lua. Functions and properties are declared by such types:
 ///
 /// ```swift
 /// enum Mode: String, CaseIterable, LuaRepresentable { case dim, bright }
@@ -12,18 +12,18 @@ public protocol LuaRepresentable {
     /// The type as declarations state it.
     static var luaType: LuaType { get }
 
-    /// The Swift value of a Lua value.
+    /// Converts a Lua value.
     ///
-    /// - Throws: `LuaMismatch` when it is of another type.
+    /// - Throws: `LuaMismatch` for a value of another type.
     static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> Self
 
-    /// The value in Lua.
+    /// Converts to a Lua value.
     func luaValue(in state: LuaState) -> LuaValue
 
-    /// Reads an argument; there is no need to implement it.
+    /// Reads an argument. The default implementation suffices.
     static func read(_ call: LuaCall, at position: Int) throws -> Self
 
-    /// Gives the value back as a result; there is no need to implement it.
+    /// Pushes the value as a result. The default implementation suffices.
     func push(as call: LuaCall) -> Int32
 }
 
@@ -35,7 +35,7 @@ extension LuaRepresentable {
     public func push(as call: LuaCall) -> Int32 { call.returns(luaValue(in: call.state)) }
 }
 
-/// What is wrong with a value, in words: `integer expected, got string`.
+/// The type error of a value, in words: `integer expected, got string`.
 public struct LuaMismatch: Error, Equatable {
     public let message: String
 

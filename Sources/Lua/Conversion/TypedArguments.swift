@@ -1,6 +1,6 @@
 /// Parameters by their Swift types, and arguments in order.
 enum TypedArguments {
-    /// Names and types together; parameters without a name are numbered.
+    /// Pairs names with types; parameters without a name are numbered.
     static func parameters<each Argument: LuaRepresentable>(
         _ names: [String], _ type: repeat (each Argument).Type
     ) -> [LuaParameter] {
@@ -13,7 +13,7 @@ enum TypedArguments {
         return parameters
     }
 
-    /// The result's types; none for nothing.
+    /// The types of the results; none for `LuaNothing`.
     static func results<Result: LuaRepresentable>(_ type: Result.Type) -> [LuaType] {
         type == LuaNothing.self ? [] : [type.luaType]
     }

@@ -1,8 +1,8 @@
-/// The words of the choices among some parameters, where the shim reads them.
+/// The words of the `choice` parameters, in the shim's form.
 final class LuaChoices {
     let text: UnsafePointer<CChar>
 
-    /// Nil when there is no choice among them.
+    /// Nil when no parameter is a choice.
     init?(_ parameters: [LuaParameter]) {
         guard let words = LuaType.words(parameters) else { return nil }
         let memory = UnsafeMutablePointer<CChar>.allocate(capacity: words.count)

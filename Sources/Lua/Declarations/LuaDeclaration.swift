@@ -11,7 +11,8 @@ public struct LuaParameter: Sendable, Equatable {
     }
 }
 
-/// A function or method, declared once: its argument checks, errors, help, completion and reference come from here.
+/// A function or method. Its argument checks, errors, help, completion and reference are generated from the
+/// declaration.
 public struct LuaFunctionDeclaration: Sendable, Equatable {
     public let name: String
     public let parameters: [LuaParameter]
@@ -51,16 +52,16 @@ public struct LuaPropertyDeclaration: Sendable, Equatable {
     public let documentation: String
 }
 
-/// An operator that a class takes part in: `#items`, `items[1]`, `d - e`.
+/// An operator of a class: `#items`, `items[1]`, `d - e`.
 public struct LuaOperatorDeclaration: Sendable, Equatable {
-    /// As the metamethod has it, without the underscores: `len`, `index`, `sub`.
+    /// The metamethod's name without underscores: `len`, `index`, `sub`.
     public let name: String
-    /// The other operand, or the key of an index; nil for none.
+    /// The type of the other operand, or of an index's key; nil for none.
     public let operand: LuaType?
     public let result: LuaType
     public let documentation: String
 
-    /// How it is written: `#items`, `items[integer]`, `date - number`.
+    /// The operator's notation: `#items`, `items[integer]`, `date - number`.
     public func expression(on object: String) -> String {
         let other = operand?.name ?? ""
         switch name {
@@ -73,17 +74,17 @@ public struct LuaOperatorDeclaration: Sendable, Equatable {
     }
 }
 
-/// A class, a module or a function that stands alone, with all that was declared of it.
+/// A class, a module or a global function, with all its declared members.
 public struct LuaDeclaration: Sendable {
-    /// What is declared; a `global` is a function, declared under the empty name as the call of a module is.
+    /// The kind of declaration. A `global` has its function under the empty name, as a callable module has.
     public enum Kind: String, Sendable { case `class`, module, global }
 
     public let kind: Kind
     public let name: String
     public let documentation: String
-    /// Whether Lua has it without a host, too: `io`, `print`.
+    /// Whether standard Lua has it: `io`, `print`.
     public internal(set) var isPartOfLua = false
-    /// Whether the one object of the class stands as a global under the class's name: `items`.
+    /// Whether the class's only object is a global of the class's name: `items`.
     public internal(set) var isGlobalObject = false
     public internal(set) var operators: [LuaOperatorDeclaration] = []
     public internal(set) var properties: [LuaPropertyDeclaration] = []
@@ -91,26 +92,26 @@ public struct LuaDeclaration: Sendable {
     /// A class's own functions, called with a dot.
     public internal(set) var statics: [LuaFunctionDeclaration] = []
 
-    /// What stands between the name and a function: a colon for methods, a dot for functions of a module.
+    /// The separator between the name and a function: a colon for methods, a dot for functions of a module.
     public var separator: String { kind == .class ? ":" : "." }
 
-    /// The same for one of its functions: those of the class itself have a dot.
+    /// The separator of one function: a dot for the class's own functions.
     public func separator(of function: LuaFunctionDeclaration) -> String {
         statics.contains(function) ? "." : separator
     }
 
-    /// A function of it as it is called: `items:createItem([fields]) → Item`, `date([moment]) → date`.
+    /// A function with its owner: `items:createItem([fields]) → Item`, `date([moment]) → date`.
     public func signature(of function: LuaFunctionDeclaration) -> String {
         function.signature(owner: function.name.isEmpty ? name : name + separator(of: function))
     }
 
-    /// Whether a script finds it under its name.
+    /// Whether it is a global.
     public var isGlobal: Bool { kind != .class || isGlobalObject }
 
     public var memberNames: [String] { properties.map(\.name) + functions.map(\.name) }
 }
 
-/// All that was declared to a state, by name.
+/// The declarations of a state, by name.
 public struct LuaDeclarations: Sendable {
     public private(set) var all: [LuaDeclaration] = []
 
@@ -121,7 +122,7 @@ public struct LuaDeclarations: Sendable {
         change(&all[index])
     }
 
-    /// The declaration of a name; of a kind, where a module and a class may share the name.
+    /// The declaration of a name. The kind tells a module from a class of the same name.
     public subscript(name: String, kind: LuaDeclaration.Kind? = nil) -> LuaDeclaration? {
         all.last { $0.name == name && $0.kind == (kind ?? $0.kind) }
     }

@@ -2,9 +2,9 @@ internal import CLuaShim
 internal import Wording
 
 extension LuaType {
-    /// Nil when the value on the stack is of this type; else what is wrong with it, in words.
+    /// The type error of the value on the stack, in words; nil when it conforms.
     ///
-    /// Objects are only seen to be userdata here: the function's own access checks the class, by one comparison.
+    /// An object is only checked to be a userdata: the accessor compares the class.
     func mismatch(at index: Int32, on L: OpaquePointer) -> String? {
         let type = LuaBasicType(rawValue: clua_type(L, index)) ?? .none
         switch self {
@@ -49,7 +49,7 @@ extension LuaType {
         switch type {
         case .none: return "no value"
         case .userdata:
-            guard let cls = clua_classof(L, index, nil) else { return "userdata" }
+            guard let cls = clua_classof(L, index) else { return "userdata" }
             return String(cString: clua_classname(cls))
         default: return String(cString: clua_typename(type.rawValue))
         }
@@ -67,7 +67,7 @@ extension LuaType {
             var length = 0
             guard let start = clua_tostring(L, -2, &length) else {
                 clua_settop(L, -2)
-                continue  // An options table may carry its positional values, as `app:on` never does.
+                continue  // the positional values of an options table
             }
             let key = String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
             guard let option = options.first(where: { $0.name == key }) else {
@@ -78,7 +78,7 @@ extension LuaType {
         }
     }
 
-    /// The names that an option may have been meant to have; all of them when none is near.
+    /// The nearest names to a misspelt option; all names when none is near.
     private static func advice(on key: String, among names: [String]) -> String {
         let hint = NearestNames.hint(for: key, among: names)
         guard hint.isEmpty, !names.isEmpty else { return hint }
@@ -87,8 +87,8 @@ extension LuaType {
     }
 }
 
-/// True when the bytes are well-formed UTF-8. All-ASCII text, nearly every argument, is seen eight bytes at a time, the last
-/// eight together with some that were seen already.
+/// Whether the bytes are well-formed UTF-8. ASCII, nearly every argument, is tested eight bytes at a time; the last
+/// word overlaps the one before.
 func isUTF8(_ raw: UnsafeRawBufferPointer) -> Bool {
     guard let start = raw.baseAddress else { return true }
     let last = raw.count &- 8

@@ -1,8 +1,8 @@
 internal import CLuaShim
 
-/// Types in the shim's bytes, for the check before a call.
+/// Types in the shim's one-byte encoding, for the check before a call.
 extension LuaType {
-    /// A byte a parameter, the first one lowest; a general one when the bytes do not suffice.
+    /// One byte for each parameter, the first lowest; `CLUA_TAKES_GENERAL` for more than eight.
     static func takes(_ parameters: [LuaParameter]) -> UInt64 {
         var word: UInt64 = 0
         var types = parameters.map(\.type)
@@ -12,7 +12,7 @@ extension LuaType {
         return word
     }
 
-    /// The words of the choices among the parameters, in turn, as `clua_conforms` reads them; nil when there are none.
+    /// The words of the choices, in order, in the encoding of `clua_conforms`; nil without choices.
     static func words(_ parameters: [LuaParameter]) -> [CChar]? {
         var all: [CChar] = []
         for parameter in parameters {
@@ -23,7 +23,7 @@ extension LuaType {
         return all.isEmpty ? nil : all
     }
 
-    /// The words of a choice that the shim can look at: none is empty, and none has a zero in it.
+    /// The words of a choice that the shim can compare: no word is empty or has a zero byte.
     private var plainWords: [String]? {
         switch self {
         case .choice(let words): words.allSatisfy { !$0.isEmpty && !$0.utf8.contains(0) } ? words : nil
@@ -52,7 +52,7 @@ extension LuaType {
         return UInt8(truncatingIfNeeded: code)
     }
 
-    /// Of several types, all of them plain.
+    /// A union of plain types.
     private static func takesOne(of types: [LuaType]) -> Int32 {
         var bits = CLUA_TAKES_ONE_OF
         for type in types {

@@ -1,16 +1,15 @@
 /// The type of a parameter, a result or a property, as a declaration states it.
 ///
-/// Arguments are checked against it before the function runs, and errors, help, completion and editor annotations are
-/// worded from it.
+/// Arguments are checked against it before the function runs. Errors, help, completion and editor annotations quote it.
 public indirect enum LuaType: Sendable, Equatable {
     case any
     case boolean
-    /// A number that is a whole one: 78 and 78.0, not 78.5.
+    /// A whole number: 78 and 78.0, not 78.5.
     case integer
     case number
     /// A string of any bytes.
     case string
-    /// A string that is UTF-8.
+    /// A string of UTF-8.
     case text
     case table
     case function
@@ -18,21 +17,21 @@ public indirect enum LuaType: Sendable, Equatable {
     case callback(String)
     /// An object of the class of this name.
     case object(String)
-    /// An array of such values, from 1.
+    /// An array from 1 with elements of this type.
     case array(LuaType)
     /// One of these words.
     case choice([String])
     /// A table of named options; an unknown name is an error.
     case options([LuaParameter])
-    /// A table with such fields, and a name for editors; as an argument it may have others, too.
+    /// A table with these fields, and a name for editors. An argument may have other fields as well.
     case record(String, [LuaParameter])
     case union([LuaType])
-    /// The value, or nil.
+    /// A value of this type, or nil.
     case optional(LuaType)
-    /// Any number of such arguments, at the end.
+    /// Any number of arguments of this type, at the end.
     case variadic(LuaType)
 
-    /// The type in words, as help and errors show it.
+    /// The type in words, for help and errors.
     public var name: String {
         switch self {
         case .any: "any value"
@@ -55,10 +54,10 @@ public indirect enum LuaType: Sendable, Equatable {
         }
     }
 
-    /// What a function results in that the world may refuse: the value, or nil and an error.
+    /// The result types of a function that can fail: the value, or nil and an error.
     public static func orError(_ type: LuaType) -> [LuaType] { [.optional(type), .optional(.object("Error"))] }
 
-    /// True when an argument may be left out.
+    /// Whether the argument may be omitted.
     public var isOptional: Bool {
         switch self {
         case .optional, .variadic, .any: true

@@ -1,13 +1,13 @@
 import Wording
 
-/// A table that was raised as an error, in words: its fields as a constructor writes them.
+/// The text of a table that was raised as an error: its fields in constructor notation.
 ///
-/// Fields are read past metamethods. What is shown is limited in depth, fields and bytes.
+/// Reads bypass metamethods. Depth, fields and bytes are limited.
 struct ErrorTableText {
     private static let depthLimit = 3
     private static let fieldLimit = 20
     private static let byteLimit = 1000
-    /// Entries that are passed on the way to the fields.
+    /// The most entries visited to find the fields.
     private static let visitLimit = 1000
 
     private let state: LuaState

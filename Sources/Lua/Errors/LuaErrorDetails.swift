@@ -1,12 +1,12 @@
-/// What scripts can ask of an error: `err.domain`, `err.code`, `err.message`, `err.path`.
+/// The fields of an error for scripts: `err.domain`, `err.code`, `err.message`, `err.path`.
 ///
-/// A Swift error that conforms shows these to scripts; any other shows its description as the message.
+/// The message of an error without conformance is its description.
 public protocol LuaErrorDetails: Error {
     var luaDomain: String { get }
     var luaCode: LuaErrorCode { get }
     var luaMessage: String { get }
     var luaPath: String? { get }
-    /// Whether the script is at fault: it is then raised as a string with the place in front, as Lua's own libraries do.
+    /// Whether the script is at fault: the error is then raised as a string with its place, as Lua's libraries do.
     var isScriptsFault: Bool { get }
 }
 
@@ -14,13 +14,13 @@ extension LuaErrorDetails {
     public var isScriptsFault: Bool { false }
 }
 
-/// An error's code, as a number or as a word.
+/// An error's code: a number or a word.
 public enum LuaErrorCode: Sendable {
     case number(Int)
     case word(String)
 }
 
-/// A Swift error as scripts hold it.
+/// A Swift error as a Lua object.
 final class LuaErrorObject {
     let error: any Error
 

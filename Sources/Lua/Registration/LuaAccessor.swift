@@ -1,8 +1,8 @@
 internal import CLuaShim
 
-/// A property as the shim calls it: one specialised subclass a kind of value, so that nothing is boxed on the way.
+/// A property as the shim calls it. Each kind of value has a specialised subclass, which boxes nothing.
 class LuaAccessor {
-    /// `Item.name`, for errors.
+    /// The qualified name for errors: `Item.name`.
     let name: String
 
     init(name: String) { self.name = name }
@@ -13,23 +13,26 @@ class LuaAccessor {
         throw LuaError(.argument, "\(name) cannot be assigned")
     }
 
-    /// The assigned value stands at 3.
+    /// The type error of the assigned value, at stack index 3.
     func refuse(_ type: LuaType, _ L: OpaquePointer) -> LuaError {
         LuaError(.argument, "\(name): \(type.mismatch(at: 3, on: L) ?? "\(type.name) expected")")
     }
 }
 
-/// Any property: the getter pushes, the setter reads argument 0.
+/// Any property, or the fallback for the names without a member: the getter pushes its result.
 final class LuaGeneralAccessor<T>: LuaAccessor {
     let type: LuaType
     let decode: (UnsafeMutableRawPointer) -> T
     let getter: (T, LuaCall) throws -> Int32
     let setter: ((T, LuaCall) throws -> Void)?
+    /// The stack index of argument 0: 3 for the assigned value, 2 for the key in front of it.
+    let base: Int32
 
     init(
-        name: String, type: LuaType, decode: @escaping (UnsafeMutableRawPointer) -> T,
+        name: String, type: LuaType, base: Int32 = 3, decode: @escaping (UnsafeMutableRawPointer) -> T,
         getter: @escaping (T, LuaCall) throws -> Int32, setter: ((T, LuaCall) throws -> Void)?
     ) {
+        self.base = base
         self.type = type
         self.decode = decode
         self.getter = getter
@@ -38,14 +41,14 @@ final class LuaGeneralAccessor<T>: LuaAccessor {
     }
 
     override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
-        try getter(decode(object), LuaCall(L: L, base: 3))
+        try getter(decode(object), LuaCall(L: L, base: base))
     }
 
     override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
         guard let setter else { return try super.set(object, L) }
         guard type.mismatch(at: 3, on: L) == nil else { throw refuse(type, L) }
         do {
-            try setter(decode(object), LuaCall(L: L, base: 3))
+            try setter(decode(object), LuaCall(L: L, base: base))
         } catch let error as LuaArgumentError {
             throw LuaError(.argument, "\(name): \(error.message)")
         }
@@ -101,14 +104,14 @@ final class LuaTextAccessor<T: AnyObject>: LuaAccessor {
         let bytes = UnsafeBufferPointer(
             start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: length)
         guard isUTF8(UnsafeRawBufferPointer(bytes)) else { throw refuse(.text, L) }
-        // Made in the argument's place, the text is not retained for a name of its own.
+        // Created in argument position, the text is not retained for a local.
         try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef {
             try setter($0, String(decoding: bytes, as: UTF8.self))
         }
     }
 }
 
-/// A text property of an object, which may be nil.
+/// An optional text property of an object.
 final class LuaOptionalTextAccessor<T: AnyObject>: LuaAccessor {
     let getter: (T) throws -> String?
     let setter: (T, String?) throws -> Void
@@ -140,35 +143,5 @@ final class LuaOptionalTextAccessor<T: AnyObject>: LuaAccessor {
             guard clua_type(L, 3) <= 0 else { throw refuse(.optional(.text), L) }
         }
         try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try setter($0, text) }
-    }
-}
-
-/// What serves the names that no declared member has.
-final class LuaFallbackAccessor<T>: LuaAccessor {
-    let decode: (UnsafeMutableRawPointer) -> T
-    let getter: (T, LuaCall) throws -> Int32
-    let setter: (T, LuaCall) throws -> Void
-
-    init(
-        name: String, decode: @escaping (UnsafeMutableRawPointer) -> T, getter: @escaping (T, LuaCall) throws -> Int32,
-        setter: @escaping (T, LuaCall) throws -> Void
-    ) {
-        self.decode = decode
-        self.getter = getter
-        self.setter = setter
-        super.init(name: name)
-    }
-
-    /// Argument 0 is the key, argument 1 the assigned value.
-    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
-        try getter(decode(object), LuaCall(L: L, base: 2))
-    }
-
-    override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
-        do {
-            try setter(decode(object), LuaCall(L: L, base: 2))
-        } catch let error as LuaArgumentError {
-            throw LuaError(.argument, "\(name): \(error.message)")
-        }
     }
 }

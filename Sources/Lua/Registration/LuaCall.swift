@@ -1,15 +1,15 @@
 internal import CLuaShim
 
-/// A call from Lua: its arguments by position from 0, and the way to give results back.
+/// A call from Lua: its arguments by position from 0, and its results.
 ///
-/// It is valid during the call only. Accessors trust the declaration's check, and check again what that leaves open.
+/// Valid during the call only. Accessors rely on the declaration's check and repeat only its open cases.
 public struct LuaCall {
     let L: OpaquePointer
     let base: Int32
 
     public var state: LuaState { Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue() }
 
-    /// The number of arguments given.
+    /// The number of arguments.
     public var count: Int { max(0, Int(clua_gettop(L) - base) + 1) }
 
     private func index(_ position: Int) -> Int32 { base + Int32(position) }
@@ -18,7 +18,7 @@ public struct LuaCall {
 
     public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
 
-    /// Whether an argument is a function.
+    /// Whether the argument is a function.
     public func isFunction(_ position: Int) -> Bool {
         clua_type(L, index(position)) == LuaBasicType.function.rawValue
     }
@@ -73,15 +73,15 @@ public struct LuaCall {
         return bytes
     }
 
-    /// Calls `body` with the bytes of a string, without a copy.
+    /// Calls `body` with the bytes of a string, uncopied.
     public func withBytes<R>(_ position: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .string) }
         return try body(UnsafeRawBufferPointer(start: start, count: length))
     }
 
-    /// The bytes of a string where they lie: for as long as the argument stands, which is until the call ends.
-    public func borrowedBytes(_ position: Int) throws -> UnsafeRawBufferPointer {
+    /// The bytes of a string, uncopied: valid until the call ends.
+    package func borrowedBytes(_ position: Int) throws -> UnsafeRawBufferPointer {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .string) }
         return UnsafeRawBufferPointer(start: start, count: length)
@@ -102,39 +102,39 @@ public struct LuaCall {
         return object
     }
 
-    /// The object, when it is one of this class.
+    /// The object, or nil for a value of another class.
     public func optionalObject<T>(_ position: Int, _ cls: LuaClass<T>) -> T? { cls.object(at: index(position), on: L) }
 
     public func optional<R>(_ position: Int, _ access: (Int) throws -> R) rethrows -> R? {
         isNil(position) ? nil : try access(position)
     }
 
-    /// An option of an options table that may be absent.
+    /// An option of an options table; nil when absent.
     public func option(_ name: String, of position: Int) throws -> LuaValue {
         guard case .table(let table) = value(position) else { return .nil }
         return table.rawGet(.text(name))
     }
 
-    /// The error of an argument that the function can't use; `message` without the function's and parameter's names.
+    /// The error of an unusable argument. The caller adds the names of the function and the parameter to `message`.
     public func refuse(_ position: Int, _ message: String) -> any Error {
         LuaArgumentError(position: position, message: message)
     }
 
     private func mismatch(_ position: Int, _ type: LuaType) -> any Error {
         let got =
-            clua_classof(L, index(position), nil).map { String(cString: clua_classname($0)) }
+            clua_classof(L, index(position)).map { String(cString: clua_classname($0)) }
             ?? (position < count ? String(cString: clua_typename(clua_type(L, index(position)))) : "no value")
         let message = type.mismatch(at: index(position), on: L) ?? "\(type.name) expected, got \(got)"
         return LuaArgumentError(position: position, message: message)
     }
 
-    /// The chunk's name, with the mark that it was loaded with (`@file.lua`, `=[3]`), of a function that is being called: 0
-    /// is this one, 1 its caller. Nil beyond the first.
-    public func chunkName(ofLevel level: Int) -> String? {
+    /// The name of the chunk of an active function, with its mark (`@file.lua`, `=[3]`). Level 0 is this function, 1
+    /// its caller. Nil beyond the first.
+    package func chunkName(ofLevel level: Int) -> String? {
         clua_getsource(L, Int32(clamping: level)).map { String(cString: $0) }
     }
 
-    /// Where a function that is being called is at the moment, `chunk:line`; levels as in ``chunkName(ofLevel:)``.
+    /// The current place of an active function, `chunk:line`; levels as in ``chunkName(ofLevel:)``.
     public func place(ofLevel level: Int) -> String? {
         var frame = clua_frame()
         guard let chunk = chunkName(ofLevel: level), clua_getframe(L, Int32(clamping: level), &frame) != 0 else {
@@ -184,7 +184,7 @@ public struct LuaCall {
         return 1
     }
 
-    /// Gives back a table that holds the elements from 1.
+    /// Returns an array.
     public func returns(array elements: [some LuaRepresentable]) -> Int32 { returns(elements.luaValue(in: state)) }
 
     public func returns(values: [LuaValue]) throws -> Int32 {
@@ -205,7 +205,7 @@ public struct LuaCall {
         returns(bits: value.luaBits, cls.handle)
     }
 
-    /// Gives back a value in place.
+    /// Returns an inline value.
     public func returns(bits: UInt64, _ handle: LuaClassHandle) -> Int32 {
         precondition(clua_host_of(L) == handle.host, "the class was declared to another LuaState")
         clua_pushinline(L, handle.pointer, bits)
@@ -235,7 +235,7 @@ public struct LuaCall {
         return returns(object, cls)
     }
 
-    /// Gives back an array of objects: each goes from the stack into the table, without a reference on Swift's side.
+    /// Returns an array of objects. They move from the stack into the table, without a Swift reference each.
     public func returns<T: AnyObject>(array objects: some Collection<T>, _ cls: LuaClass<T>) throws -> Int32 {
         guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
         cls.check(L)
@@ -249,45 +249,45 @@ public struct LuaCall {
         return 1
     }
 
-    /// Gives back a function made for this occasion; it is released when Lua collects it.
+    /// Returns a function that is released when Lua collects it.
     public func returns(ownedFunction body: @escaping (LuaCall) throws -> Int32) -> Int32 {
         let function = LuaNativeFunction(body: body)
         clua_pushownedfunction(L, Unmanaged.passRetained(function).toOpaque())
         return 1
     }
 
-    /// The world's failure: nil and the error.
+    /// Returns a failure: nil and the error.
     public func returns(failure error: any Error) -> Int32 {
         clua_pushnil(L)
         state.pushErrorObject(error, on: L)
         return 2
     }
 
-    /// Yields the coroutine to the host, with one value that says what it waits for.
+    /// Yields the coroutine to the host with one value, which names the awaited event.
     public func yields(_ value: LuaValue) -> Int32 {
         clua_settop(L, 0)
         state.push(value, on: L)
         return CLUA_YIELD
     }
 
-    /// True when this call may yield.
+    /// Whether this call can yield.
     public var isYieldable: Bool { clua_isyieldable(L) != 0 }
 }
 
-/// Pushes an object's handle; a new handle keeps the object.
+/// Pushes an object's handle; a new handle retains the object.
 @inline(__always)
 func pushReference(_ object: AnyObject, _ cls: OpaquePointer, on L: OpaquePointer) {
     let reference = Unmanaged.passUnretained(object)
     if clua_pushobject(L, cls, reference.toOpaque()) != 0 { _ = reference.retain() }
 }
 
-/// Bytes as text; nil unless they are UTF-8.
+/// Decodes UTF-8; nil for other bytes.
 func makeText(_ raw: UnsafeRawBufferPointer) -> String? {
     guard isUTF8(raw) else { return nil }
     return raw.withMemoryRebound(to: UInt8.self) { String(decoding: $0, as: UTF8.self) }
 }
 
-/// Pushes text without a copy on Swift's side.
+/// Pushes text without a Swift copy.
 @inline(__always)
 func pushText(_ text: String, on L: OpaquePointer) {
     let done: Void? = text.utf8.withContiguousStorageIfAvailable { buffer in
@@ -302,7 +302,8 @@ func pushText(_ text: String, on L: OpaquePointer) {
     }
 }
 
-/// Pushes a property's text, which Lua may have seen at this address before: then it need not look into it again.
+/// Pushes the text of a property through Lua's string cache, which is keyed by address: a cached text is not hashed
+/// again.
 @inline(__always)
 func pushProperty(_ text: String, on L: OpaquePointer) {
     text.withCString { clua_pushcstring(L, $0, text.utf8.count) }

@@ -1,19 +1,18 @@
 internal import CLuaShim
 
-/// Classes of objects that are rows of a table: Lua holds a row's number in the value itself, and there is an object only
-/// while Swift looks at one. It costs no memory, and the same row is the same value in Lua, also as a table's key.
+/// Classes whose objects are rows of a table. A Lua value is the row's number; Swift creates an object only for an
+/// access. A value costs no memory, and the same row is the same value in Lua, also as a table's key.
 extension LuaClass where T: AnyObject {
-    /// Declares the state's class of rows; it can have one. Its properties are declared by ``field(_:_:_:set:get:)``.
+    /// Declares the state's class of rows; a state has one at most. ``field(_:_:_:set:get:)`` declares its properties.
     ///
     /// - Parameters:
-    ///   - name: of the class, as errors and `tostring` show it.
-    ///   - documentation: what `help` says of it.
+    ///   - name: of the class, for errors and `tostring`.
+    ///   - documentation: for `help`.
     ///   - state: the state that the class belongs to.
-    ///   - number: the number of an object, of 48 bits: the row, and what tells the object from others that had the row
-    ///     before or will have it.
-    ///   - object: the object of a number, or one that stands for an object that is gone.
-    ///   - unknownMember: serves names that no member has; returns 0 results when it does not know them either.
-    ///   - assignUnknown: takes assignments that no property takes: key and value are arguments 0 and 1.
+    ///   - number: the number of an object, in 48 bits: its row and its generation, which is new for each use of a row.
+    ///   - object: the object of a number, or a placeholder for a removed object.
+    ///   - unknownMember: resolves names that no member has; returns 0 results for an unknown name.
+    ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
     public convenience init(
         rows name: String, _ documentation: String, in state: LuaState, number: @escaping (T) -> UInt64,
         object: @escaping (UInt64) -> T, unknownMember: ((T, String, LuaCall) throws -> Int32)? = nil,
@@ -31,7 +30,7 @@ extension LuaClass where T: AnyObject {
             unknownMember: unknownMember, unknownKey: nil, assignUnknown: assignUnknown)
     }
 
-    /// A property of a class of rows, by the row's number: `get` gives one result, `set` finds the value as argument 0.
+    /// A property by the row's number: `get` returns one result, `set` reads the value from argument 0.
     public func field(
         _ name: String, _ type: LuaType, _ documentation: String, set: ((UInt64, LuaCall) throws -> Void)? = nil,
         get: @escaping (UInt64, LuaCall) throws -> Int32
@@ -44,12 +43,11 @@ extension LuaClass where T: AnyObject {
 }
 
 extension LuaClass where T: AnyObject {
-    /// Says how it is known of a row of this class whether it is there still: iterators leave out rows that have gone before
-    /// their turn.
+    /// Declares how a row's removal is detected; iterators skip removed rows.
     ///
     /// - Parameters:
-    ///   - epoch: a counter that changes whenever a row goes; its address is valid as long as `isGone` is held.
-    ///   - isGone: whether a row has gone.
+    ///   - epoch: a counter that every removal changes; its address is valid as long as `isGone` is retained.
+    ///   - isGone: whether a row was removed.
     public func declarePresence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
         precondition(!holdsObjects, "\(name) is no class of rows")
         let accessor = LuaRowAccessor(
@@ -59,15 +57,15 @@ extension LuaClass where T: AnyObject {
 }
 
 extension LuaCall {
-    /// Pushes an iterator, for `for`, over rows in their order, as a result: it gives their places from 1 and the rows,
-    /// without those that have gone until then.
+    /// Pushes an iterator for `for` over rows in order. It returns positions from 1 and rows, and skips rows removed
+    /// meanwhile.
     ///
     /// - Parameters:
-    ///   - count: how many rows there are.
-    ///   - epoch: the value of the class's epoch from before the rows were found.
+    ///   - count: the number of rows.
+    ///   - epoch: the value of the class's epoch before the rows were read.
     ///   - cls: the class of rows.
-    /// - Returns: where the rows are to be put.
-    public func pushIterator<T: AnyObject>(
+    /// - Returns: the buffer for the rows.
+    package func pushIterator<T: AnyObject>(
         over count: Int, since epoch: UInt64, _ cls: LuaClass<T>
     ) -> UnsafeMutablePointer<UInt64>? {
         cls.check(L)
@@ -75,7 +73,7 @@ extension LuaCall {
         return clua_pushrowiterator(L, count, epoch)
     }
 
-    /// Gives back a row; nil when there is none.
+    /// Returns a row; nil when there is none.
     @inline(__always)
     public func returns<T: AnyObject>(row: UInt64?, _ cls: LuaClass<T>) -> Int32 {
         cls.check(L)
@@ -84,7 +82,7 @@ extension LuaCall {
         return 1
     }
 
-    /// Gives back an array of rows.
+    /// Returns an array of rows.
     public func returns<T: AnyObject>(rows: UnsafeBufferPointer<UInt64>, _ cls: LuaClass<T>) throws -> Int32 {
         guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
         cls.check(L)
@@ -94,10 +92,10 @@ extension LuaCall {
     }
 }
 
-/// A property of a row, whose number is all that is known of it.
+/// A property of a row, by the row's number.
 final class LuaRowAccessor: LuaAccessor {
     private let type: LuaType
-    /// The type in the shim's bytes.
+    /// The type in the shim's encoding.
     private let takes: UInt64
     private let words: LuaChoices?
     private let getter: (UInt64, LuaCall) throws -> Int32

@@ -1,10 +1,10 @@
-/// Functions of the class itself, `Lamp.named("Study")`. The table that holds them goes where scripts find it:
-/// `state.globals.rawSet("Lamp", .table(lamps.table))`.
+/// Functions of the class itself, `Lamp.named("Study")`. Their table becomes a global by `state.globals.rawSet("Lamp",
+/// .table(lamps.table))`.
 extension LuaClass {
-    /// The table of the class's own functions; a name that it does not have is an error with the nearest ones.
+    /// The table of the class's own functions. Its error for an unknown name lists the nearest names.
     public var table: LuaTable { statics.table }
 
-    /// A function of the class: arguments by position from 0, `call.returns(object, cls)` for a new object.
+    /// A function of the class: arguments by position from 0; `call.returns(object, cls)` returns a new object.
     public func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
         example: String = "", body: @escaping (LuaCall) throws -> Int32
@@ -12,7 +12,7 @@ extension LuaClass {
         statics.function(name, parameters, returns: results, documentation, example: example, body: body)
     }
 
-    /// A function of the class by the types of its closure, which gives an object of the class.
+    /// A function of the class by the types of its closure, which returns an object of the class.
     public func constructor<each Argument: LuaRepresentable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> T

@@ -1,6 +1,6 @@
-/// Members by their Swift types.
+/// Members declared by their Swift types.
 extension LuaClass {
-    /// A property of a type that Lua has a counterpart for; without a setter it is read-only.
+    /// A property of a representable type; read-only without a setter.
     public func property<Value: LuaRepresentable>(
         _ name: String, _ documentation: String, get: @escaping (T) throws -> Value,
         set: ((T, Value) throws -> Void)? = nil
@@ -26,7 +26,7 @@ extension LuaClass {
         property(name, documentation, get: get, set: set)
     }
 
-    /// A method by the types of its closure: the receiver, then an argument for each name.
+    /// A method by the types of its closure: the receiver, then one argument for each name.
     public func method<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
         calling body: @escaping (T, repeat each Argument) throws -> Result
@@ -40,7 +40,7 @@ extension LuaClass {
         }
     }
 
-    /// A method that gives nothing back.
+    /// A method without results.
     public func method<each Argument: LuaRepresentable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
         calling body: @escaping (T, repeat each Argument) throws -> Void

@@ -12,20 +12,20 @@ internal import Wording
 /// }
 /// ```
 public final class LuaClass<T> {
-    /// How Lua holds the values.
+    /// The representation in Lua.
     public enum Kind {
-        /// One handle an object: the same object is the same value in Lua, also as a table's key.
+        /// One handle for each object: the same object is the same value in Lua, also as a table's key.
         case object
-        /// A handle of its own for each push; values are compared by the class's `__eq`.
+        /// A new handle for each push; the class's `__eq` compares values.
         case box
     }
 
     public let name: String
     unowned let state: LuaState
-    /// What keeps the state alive while the class is in use.
+    /// Keeps the state alive while the class is in use.
     private var keeper: LuaState?
     let pointer: OpaquePointer
-    /// Whether its handles stand for objects, and not for values in place.
+    /// Whether handles refer to objects, rather than hold inline values.
     let holdsObjects: Bool
     private(set) lazy var statics = LuaModule(name, ofClass: true, in: state)
     let host: OpaquePointer
@@ -48,8 +48,8 @@ public final class LuaClass<T> {
         self.decode = decode
         self.encode = encode
         self.find = find
-        let fallback = LuaFallbackAccessor<T>(
-            name: name, decode: decode,
+        let fallback = LuaGeneralAccessor<T>(
+            name: name, type: .any, base: 2, decode: decode,
             getter: { [unowned state] object, call in
                 guard clua_type(call.L, 2) == LuaBasicType.string.rawValue else {
                     if let unknownKey { return try unknownKey(object, call) }
@@ -71,13 +71,13 @@ public final class LuaClass<T> {
         if isDeclared { state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation)) }
     }
 
-    /// The class as the shim knows it, whatever the type of its values.
+    /// The class without the type of its values.
     public var handle: LuaClassHandle { LuaClassHandle(pointer: pointer, host: host) }
 
-    /// For a class that the state itself holds: neither would ever go.
+    /// Breaks the reference cycle of a class that the state owns.
     func becomePartOfState() { keeper = nil }
 
-    /// The error of a member that nobody declared, with the nearest names.
+    /// The error for an undeclared member, with the nearest names.
     static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {
         let word = member.textValue ?? state.describe(member).description
         let known = state.declarations[name, .class]?.memberNames ?? []
@@ -96,7 +96,7 @@ public final class LuaClass<T> {
     }
     func object(at index: Int32, on L: OpaquePointer) -> T? { find(index, pointer, L) }
 
-    /// The object as a value that Swift keeps.
+    /// A retained Lua value of the object.
     public func value(_ object: T) -> LuaValue {
         let L = state.current
         push(object, on: L)
@@ -104,7 +104,7 @@ public final class LuaClass<T> {
         return state.value(at: -1, on: L)
     }
 
-    /// The object behind a value of this class.
+    /// The object of a value; nil for a value of another class.
     public func object(of value: LuaValue) -> T? {
         guard case .userdata(let userdata) = value else { return nil }
         let L = state.current
@@ -115,7 +115,7 @@ public final class LuaClass<T> {
 
     // MARK: Members
 
-    /// A property of any type: `get` gives one result, `set` finds the value as argument 0.
+    /// A property of any type: `get` returns one result, `set` reads the value from argument 0.
     public func property(
         _ name: String, _ type: LuaType, _ documentation: String, set: ((T, LuaCall) throws -> Void)? = nil,
         get: @escaping (T, LuaCall) throws -> Int32
@@ -143,7 +143,7 @@ public final class LuaClass<T> {
         }
     }
 
-    /// A method: called with a colon, its arguments by position from 0.
+    /// A method: called with a colon; arguments by position from 0.
     public func method(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
         example: String = "", body: @escaping (T, LuaCall) throws -> Int32
@@ -167,13 +167,13 @@ public final class LuaClass<T> {
         method(name, [], returns: [], documentation, example: example, body: body)
     }
 
-    /// Declares what an operator does with an object of the class; its function is given to `metamethod`.
+    /// Declares an operator of the class; `metamethod` defines its function.
     ///
     /// - Parameters:
-    ///   - name: as the metamethod has it, without the underscores: `len`, `index`, `sub`.
+    ///   - name: the metamethod's, without underscores: `len`, `index`, `sub`.
     ///   - operand: the type of the other operand, or of an index's key; nil for none.
-    ///   - result: what comes of it.
-    ///   - documentation: what the reference says of it.
+    ///   - result: the type of the result.
+    ///   - documentation: for the reference.
     public func declareOperator(
         _ name: String, _ operand: LuaType? = nil, returns result: LuaType, _ documentation: String
     ) {
@@ -183,10 +183,10 @@ public final class LuaClass<T> {
         }
     }
 
-    /// Declares that the one object of the class stands as a global under the class's name.
+    /// Declares that the class's only object is a global of the class's name.
     public func declareGlobalObject() { state.update(name, .class) { $0.isGlobalObject = true } }
 
-    /// A metamethod whose first operand is of this class; `__len`, `__call`, `__tostring`, `__pairs`.
+    /// A metamethod whose first operand is an object of this class: `__len`, `__call`, `__tostring`, `__pairs`.
     public func metamethod(_ name: String, body: @escaping (T, LuaCall) throws -> Int32) {
         let find = find
         let pointer = pointer
@@ -199,7 +199,7 @@ public final class LuaClass<T> {
         }
     }
 
-    /// A metamethod that may get operands of any kind: `__eq`, `__lt`, `__add`, … with both as arguments 0 and 1.
+    /// A metamethod with operands of any kind as arguments 0 and 1: `__eq`, `__lt`, `__add`.
     public func rawMetamethod(_ name: String, body: @escaping (LuaCall) throws -> Int32) {
         let function = LuaNativeFunction(
             LuaFunctionDeclaration(name, [LuaParameter("…", .variadic(.any))]), owner: "\(self.name).", base: 1,
@@ -220,13 +220,13 @@ extension LuaClass where T: AnyObject {
     /// Declares a class of objects.
     ///
     /// - Parameters:
-    ///   - name: of the class, as errors and `tostring` show it.
-    ///   - documentation: what `help` says of it.
+    ///   - name: of the class, for errors and `tostring`.
+    ///   - documentation: for `help`.
     ///   - state: the state that the class belongs to.
-    ///   - kind: an object has one handle, a box one for each push.
-    ///   - unknownMember: serves names that no member has; returns 0 results when it does not know them either.
-    ///   - unknownKey: serves keys that are no strings, `items[1]`.
-    ///   - assignUnknown: takes assignments that no property takes: key and value are arguments 0 and 1.
+    ///   - kind: one handle for each object, or a new one for each push.
+    ///   - unknownMember: resolves names that no member has; returns 0 results for an unknown name.
+    ///   - unknownKey: resolves keys that are not strings: `items[1]`.
+    ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
     public convenience init(
         _ name: String, _ documentation: String, in state: LuaState, kind: Kind = .object,
         unknownMember: ((T, String, LuaCall) throws -> Int32)? = nil,
@@ -242,7 +242,7 @@ extension LuaClass where T: AnyObject {
             unknownMember: unknownMember, unknownKey: unknownKey, assignUnknown: assignUnknown)
     }
 
-    /// A method: called with a colon, its arguments by position from 0.
+    /// A method: called with a colon; arguments by position from 0.
     public func method(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
         example: String = "", body: @escaping (T, LuaCall) throws -> Int32
@@ -265,8 +265,8 @@ extension LuaClass where T: AnyObject {
         add(accessor, name, .integer, isReadOnly: set == nil, documentation)
     }
 
-    /// A text property that is always there. With a version, Lua keeps the text and asks again when it has advanced;
-    /// all such properties of a class have the same version.
+    /// A text property. With a version, each handle caches the text until the version advances; all cached properties
+    /// of a class have the same version.
     public func text(
         _ name: String, _ documentation: String, cached version: LuaVersion? = nil,
         get: @escaping (T) throws -> String, set: ((T, consuming String) throws -> Void)? = nil
@@ -277,7 +277,7 @@ extension LuaClass where T: AnyObject {
         add(accessor, name, .text, isReadOnly: set == nil, documentation, cached: version)
     }
 
-    /// A text property that may be nil.
+    /// An optional text property.
     public func optionalText(
         _ name: String, _ documentation: String, get: @escaping (T) throws -> String?,
         set: ((T, String?) throws -> Void)? = nil
@@ -290,8 +290,8 @@ extension LuaClass where T: AnyObject {
 }
 
 extension LuaClass where T: AnyObject {
-    /// A class of the host's own notes, which lie where no script comes: without members, and not in the reference.
-    public convenience init(hidden name: String, in state: LuaState) {
+    /// A class of the host's internal objects, out of reach of scripts: without members and without reference.
+    package convenience init(hidden name: String, in state: LuaState) {
         self.init(
             name, "", in: state, kind: CLUA_BOX,
             decode: { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() },
@@ -304,7 +304,7 @@ extension LuaClass where T: AnyObject {
 }
 
 extension LuaClass where T: LuaInline {
-    /// Declares a class of values that Lua holds in place.
+    /// Declares a class of values that Lua holds inline.
     public convenience init(
         inline name: String, _ documentation: String, in state: LuaState,
         unknownMember: ((T, String, LuaCall) throws -> Int32)? = nil

@@ -1,10 +1,10 @@
-/// A value that Lua can hold in eight bytes, without an object behind it.
+/// A value that Lua holds inline, in eight bytes, without an object.
 public protocol LuaInline {
     init(luaBits: UInt64)
     var luaBits: UInt64 { get }
 }
 
-/// How numbers make values of a class that Lua holds in place: the value's bits are those of the number less an offset.
+/// How a number converts to an inline value: the value's bits are those of the number minus an offset.
 public struct LuaNumberConversion {
     let cls: OpaquePointer
     let offset: Double

@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// A method of a class of objects. The shim has checked the receiver, so nothing is retained on the way to the body.
+/// A method of a class of objects. The shim has checked the receiver, which is passed unretained.
 final class LuaMethod<T: AnyObject>: LuaNativeFunction {
     private let className: String
     private let method: (T, LuaCall) throws -> Int32
@@ -21,7 +21,7 @@ final class LuaMethod<T: AnyObject>: LuaNativeFunction {
     }
 }
 
-/// A method of a class of values.
+/// A method of a class of inline values.
 final class LuaValueMethod<T>: LuaNativeFunction {
     private let className: String
     private let decode: (UnsafeMutableRawPointer) -> T

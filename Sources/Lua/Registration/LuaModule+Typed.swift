@@ -1,6 +1,6 @@
-/// Functions by their Swift types.
+/// Functions declared by their Swift types.
 extension LuaModule {
-    /// A function by the types of its closure: an argument for each name.
+    /// A function by the types of its closure: one argument for each name.
     public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
@@ -14,7 +14,7 @@ extension LuaModule {
         }
     }
 
-    /// A function that gives nothing back.
+    /// A function without results.
     public func function<each Argument: LuaRepresentable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Void

@@ -1,17 +1,17 @@
 internal import CLuaShim
 internal import Wording
 
-/// A table of functions under a global name; a name that it does not have is an error with the nearest ones.
+/// A global table of functions. Its error for an unknown name lists the nearest names.
 public final class LuaModule {
     public let name: String
     public let table: LuaTable
     private let state: LuaState
     private let metatable: LuaTable
 
-    /// A class's own functions are declared with the class.
+    /// Whether it holds a class's own functions, which are declared with the class.
     private let isOfClass: Bool
 
-    /// Declares a module of the host's own.
+    /// Declares a module of the host.
     public convenience init(_ name: String, _ documentation: String, in state: LuaState) {
         self.init(name, ofClass: false, in: state)
         state.declare(LuaDeclaration(kind: .module, name: name, documentation: documentation))
@@ -33,13 +33,13 @@ public final class LuaModule {
         table.setMetatable(metatable)
     }
 
-    /// Declares what a host makes anew of a library of Lua's own, whose table stays as it is.
+    /// Declares the host's replacements of a standard library's functions; the library's table stays.
     ///
     /// - Parameters:
-    ///   - library: the global of the library, `io`.
-    ///   - documentation: what `help` says of it.
-    ///   - state: the state with the library; nil comes of one without it.
-    public init?(extending library: String, _ documentation: String, in state: LuaState) {
+    ///   - library: the library's global: `io`.
+    ///   - documentation: for `help`.
+    ///   - state: the state with the library; nil is returned without it.
+    package init?(extending library: String, _ documentation: String, in state: LuaState) {
         guard case .table(let table) = state.globals.rawGet(.text(library)) else { return nil }
         name = library
         isOfClass = false
@@ -67,11 +67,11 @@ public final class LuaModule {
     ///
     /// - Parameters:
     ///   - parameters: of the call.
-    ///   - results: what the call gives.
-    ///   - documentation: what `help` says of it.
+    ///   - results: their types.
+    ///   - documentation: for `help`.
     ///   - example: a script that calls it.
-    ///   - numbers: what a finite number makes, without a call of the body.
-    ///   - body: returns how many results it pushed.
+    ///   - numbers: the conversion of a finite number, which skips the body.
+    ///   - body: returns the number of results that it pushed.
     public func callable(
         _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
         numbers: LuaNumberConversion? = nil, body: @escaping (LuaCall) throws -> Int32
@@ -95,12 +95,12 @@ public final class LuaModule {
 }
 
 extension LuaState {
-    /// Declares a function that stands as a global, `print(…)`, and sets it.
+    /// Declares a global function, `print(…)`, and sets it.
     ///
     /// - Parameters:
     ///   - declaration: its name, parameters and documentation.
-    ///   - isPartOfLua: whether Lua has one of this name without a host.
-    ///   - body: returns how many results it pushed.
+    ///   - isPartOfLua: whether standard Lua has a function of this name.
+    ///   - body: returns the number of results that it pushed.
     public func setGlobal(
         _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> Int32
     ) {
@@ -116,14 +116,14 @@ extension LuaState {
         declare(owner)
     }
 
-    /// A Swift function as a Lua value; it lives as long as the state.
+    /// A Swift function as a Lua value, which lives as long as the state.
     ///
     /// - Parameters:
     ///   - declaration: its name, parameters and documentation.
-    ///   - owner: what stands before the name in errors: `fs.` or `items:`.
+    ///   - owner: the prefix of the name in errors: `fs.` or `items:`.
     ///   - base: the stack index of argument 0: 2 skips a receiver.
-    ///   - numbers: with a receiver, what a finite number makes, without a call of the body.
-    ///   - body: returns how many results it pushed.
+    ///   - numbers: with a receiver, the conversion of a finite number, which skips the body.
+    ///   - body: returns the number of results that it pushed.
     /// - Returns: the function.
     public func makeFunction(
         _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int = 1, numbers: LuaNumberConversion? = nil,

@@ -1,16 +1,16 @@
 internal import CLuaShim
 import Wording
 
-/// A Swift function as the shim calls it: the declaration's checks, then the body.
+/// A Swift function as the shim calls it: checks by the declaration, then the body.
 class LuaNativeFunction {
     let declaration: LuaFunctionDeclaration
-    /// `items:` or `fs.`: what stands before the name in errors.
+    /// The prefix of the name in errors: `items:` or `fs.`.
     let owner: String
-    /// Where the arguments begin: 2 for a method, whose receiver is 1.
+    /// The stack index of argument 0: 2 for a method, whose receiver is at 1.
     private let base: Int32
-    /// The parameters in the shim's bytes: arguments that conform to them need no look from here.
+    /// The parameters in the shim's encoding: the shim alone checks conforming arguments.
     private let parameters: UInt64
-    /// The words of those that are choices, for the shim.
+    /// The words of the choices, for the shim.
     private let words: LuaChoices?
     private let body: (LuaCall) throws -> Int32
 
@@ -25,7 +25,7 @@ class LuaNativeFunction {
         words = LuaChoices(declaration.parameters)
     }
 
-    /// A function made for an occasion, which takes what it is given.
+    /// An undeclared function, which accepts any arguments.
     init(body: @escaping (LuaCall) throws -> Int32) {
         declaration = Self.anything
         owner = ""
@@ -43,18 +43,18 @@ class LuaNativeFunction {
         do { return try body(call) } catch { throw explain(error) }
     }
 
-    /// A method: the object behind its receiver, nil when the receiver is none of the class.
+    /// Calls a method with the receiver's object; nil for a receiver of another class.
     func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> Int32 {
         try invoke(LuaCall(L: L, base: base))
     }
 
-    /// The same error, with the function and the parameter named in one that is about an argument.
+    /// Adds the names of the function and the parameter to an argument error.
     final func explain(_ error: any Error) -> any Error {
         guard let error = error as? LuaArgumentError else { return error }
         return argumentError(error.position, error.message)
     }
 
-    /// The error of a receiver that is none of the method's class.
+    /// The error for a receiver of another class.
     final func refuseReceiver(_ className: String) -> LuaError {
         LuaError(
             .argument, "\(className):\(declaration.name) is a method: call it with a colon, on \(className.withArticle)"
@@ -97,7 +97,7 @@ class LuaNativeFunction {
     }
 }
 
-/// An argument that its function refuses: the trampoline adds which function and which parameter.
+/// A refused argument: the trampoline adds the names of the function and the parameter.
 struct LuaArgumentError: Error {
     let position: Int
     let message: String

@@ -1,14 +1,14 @@
 internal import CLuaShim
 
-/// The fields that a function expects in a table, to be read in one step: ``LuaCall/withRecord(_:_:_:)``.
+/// The expected fields of a table argument, for a read in one step: ``LuaCall/withRecord(_:_:_:)``.
 ///
-/// It belongs to the state that it is made for.
+/// Belongs to one state.
 public final class LuaRecord {
     let layout: UnsafeMutablePointer<clua_layout>
 
     /// - Parameters:
-    ///   - names: the fields' names, eight at the most.
-    ///   - state: the state that the tables will belong to.
+    ///   - names: the fields' names, eight at most.
+    ///   - state: the state of the tables.
     public init(_ names: [String], in state: LuaState) {
         precondition(names.count <= Int(CLUA_FIELDS), "a record has \(CLUA_FIELDS) fields at the most")
         layout = .allocate(capacity: 1)
@@ -27,7 +27,7 @@ public final class LuaRecord {
 
     deinit { layout.deallocate() }
 
-    /// Lets a field hold values of a class that Lua holds in place.
+    /// Allows inline values of a class in a field.
     public func allow<T: LuaInline>(_ cls: LuaClass<T>, at place: Int) {
         precondition(place < Int(layout.pointee.count), "there is no such field")
         withUnsafeMutableBytes(of: &layout.pointee.classes) { bytes in
@@ -36,22 +36,22 @@ public final class LuaRecord {
     }
 }
 
-/// What a table has of a record's fields, by their places. Valid within the body that got it.
+/// A table's fields by their positions in the record. Valid in the body only.
 public struct LuaRecordValues {
     let fields: UnsafePointer<clua_field>
 
-    /// The bytes of a field that is a string.
+    /// The bytes of a string field.
     public func bytes(_ place: Int) -> UnsafeRawBufferPointer? {
         let field = fields[place]
         return field.kind == CLUA_FIELD_STRING ? UnsafeRawBufferPointer(start: field.bytes, count: field.length) : nil
     }
 
-    /// A field that is an integer, or a number that equals one.
+    /// A field that is an integer, or a number equal to one.
     public func integer(_ place: Int) -> Int64? {
         fields[place].kind == CLUA_FIELD_INTEGER ? fields[place].integer : nil
     }
 
-    /// A field that is a value in place, of the class that was allowed: what it was made from.
+    /// The bits of a field that is an inline value of the allowed class.
     public func bits(_ place: Int) -> UInt64? {
         fields[place].kind == CLUA_FIELD_INLINE ? fields[place].payload : nil
     }
@@ -61,7 +61,7 @@ public struct LuaRecordValues {
 }
 
 extension LuaCall {
-    /// The bytes of one field of an argument that is a table, when it is a string there: before the others are looked at.
+    /// The bytes of one field of a table argument, if it is a string; the other fields stay unread.
     public func bytes(_ position: Int, of field: Int, _ record: LuaRecord) -> UnsafeRawBufferPointer? {
         guard clua_checkstack(L, 8) != 0 else { return nil }
         var length = 0
@@ -69,10 +69,10 @@ extension LuaCall {
         return text.map { UnsafeRawBufferPointer(start: $0, count: length) }
     }
 
-    /// Calls a body with the fields of an argument that is a table.
+    /// Calls a body with the fields of a table argument.
     ///
-    /// - Returns: what the body returns; false, without a call, when the table has other keys, or values that no field of a
-    ///   record holds: it is to be walked over then, with ``forEachEntry(_:_:)``.
+    /// - Returns: the body's result; false, without a call, when the table has other keys or unsupported values.
+    ///   ``forEachEntry(_:_:)`` reads such a table.
     public func withRecord(
         _ position: Int, _ record: LuaRecord, _ body: (LuaRecordValues) throws -> Bool
     ) throws -> Bool {

@@ -1,16 +1,16 @@
-/// Says when the texts that Lua keeps for the handles of a class are old: advance it with each change of any of them.
+/// The version of the texts that handles of a class cache: advancing it invalidates them.
 ///
-/// It belongs to the thread of the state that it is used in, and has to be there as long as that: classes see to it.
+/// Belongs to the thread of its state. Classes retain it.
 public final class LuaVersion {
     let word: UnsafeMutablePointer<UInt64>
 
     public init() {
         word = .allocate(capacity: 1)
-        word.initialize(to: 1)  // 0 stands for no text at all.
+        word.initialize(to: 1)  // 0 marks a handle without a cached text
     }
 
     deinit { word.deallocate() }
 
-    /// From now on the texts are asked for again, once.
+    /// Invalidates the cached texts.
     public func advance() { word.pointee &+= 1 }
 }

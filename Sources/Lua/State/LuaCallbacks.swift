@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// The Swift side of the shim: what C calls. None of these lets an error out: they return a status, and C raises.
+/// The functions that the shim calls. None throws: they return a status, and C raises the error.
 let luaCallbacks = clua_callbacks(
     call: { function, L in
         guard let function, let L else { return 0 }

@@ -1,9 +1,9 @@
 internal import CLuaShim
 import Wording
 
-/// Errors on their way between Lua and Swift.
+/// Conversion of errors between Lua and Swift.
 extension LuaState {
-    /// The error that a protected entry left on top of the stack, which is cut back to `top`.
+    /// Takes the error that a protected entry left on top of the stack, and cuts the stack back to `top`.
     func takeError(_ status: Int32, on L: OpaquePointer, top: Int32) -> LuaError {
         defer { clua_settop(L, top) }
         guard clua_was_out_of_memory(status) == 0 else {
@@ -17,11 +17,11 @@ extension LuaState {
             error.underlying = object.error is LuaError ? error.underlying : object.error
         } else {
             error = LuaError(.runtime, message(of: value, on: L))
-            // Lua's string buffers say it in words.
+            // Lua's string buffers raise it as a string.
             if error.message == "not enough memory" { error.kind = .memory }
             if let raisedAsText, error.message.hasSuffix(raisedAsText.message) { error.underlying = raisedAsText.error }
             if clua_was_syntax_error(status) != 0 {
-                // A quoted string ends with its line: no further line can finish it.
+                // A quoted string ends with its line: more lines cannot complete it.
                 let isQuoted = error.message.contains("unfinished string near")
                 error.kind = .syntax(incomplete: error.message.hasSuffix("near <eof>") && !isQuoted)
             }
@@ -34,7 +34,7 @@ extension LuaState {
         return error
     }
 
-    /// The Lua value that was raised; nil when Swift made the error, or another state did.
+    /// The raised Lua value; nil for an error of Swift's, or of another state.
     public func value(of error: LuaError) -> LuaValue? {
         guard let raised = error.raised, raised.releases === releases else { return nil }
         let L = current
@@ -59,7 +59,8 @@ extension LuaState {
         }
     }
 
-    /// Pushes a Swift error as the Lua value to raise, and says how. The last thing before Swift's frames are gone.
+    /// Pushes a Swift error as the Lua value to raise, and returns the status. The last step before Swift's frames
+    /// return.
     func raise(_ error: any Error, on L: OpaquePointer) -> Int32 {
         _ = clua_checkstack(L, 8)
         if let error = error as? LuaError {
@@ -82,7 +83,7 @@ extension LuaState {
         return CLUA_RAISE
     }
 
-    /// The object that scripts get for the world's failure, as a value.
+    /// The Lua object of a Swift error.
     public func errorValue(_ error: any Error) -> LuaValue {
         errorClass?.value(LuaErrorObject(error)) ?? .nil
     }
@@ -91,8 +92,8 @@ extension LuaState {
         errorClass?.push(LuaErrorObject(error), on: L)
     }
 
-    /// The class of Swift errors in Lua: `err.domain`, `err.code`, `err.message`, `err.path`, and the methods of strings,
-    /// so that what scripts do with a string's error (`err:find(…)`, `err .. "…"`) works with these as well.
+    /// The class of Swift errors in Lua: `err.domain`, `err.code`, `err.message`, `err.path`. It has the methods of
+    /// strings, so that scripts for string errors (`err:find(…)`, `err .. "…"`) work with it.
     func makeErrorClass() -> LuaClass<LuaErrorObject> {
         let cls = LuaClass<LuaErrorObject>(
             "Error", "What a function gives in place of a result when the world refused.", in: self, kind: .box,

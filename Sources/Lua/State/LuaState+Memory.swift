@@ -1,25 +1,25 @@
 internal import CLuaShim
 
-/// The one account of what scripts make the host hold: Lua's own memory, and what is charged to it.
+/// The account of memory that scripts cause: Lua's own, and the host's charges.
 extension LuaState {
-    /// Looks whether scripts may have so many bytes more, and collects garbage first if they may not.
+    /// Checks that scripts may use this many more bytes; collects garbage first when they may not.
     ///
-    /// Lua's memory is never refused to the host, which counts it as debt: so a host that is about to make much for a script
-    /// asks.
+    /// The allocator never refuses memory to the host but counts the debt, so a host checks before a large allocation
+    /// for a script.
     ///
-    /// - Parameter bytes: what is to be made.
-    /// - Throws: an error of kind `memory` when the limit would be passed.
-    public func checkRoom(for bytes: Int) throws(LuaError) {
+    /// - Parameter bytes: the size of the allocation.
+    /// - Throws: an error of kind `memory` beyond the limit.
+    package func checkRoom(for bytes: Int) throws(LuaError) {
         checkUse()
         let limit = clua_limit(host)
         guard limit > 0, clua_used(host) > limit - min(max(bytes, 0), limit) else { return }
         collectGarbage()
-        // With a little room more: else the next one that asks would collect again.
+        // A margin, so that the next check does not collect again.
         guard clua_used(host) > limit - limit / 32 - min(max(bytes, 0), limit - limit / 32) else { return }
         throw notEnoughMemory
     }
 
-    /// What scripts get for want of memory.
+    /// The error for scripts beyond the memory limit.
     var notEnoughMemory: LuaError {
         var error = LuaError(.memory, "not enough memory")
         if let limit = memory.limit { error.message += " (the limit is \(limit / 1_048_576) MB)" }

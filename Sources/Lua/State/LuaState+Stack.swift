@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// Moving values between Swift and the stack. Callers have made room, and balance what they push.
+/// Moves values between Swift and the stack. Callers reserve room and balance their pushes.
 extension LuaState {
     func push(_ reference: LuaReference, on L: OpaquePointer) {
         precondition(reference.releases === releases, "a LuaValue was used with another LuaState than its own")
@@ -29,8 +29,8 @@ extension LuaState {
 
     /// Pops the top of the stack into a reference.
     func takeReference(on L: OpaquePointer) -> LuaReference {
-        // A function of the host that makes tables and never calls Lua would keep all of them: now and then what was
-        // dropped is given back here.
+        // A host's function that makes tables without calling Lua would keep all of them, so dropped references are
+        // released here from time to time.
         referencesTaken &+= 1
         if referencesTaken & 255 == 0 {
             for slot in releases.take() { clua_unref(L, slot) }
@@ -66,7 +66,7 @@ extension LuaState {
         return Array(UnsafeRawBufferPointer(start: start, count: length))
     }
 
-    /// The values above `base`, which are popped.
+    /// Pops the values above `base`.
     func takeValues(on L: OpaquePointer, above base: Int32) -> [LuaValue] {
         let top = clua_gettop(L)
         defer { clua_settop(L, base) }

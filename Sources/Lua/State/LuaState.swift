@@ -1,46 +1,45 @@
 internal import CLuaShim
 
-/// A Lua state: one world of globals and values, used by one thread at a time.
+/// A Lua state: globals and values, used by one thread at a time.
 ///
-/// The thread may change while no code of the state runs: an actor can own one. Two uses at the same time are for the
-/// caller's isolation to prevent, which the compiler checks, as a state is not `Sendable`. A use while code runs on another
-/// thread traps.
+/// The thread may change while no code of the state runs, so an actor can own a state. A state is not `Sendable`, so
+/// the compiler prevents concurrent use. A use while code runs on another thread traps.
 ///
-/// Why no error of Lua's can cross a Swift frame: everything that may raise runs in `CLuaShim`, inside a protected call;
-/// what Swift calls directly cannot raise, or only for want of memory, which the allocator never refuses to Swift (it
-/// counts the debt, and the VM's own next allocation fails instead).
+/// No Lua error crosses a Swift frame: functions that can raise run in `CLuaShim`, inside a protected call. Functions
+/// that Swift calls directly can only raise for lack of memory, and the allocator never refuses memory to Swift: it
+/// counts the debt, and the VM's next allocation fails instead.
 public final class LuaState {
-    /// What an interrupted chunk does next.
+    /// The continuation of interrupted code.
     public enum InterruptDecision {
         case goOn
-        /// Raises the error in every frame, so that no `pcall` can go on, until the protected call that was the
-        /// `depth`-th to be entered has ended (1: the outermost).
+        /// Raises the error in every frame, past every `pcall`, until the `depth`-th entered protected call has ended
+        /// (1: the outermost).
         case stop(LuaError, depth: Int)
     }
 
     let host: OpaquePointer
     let releases = LuaReference.ReleaseList()
-    /// How many references were taken.
+    /// The number of references taken.
     var referencesTaken: UInt = 0
     private var isClosed = false
-    /// The error that last stopped running code: it stops the code of states within as well.
+    /// The error that last stopped running code; it also stops the code of nested states.
     var stopError: LuaError?
-    /// Functions, accessors and classes that live as long as the state: the shim holds them by address.
+    /// Functions, accessors and classes that live as long as the state: the shim holds their addresses.
     private var retained: [AnyObject] = []
     private(set) var errorClass: LuaClass<LuaErrorObject>?
-    /// The error that was last raised as a string, so that it comes back to Swift as itself.
+    /// The last error raised as a string, so that Swift gets the same error back.
     var raisedAsText: (message: String, error: any Error)?
 
-    /// Stops or pauses the running code, from any thread.
+    /// Interrupts the running code, from any thread.
     public let interrupter: LuaInterrupter
 
-    /// What to do when the running code was interrupted. It runs between two instructions.
+    /// Handles an interrupt, between two instructions.
     ///
-    /// When a function of this state evaluates code in another state, it runs between two instructions of that one; if it
-    /// answers `stop`, the code of both ends with the error.
+    /// When a function of this state evaluates code in another state, the handler runs between two instructions of that
+    /// code; `stop` ends the code of both states with the error.
     public var interruptHandler: (LuaInterrupter.Reason) -> InterruptDecision = { _ in .goOn }
 
-    /// What was declared to this state, for help, completion and the reference.
+    /// The declarations, for help, completion and the reference.
     public private(set) var declarations = LuaDeclarations()
 
     /// Opens a state with Lua's standard libraries, narrowed: no bytecode, no finalizers, no `debug` beyond tracebacks.
@@ -68,13 +67,12 @@ public final class LuaState {
 
     deinit { close() }
 
-    /// Ends the state: its values are gone, the objects that only it held are released. Idempotent.
+    /// Closes the state and releases the objects that only it retains. Idempotent.
     ///
-    /// The last reference that goes ends it, too, on the thread where that happens: there the objects are released. A
-    /// function declared to it that keeps the state, or a class, module or value of it, is such a reference, so a state with
-    /// functions of that kind has to be closed.
+    /// The last release of the state closes it as well, on the releasing thread. A declared function that captures the
+    /// state, or a class, module or value of it, makes a reference cycle: such a state must be closed.
     ///
-    /// - Precondition: no code of it runs, on any thread.
+    /// - Precondition: no code of the state runs, on any thread.
     public func close() {
         guard !isClosed else { return }
         checkUse()
@@ -82,7 +80,7 @@ public final class LuaState {
         isClosed = true
         interrupter.invalidate()
         clua_close(host)
-        // All that may lead back to the state.
+        // Breaks every reference cycle with the state.
         retained = []
         errorClass = nil
         raisedAsText = nil
@@ -90,7 +88,7 @@ public final class LuaState {
         interruptHandler = { _ in .goOn }
     }
 
-    /// Keeps an object that the shim knows by address alive as long as the state.
+    /// Retains an object for the lifetime of the state: the shim holds its address.
     func retain(_ object: AnyObject) -> UnsafeMutableRawPointer {
         retained.append(object)
         return Unmanaged.passUnretained(object).toOpaque()
@@ -104,20 +102,20 @@ public final class LuaState {
 
     // MARK: Entering
 
-    /// The coroutine that runs now: where Swift's values go.
+    /// The running coroutine, whose stack takes Swift's values.
     var current: OpaquePointer {
         checkUse()
         return clua_current(host)
     }
 
-    /// Traps where going on would be undefined behaviour: the state is closed, or its code runs on another thread.
+    /// Traps on undefined behaviour: the state is closed, or its code runs on another thread.
     @inline(__always)
     func checkUse() {
         precondition(!isClosed, "the LuaState is closed: its values cannot be used any more")
         precondition(clua_use(host) != 0, "code of this LuaState runs on another thread: one at a time may use it")
     }
 
-    /// The current stack, with room; what was dropped elsewhere is given back first.
+    /// The current stack with room for values, after the release of dropped references.
     func enter(room: Int) throws(LuaError) -> OpaquePointer {
         let L = current
         for slot in releases.take() { clua_unref(L, slot) }
@@ -127,7 +125,7 @@ public final class LuaState {
         return L
     }
 
-    /// Protected calls that are now active: 0 when no Lua code runs.
+    /// The number of active protected calls: 0 when no Lua code runs.
     public var depth: Int {
         checkUse()
         return Int(clua_depth(host))
@@ -139,10 +137,10 @@ public final class LuaState {
     ///
     /// - Parameters:
     ///   - source: Lua text; bytecode is refused.
-    ///   - name: as Lua's: `@` before a file's name, `=` before a name that is shown as it is.
+    ///   - name: in Lua's notation: `@` before a file's name, `=` before a literal name.
     ///   - environment: the table of the chunk's globals; nil for the state's own.
-    /// - Returns: the chunk as a function, not called yet.
-    /// - Throws: an error of kind `syntax`, incomplete when more lines could make it a chunk, or `memory`.
+    /// - Returns: the chunk as a function, not yet called.
+    /// - Throws: an error of kind `syntax`, incomplete when more lines could complete the chunk, or `memory`.
     public func load(
         _ source: some Collection<UInt8>, name: String, environment: LuaTable? = nil
     ) throws(LuaError) -> LuaFunction {
@@ -173,18 +171,18 @@ public final class LuaState {
         return LuaTable(state: self, reference: takeReference(on: L))
     }
 
-    /// A coroutine that will run `function` when it is first resumed.
+    /// Creates a coroutine, which starts `function` at its first resume.
     public func makeThread(_ function: LuaFunction) -> LuaThread {
         let L = current
         let thread = clua_newthread(L)
         let reference = takeReference(on: L)
-        // A new coroutine's stack has room for the function: Lua guarantees 20 slots.
+        // A new coroutine's stack has room for 20 values.
         let co = thread ?? L
         push(function.reference, on: co)
         return LuaThread(state: self, reference: reference, L: co)
     }
 
-    /// The text that `tostring` gives, or a note that it failed; runs `__tostring`.
+    /// The text of `tostring`, which runs `__tostring`; a note when that fails.
     public func describe(_ value: LuaValue) -> LuaString {
         let L = current
         let base = clua_gettop(L)
@@ -218,10 +216,10 @@ public final class LuaState {
         return self.value(at: -1, on: L)
     }
 
-    /// Has what reads standard input call a function first, which may yield: it waits until there is something to read.
+    /// Sets the function that is called before a read of standard input. It may yield until input is available.
     ///
-    /// - Throws: ``LuaError`` when the state has no memory left.
-    public func waitForInput(_ wait: LuaFunction) throws(LuaError) {
+    /// - Throws: ``LuaError`` for lack of memory.
+    package func waitForInput(_ wait: LuaFunction) throws(LuaError) {
         let L = try enter(room: 6)
         let base = clua_gettop(L)
         push(.function(wait), on: L)
@@ -229,30 +227,31 @@ public final class LuaState {
         guard status == 0 else { throw takeError(status, on: L, top: base) }
     }
 
-    /// One of Lua's own file objects on a descriptor, which it closes; nil when it can't, and the descriptor stays open.
-    public func makeFile(_ descriptor: Int32, mode: String) -> LuaValue? {
+    /// A Lua file object that owns a descriptor; nil on failure, and the descriptor stays open.
+    package func makeFile(_ descriptor: Int32, mode: String) -> LuaValue? {
         let L = current
         guard clua_checkstack(L, 6) != 0, clua_pushfile(L, descriptor, mode) != 0 else { return nil }
         defer { clua_settop(L, -2) }
         return value(at: -1, on: L)
     }
 
-    /// The same for a pipe to or from a program; closing it waits for the program's end and gives what `os.execute` does.
-    public func makeFile(_ descriptor: Int32, mode: String, process: Int32) -> LuaValue? {
+    /// A Lua file object of a pipe to or from a process; closing it waits for the process's end and returns the results
+    /// of `os.execute`.
+    package func makeFile(_ descriptor: Int32, mode: String, process: Int32) -> LuaValue? {
         let L = current
         guard clua_checkstack(L, 6) != 0, clua_pushprogram(L, descriptor, mode, process) != 0 else { return nil }
         defer { clua_settop(L, -2) }
         return value(at: -1, on: L)
     }
 
-    /// The function that opens a C module. Its code is as free as the host's own: it knows no fence and no limit.
+    /// Loads the entry function of a C module. Native code has no fence and no limits.
     ///
     /// - Parameters:
     ///   - path: of the shared library.
-    ///   - symbol: of the function, `luaopen_lfs`.
-    /// - Returns: the function, not called yet.
-    /// - Throws: an error of kind `runtime` with the system's words.
-    public func loadNative(_ path: String, symbol: String) throws(LuaError) -> LuaFunction {
+    ///   - symbol: of the function: `luaopen_lfs`.
+    /// - Returns: the function, not yet called.
+    /// - Throws: an error of kind `runtime` with the system's message.
+    package func loadNative(_ path: String, symbol: String) throws(LuaError) -> LuaFunction {
         let L = try enter(room: 4)
         var message = [CChar](repeating: 0, count: 1024)
         guard clua_pushnative(L, path, symbol, &message, message.count) != 0 else {
@@ -264,28 +263,27 @@ public final class LuaState {
 
     // MARK: Memory and time
 
-    /// Bytes that Lua has now, and had at most.
+    /// Bytes in use, their peak, and the limit.
     public var memory: (used: Int, peak: Int, limit: Int?) {
         checkUse()
         let limit = clua_limit(host)
         return (clua_used(host), clua_peak(host), limit == 0 ? nil : limit)
     }
 
-    /// A full collection; the objects it frees are released before this returns.
+    /// Runs a full collection and releases the collected objects.
     public func collectGarbage() {
         _ = current
         clua_collect(host)
         clua_drain_releases(host)
     }
 
-    /// Objects of the host that Lua holds.
+    /// The number of host objects that Lua holds.
     public var liveObjects: Int {
         checkUse()
         return clua_live_objects(host)
     }
 
-    /// Seconds from now after which the running code is interrupted with `.deadline`, again every 10 ms until it is turned
-    /// off with nil.
+    /// Interrupts the running code with `.deadline` after this many seconds, and then every 10 ms; nil disables it.
     public func setDeadline(_ seconds: Double?) {
         checkUse()
         clua_set_deadline(host, max(seconds ?? 0, 0))
@@ -293,22 +291,22 @@ public final class LuaState {
 
     // MARK: Output
 
-    /// Bytes that scripts have written, or tried to, since the last `resetOutput()`.
+    /// Bytes that scripts have written since the last `resetOutput()`, dropped ones included.
     public var output: Int {
         checkUse()
         return clua_output(host)
     }
 
-    /// The count begins anew, and what was dropped is written again.
+    /// Resets the count and stops dropping output.
     public func resetOutput() {
         checkUse()
         clua_reset_output(host)
     }
 
-    /// For a host's own `print`: counts what it is about to write.
+    /// Counts the output of a host's own `print`.
     ///
-    /// - Returns: false when the limit was passed before: nothing is to be written.
-    /// - Throws: once, when these bytes pass it.
+    /// - Returns: false when the limit was exceeded before: the output must be dropped.
+    /// - Throws: once, when these bytes exceed the limit.
     public func countOutput(_ bytes: Int) throws(LuaError) -> Bool {
         checkUse()
         switch clua_count_output(host, bytes) {
@@ -320,26 +318,26 @@ public final class LuaState {
         }
     }
 
-    /// What the error that refuses a metatable with `__gc` offers beside `__close`.
+    /// Sets the alternative to `__gc`, beside `__close`, in the error for a metatable with `__gc`.
     package func setFinalizerHint(_ text: StaticString) {
         checkUse()
+        // A StaticString is zero-terminated.
         text.withUTF8Buffer { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { clua_set_finalizer_hint(host, $0.baseAddress) }  // it ends with 0
+            bytes.withMemoryRebound(to: CChar.self) { clua_set_finalizer_hint(host, $0.baseAddress) }
         }
     }
 
-    /// Tests: makes the n-th allocation of the VM from now fail, `count` in all (0: without end); an n of 0 turns that off.
-    /// Lua tries each again after a full collection: a count of 1 is that alone, 2 is an error.
+    /// For tests: makes the n-th allocation of the VM from now fail, `count` in all (0: without end); an n of 0
+    /// disables that. Lua retries each after a full collection: with a count of 1 the retry succeeds, with 2 it raises.
     ///
-    /// - Returns: how many were asked for since the last call.
+    /// - Returns: the number of allocations since the last call.
     @discardableResult
     package func failAllocation(_ n: Int, count: Int = 0) -> Int {
         checkUse()
         return Int(clua_fail_allocation(host, UInt(n), UInt(count)))
     }
 
-    /// Reasons, but for a deadline, that the running code has not looked at yet: a host's own function is at work, where no
-    /// hook fires.
+    /// The unhandled interrupt reasons, without deadlines, for a function of the host, where no hook fires.
     public var pendingInterrupts: LuaInterrupter.Reason {
         checkUse()
         return LuaInterrupter.Reason(rawValue: clua_pending(host))

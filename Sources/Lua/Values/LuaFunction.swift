@@ -5,15 +5,15 @@ public struct LuaFunction {
     let state: LuaState
     let reference: LuaReference
 
-    /// Calls the function in protected mode, and waits for its end.
+    /// Calls the function in protected mode.
     ///
-    /// - Throws: `LuaError` when the function raises; its traceback is made where the error was.
+    /// - Throws: the `LuaError` that the function raises, with the traceback of that place.
     @discardableResult
     public func call(_ arguments: LuaValue...) throws(LuaError) -> [LuaValue] {
         try call(arguments: arguments)
     }
 
-    /// The same with the arguments as an array.
+    /// The same with an array of arguments.
     public func call(arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
         let L = try state.enter(room: arguments.count + 4)
         let base = clua_gettop(L)
@@ -24,7 +24,7 @@ public struct LuaFunction {
         return state.takeValues(on: L, above: base)
     }
 
-    /// Where the function was written.
+    /// The place of the definition.
     public var place: LuaFunctionPlace {
         let L = state.current
         state.push(reference, on: L)
@@ -34,13 +34,13 @@ public struct LuaFunction {
     }
 }
 
-/// Where a function was written: a chunk and the lines of its definition.
+/// The place of a function's definition: its chunk and first line.
 public struct LuaFunctionPlace: Sendable {
     /// The chunk's name, shortened as in error messages.
     public let source: String
     /// The first line of the definition, from 1; 0 for a main chunk.
     public let line: Int
-    /// True for functions of the host and of Lua's libraries.
+    /// Whether it is a function of the host or of Lua's libraries.
     public let isNative: Bool
 
     init(_ frame: clua_frame) {

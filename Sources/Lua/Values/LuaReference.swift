@@ -1,9 +1,9 @@
 internal import CLuaShim
 internal import Synchronization
 
-/// A Lua value kept alive from Swift: a slot of the registry, given back when the last owner lets go.
+/// A Lua value retained by Swift: a slot of the registry, freed with the last reference.
 ///
-/// It may be dropped on any thread: the slot goes to a list that the state's own thread empties.
+/// May be dropped on any thread: the slot goes to a list that the state's own thread empties.
 public final class LuaReference: Sendable {
     let slot: Int32
     let releases: ReleaseList
@@ -15,7 +15,7 @@ public final class LuaReference: Sendable {
 
     deinit { releases.add(slot) }
 
-    /// The registry slots that no reference needs any more.
+    /// Registry slots to free.
     final class ReleaseList: Sendable {
         private let slots = Mutex<[Int32]>([])
 

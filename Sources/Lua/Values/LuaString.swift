@@ -1,4 +1,4 @@
-/// A string as Lua has it: bytes, of any content.
+/// A Lua string: arbitrary bytes.
 public struct LuaString: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     public var bytes: [UInt8]
 
@@ -6,9 +6,9 @@ public struct LuaString: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
     public init(_ text: String) { bytes = Array(text.utf8) }
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// The text, when the bytes are UTF-8; nil otherwise.
+    /// The text; nil unless the bytes are UTF-8.
     public var text: String? { String(validating: bytes, as: UTF8.self) }
 
-    /// The text, with U+FFFD in place of what is not UTF-8.
+    /// The text, with U+FFFD for invalid UTF-8.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 }

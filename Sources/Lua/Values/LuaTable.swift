@@ -1,6 +1,6 @@
 internal import CLuaShim
 
-/// A Lua table held by Swift.
+/// A Lua table retained by Swift.
 public struct LuaTable {
     let state: LuaState
     let reference: LuaReference
@@ -29,7 +29,7 @@ public struct LuaTable {
         clua_settop(L, base)
     }
 
-    /// Reads a field past any metamethod.
+    /// Reads a field without metamethods.
     public func rawGet(_ key: LuaValue) -> LuaValue {
         let L = state.current
         guard clua_checkstack(L, 4) != 0 else { return .nil }
@@ -41,7 +41,7 @@ public struct LuaTable {
         return state.value(at: -1, on: L)
     }
 
-    /// Assigns a field past any metamethod. A key of nil or NaN is ignored.
+    /// Assigns a field without metamethods. A key of nil or NaN is ignored.
     public func rawSet(_ key: LuaValue, _ value: LuaValue) {
         switch key {
         case .nil: return
@@ -58,7 +58,7 @@ public struct LuaTable {
         clua_rawset(L, -3)
     }
 
-    /// The length of the sequence part, past any metamethod.
+    /// The length of the sequence, without metamethods.
     public var rawCount: Int {
         let L = state.current
         state.push(reference, on: L)
@@ -66,7 +66,7 @@ public struct LuaTable {
         return Int(clua_rawlen(L, -1))
     }
 
-    /// Calls `body` with each key and value, past any `__pairs`, until it returns false. The table is not to grow meanwhile.
+    /// Calls `body` with each key and value, without `__pairs`, until it returns false. The body must not add keys.
     public func forEach(_ body: (LuaValue, LuaValue) throws -> Bool) throws {
         let L = try state.enter(room: 8)
         let base = clua_gettop(L)
@@ -83,7 +83,7 @@ public struct LuaTable {
         }
     }
 
-    /// The metatable, past any `__metatable`.
+    /// The metatable, regardless of `__metatable`.
     public var metatable: LuaTable? {
         let L = state.current
         state.push(reference, on: L)
@@ -92,7 +92,7 @@ public struct LuaTable {
         return LuaTable(state: state, reference: state.takeReference(on: L))
     }
 
-    /// What tells this table from any other, for as long as it lives.
+    /// The table's identity, valid for its lifetime.
     public var identity: UnsafeRawPointer? {
         let L = state.current
         state.push(reference, on: L)
@@ -100,7 +100,7 @@ public struct LuaTable {
         return clua_topointer(L, -1)
     }
 
-    /// Makes `metatable` this table's metatable; nil takes it away.
+    /// Sets the metatable; nil removes it.
     public func setMetatable(_ metatable: LuaTable?) {
         let L = state.current
         state.push(reference, on: L)

@@ -1,8 +1,8 @@
 internal import CLuaShim
 
-/// A coroutine held by Swift: a function that the host runs step by step.
+/// A coroutine retained by Swift, which the host resumes step by step.
 public struct LuaThread {
-    /// What a coroutine did until it stopped.
+    /// The reason why a coroutine stopped.
     public enum Outcome {
         case finished([LuaValue])
         case yielded([LuaValue])
@@ -12,9 +12,9 @@ public struct LuaThread {
     let reference: LuaReference
     let L: OpaquePointer
 
-    /// Runs the coroutine to its next yield, its end, or its error.
+    /// Resumes the coroutine until its next yield, its end or its error.
     ///
-    /// - Throws: `LuaError` when it raises; the coroutine is then dead, its pending variables are closed.
+    /// - Throws: the `LuaError` that it raises; the coroutine is then dead and its pending variables are closed.
     public func resume(_ arguments: [LuaValue] = []) throws(LuaError) -> Outcome {
         let from = try state.enter(room: 4)
         guard clua_checkstack(L, Int32(arguments.count) + 8) != 0 else {
@@ -32,12 +32,12 @@ public struct LuaThread {
         return status == 0 ? .finished(values) : .yielded(values)
     }
 
-    /// Ends the coroutine where it stands; its pending variables are closed.
+    /// Ends the coroutine and closes its pending variables.
     public func close() {
         state.checkUse()
         clua_resetthread(L)
     }
 
-    /// True when this coroutine is the one that `call` came from.
+    /// Whether `call` came from this coroutine.
     public func isRunning(_ call: LuaCall) -> Bool { call.L == L }
 }

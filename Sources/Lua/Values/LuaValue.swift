@@ -1,7 +1,7 @@
-/// A Lua value held by Swift.
+/// A Lua value retained by Swift.
 ///
-/// Tables, functions, coroutines and userdata are references to the living thing: the state keeps them as long as a
-/// `LuaValue` does. They belong to one state and are used on its thread; they may be dropped anywhere.
+/// Tables, functions, coroutines and userdata are references: the state keeps their values alive as long as the
+/// `LuaValue`. They belong to one state and are used on its thread; they may be dropped on any thread.
 public enum LuaValue {
     case `nil`
     case boolean(Bool)
@@ -32,7 +32,7 @@ public enum LuaValue {
 
     public var isNil: Bool { if case .nil = self { true } else { false } }
 
-    /// As Lua's conditions see it: all but nil and false.
+    /// Its truth value in conditions: true for all values but nil and false.
     public var isTruthy: Bool {
         switch self {
         case .nil, .boolean(false): false
@@ -40,7 +40,7 @@ public enum LuaValue {
         }
     }
 
-    /// The integer, or the float that is one exactly.
+    /// The integer, or the integer equal to a float.
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value
@@ -57,7 +57,7 @@ public enum LuaValue {
         }
     }
 
-    /// The text of a string that is UTF-8.
+    /// The text of a string of UTF-8.
     public var textValue: String? { if case .string(let string) = self { string.text } else { nil } }
 }
 

@@ -3,21 +3,21 @@ import Glibc
 import LineEditor
 import Lua
 
-/// The prompt of `cubby attach`: reads entries here, has them run there, shows what comes back.
+/// The prompt of `cubby attach`: reads entries, sends them to the host, and shows the output.
 package final class AttachClient {
-    /// How a prompt ends, as an exit status.
+    /// The exit statuses of a prompt.
     package enum Status {
         package static let done: Int32 = 0
         /// An entry failed.
         package static let failed: Int32 = 1
-        /// The host takes no further prompt.
+        /// The host refuses further prompts.
         package static let refused: Int32 = 69
-        /// The host went away, or nobody reads the output any more.
+        /// The host is gone, or the output's reader is.
         package static let lost: Int32 = 74
         package static let interrupted: Int32 = 130
     }
 
-    /// After how many seconds without an answer the host is looked at.
+    /// Seconds without an answer after which the host's state is checked.
     private static let patience = 1.0
 
     private let socket: AttachSocket
@@ -26,7 +26,7 @@ package final class AttachClient {
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private let loop: EventLoop
     private let look: () -> HostSilence
-    /// Only asked whether entries are complete; nothing runs in it.
+    /// Checks entries for completeness; nothing runs in it.
     private let state: LuaState
     private let editor: LineEditor
     private var plain: PlainLineReader
@@ -36,19 +36,19 @@ package final class AttachClient {
     private var input: LoopWatch?
     private var escapeTimer: LoopTimer?
     private var isWaiting = false
-    /// Lines that came while an entry ran, when they come from a file or a pipe.
+    /// Lines read from a file or a pipe while an entry ran.
     private var waiting: [String] = []
     private var isAtEnd = false
     private var hasFailed = false
-    /// Whether the person was told that the host is suspended.
-    private var hasToldOfSuspension = false
+    /// Whether the message about a suspended host was shown.
+    private var hasReportedSuspension = false
     private var status: Int32?
 
     /// - Parameters:
-    ///   - descriptor: connected to a host; closed with this.
-    ///   - loop: of this thread.
-    ///   - look: says why the host does not answer.
-    /// - Throws: `LuaError` for want of memory.
+    ///   - descriptor: a connected socket; closed by this object.
+    ///   - loop: the thread's loop.
+    ///   - look: finds the reason of the host's silence.
+    /// - Throws: `LuaError` for lack of memory.
     package init(_ descriptor: Int32, loop: EventLoop, look: @escaping () -> HostSilence) throws {
         socket = AttachSocket(descriptor)
         outbox = AttachOutbox(socket, loop: loop)
@@ -73,14 +73,15 @@ package final class AttachClient {
 
     // MARK: One entry
 
-    /// Waits until the host has greeted, and shows why when it does not. Ctrl-C has to end this process meanwhile.
+    /// Waits for the host's greeting, and shows the reason when it does not come. Ctrl-C must end this process
+    /// meanwhile.
     ///
     /// - Parameter shows: whether the greeting is shown.
-    /// - Returns: nil when the host has greeted; else the exit status.
+    /// - Returns: nil after a greeting; else the exit status.
     package func greet(shows: Bool) -> Int32? {
-        var hasTold = false
+        var hasReported = false
         while true {
-            switch next(patience: hasTold ? nil : Self.patience) {
+            switch next(patience: hasReported ? nil : Self.patience) {
             case .message(let message) where message.kind == .banner:
                 if shows, isTerminal { put(message.bytes, STDOUT_FILENO) }
                 return nil
@@ -91,7 +92,7 @@ package final class AttachClient {
                 say("the host closed the connection before it answered")
                 return Status.lost
             case .silence:
-                hasTold = true
+                hasReported = true
                 say("\(look().text). Waiting; Ctrl-C leaves")
             }
         }
@@ -104,7 +105,7 @@ package final class AttachClient {
     package func run(_ code: String) -> Int32 {
         outbox.send(AttachMessage(.entry, code))
         while true {
-            switch next(patience: hasToldOfSuspension ? nil : Self.patience) {
+            switch next(patience: hasReportedSuspension ? nil : Self.patience) {
             case .message(let message):
                 switch message.kind {
                 case .output where !put(message.bytes, STDOUT_FILENO): return Status.lost
@@ -116,7 +117,7 @@ package final class AttachClient {
             case .end:
                 say("the host has ended")
                 return Status.lost
-            case .silence: tellOfSuspension()
+            case .silence: reportSuspension()
             }
         }
     }
@@ -124,11 +125,11 @@ package final class AttachClient {
     private enum Answer {
         case message(AttachMessage)
         case end
-        /// Nothing came in time.
+        /// The wait timed out.
         case silence
     }
 
-    /// The next message, waited for without the loop. What waits to be sent is sent meanwhile.
+    /// Waits for the next message without the loop, and sends queued bytes meanwhile.
     private func next(patience: Double?) -> Answer {
         while true {
             do { if let message = try decoder.next() { return .message(message) } } catch { return .end }
@@ -143,9 +144,9 @@ package final class AttachClient {
         }
     }
 
-    private func tellOfSuspension() {
-        guard !hasToldOfSuspension, case let silence = look(), silence.isSuspended else { return }
-        hasToldOfSuspension = true
+    private func reportSuspension() {
+        guard !hasReportedSuspension, case let silence = look(), silence.isSuspended else { return }
+        hasReportedSuspension = true
         say("\(silence.text). Ctrl-C leaves")
     }
 
@@ -156,7 +157,7 @@ package final class AttachClient {
     /// - Returns: the exit status.
     package func run() -> Int32 {
         let answers = loop.watch(socket.descriptor) { [unowned self] _ in answered() }
-        let looks = loop.every(Self.patience) { [unowned self] in if isWaiting { tellOfSuspension() } }
+        let looks = loop.every(Self.patience) { [unowned self] in if isWaiting { reportSuspension() } }
         input = loop.watch(STDIN_FILENO) { [unowned self] _ in readable() }
         loop.onSignal = { [unowned self] signal in
             switch signal {
@@ -187,7 +188,7 @@ package final class AttachClient {
     }
 
     private func show(_ message: AttachMessage) {
-        hasToldOfSuspension = false
+        hasReportedSuspension = false
         switch message.kind {
         case .output where !put(message.bytes, STDOUT_FILENO): status = Status.lost
         case .errors where !put(message.bytes, STDERR_FILENO): status = Status.lost
@@ -199,7 +200,7 @@ package final class AttachClient {
         }
     }
 
-    /// What a script of entries came to; a person has seen it.
+    /// The exit status of a script of entries; a person has seen the errors.
     private var statusAtEnd: Int32 { hasFailed && !isTerminal ? Status.failed : Status.done }
 
     private func entryEnded() {
@@ -223,8 +224,8 @@ package final class AttachClient {
 
     private func interrupt() {
         if isWaiting {
-            // Nobody there would take it.
-            if hasToldOfSuspension { return status = Status.interrupted }
+            // A suspended host would not receive it.
+            if hasReportedSuspension { return status = Status.interrupted }
             outbox.send(AttachMessage(.interrupt))
         } else if !isEditing {
             perform(plain.interrupt())
@@ -271,7 +272,7 @@ package final class AttachClient {
 
     private func send(_ text: String) {
         isWaiting = true
-        // No more is read than can be sent: a long file stays where it is.
+        // Reading pauses until everything is sent: a long file is not buffered.
         input?.events = []
         outbox.send(AttachMessage(.entry, text))
         // From a file or a pipe the next lines may be read already.
@@ -282,7 +283,7 @@ package final class AttachClient {
 
     private func say(_ text: String) { put(Array("cubby: \(text)\n".utf8), STDERR_FILENO) }
 
-    /// Writes bytes; false when nobody reads them any more.
+    /// Writes bytes; false when the reader is gone.
     @discardableResult
     private func put(_ bytes: [UInt8], _ target: Int32) -> Bool {
         var rest = bytes[...]

@@ -1,6 +1,6 @@
-/// Makes messages of the bytes that a peer sends, in whatever pieces they come.
+/// Decodes a peer's bytes into messages; input may be split anywhere.
 struct AttachDecoder: Sendable {
-    /// Bytes that are no message; the connection is of no use afterwards.
+    /// Malformed input; the connection is unusable afterwards.
     enum Problem: Error, Sendable, Hashable {
         case unknownKind
         case tooLong
@@ -15,7 +15,7 @@ struct AttachDecoder: Sendable {
         }
     }
 
-    /// The largest content of a message, in bytes.
+    /// The largest content of a message in bytes.
     static let limit = 16 << 20
 
     private var bytes: [UInt8] = []

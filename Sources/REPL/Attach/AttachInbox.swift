@@ -3,20 +3,20 @@ import Glibc
 import Lua
 import Synchronization
 
-/// What an attached prompt sent, read by a thread of its own: an interrupt must reach a script that never waits.
+/// The messages of an attached prompt, read by a separate thread: an interrupt must reach a script that never waits.
 final class AttachInbox: Sendable {
-    /// What the host has to do, in the order in which it was sent.
+    /// A request for the host, in the order of arrival.
     enum Request: Sendable {
         case hello(String)
         /// An entry's text and its number; the first entry of a prompt is 1.
         case entry(String, number: Int)
-        /// So many entries came when there was no room for them.
+        /// The number of entries dropped for lack of room.
         case overflow(Int)
-        /// The peer talks of something else: the last request.
+        /// Malformed input: the last request.
         case problem(AttachDecoder.Problem)
     }
 
-    /// How many entries wait at most, and how many bytes of them.
+    /// The most queued entries, and the most bytes of them.
     static let entryLimit = 64
     static let byteLimit = 16 << 20
 
@@ -49,7 +49,7 @@ final class AttachInbox: Sendable {
                 }
             default: throw .unknownKind
             }
-            // Greetings between entries that are left out could be sent without end.
+            // Greetings between dropped entries could be sent without limit.
             if requests.count > 2 * AttachInbox.entryLimit { throw .tooMany }
         }
 
@@ -70,12 +70,12 @@ final class AttachInbox: Sendable {
 
     init(_ socket: AttachSocket) { self.socket = socket }
 
-    /// Begins to read.
+    /// Starts reading.
     ///
     /// - Parameters:
-    ///   - notifier: told of each message.
-    ///   - interrupter: makes a running script look.
-    /// - Returns: false when there can be no further thread.
+    ///   - notifier: notified of each message.
+    ///   - interrupter: interrupts a running script.
+    /// - Returns: false when no thread could be created.
     func start(_ notifier: EventNotifier, _ interrupter: LuaInterrupter) -> Bool {
         final class Work: Sendable {
             let body: @Sendable () -> Void
@@ -104,8 +104,8 @@ final class AttachInbox: Sendable {
         return true
     }
 
-    /// Reads until the peer is gone or talks of something else.
-    private func read(_ tell: () -> Void) {
+    /// Reads until the peer is gone or its input is malformed.
+    private func read(_ notify: () -> Void) {
         var decoder = AttachDecoder()
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         do throws(AttachDecoder.Problem) {
@@ -113,7 +113,7 @@ final class AttachInbox: Sendable {
                 decoder.append(buffer[..<count])
                 while let message = try decoder.next() {
                     try state.withLock { (state) throws(AttachDecoder.Problem) in try state.take(message) }
-                    tell()
+                    notify()
                 }
             }
             state.withLock { $0.isClosed = true }
@@ -123,20 +123,20 @@ final class AttachInbox: Sendable {
                 state.hasProblem = true
             }
         }
-        tell()
+        notify()
     }
 
     /// Whether the prompt has gone.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Whether nothing more will come, for either reason.
+    /// Whether no more messages will come, for either reason.
     var isOver: Bool { state.withLock { $0.isClosed || $0.hasProblem } }
 
-    /// Whether the prompt has not greeted.
+    /// Whether the prompt has not sent a greeting.
     var isSilent: Bool { state.withLock { !$0.hasGreeted } }
 
     func next() -> Request? { state.withLock { $0.next() } }
 
-    /// The number of the last entry that the prompt wants stopped; entries that it sent later go on.
+    /// The number of the last entry to interrupt; later entries continue.
     var lastInterrupted: Int { state.withLock { $0.lastInterrupted } }
 }

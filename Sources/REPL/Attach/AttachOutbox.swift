@@ -1,11 +1,11 @@
 import Application
 
-/// Messages on their way to a peer. The socket takes them without waiting, the event loop sends the rest when the peer
-/// has read; a peer that stays behind loses output, and is told how much.
+/// Outgoing messages. The socket is written without blocking, and the event loop sends the rest when the peer has read.
+/// Output for a slow peer is dropped, and the peer is told how much.
 final class AttachOutbox {
-    /// How many bytes of output wait at most for a peer that does not read.
+    /// The most bytes of output queued for a slow peer.
     static let outputLimit = 8 << 20
-    /// While the socket is full, output is offered to it again after so many bytes.
+    /// While the socket is full, sending is retried after this many bytes.
     private static let retryInterval = 64 << 10
 
     private let socket: AttachSocket
@@ -16,7 +16,7 @@ final class AttachOutbox {
     private var dropped = 0
     private var watch: LoopWatch?
     private(set) var isBroken = false
-    /// Called by the loop when everything has been sent.
+    /// Called when everything has been sent.
     var onDrained: () -> Void = {}
     /// Called once when the peer is gone.
     var onBroken: () -> Void = {}
@@ -28,11 +28,11 @@ final class AttachOutbox {
 
     deinit { watch?.cancel() }
 
-    /// How many bytes wait.
+    /// The number of queued bytes.
     var count: Int { bytes.count - sent }
     var isEmpty: Bool { count == 0 }
 
-    /// Sends a message that must arrive.
+    /// Sends a message that must not be dropped.
     func send(_ message: AttachMessage) {
         guard !isBroken else { return }
         noteDropped()
@@ -40,10 +40,10 @@ final class AttachOutbox {
         flush()
     }
 
-    /// Sends output, or as much of it as there is room for.
+    /// Sends output, or the part that fits.
     func send(output message: AttachMessage) {
         guard !isBroken else { return }
-        // After a loss output goes on when there is room for more than a line of it.
+        // After a loss, output resumes when there is room for more than a line.
         guard dropped == 0 || count < Self.outputLimit / 2 else { return dropped += message.bytes.count }
         noteDropped()
         let room = max(Self.outputLimit - count, 0)
@@ -54,7 +54,7 @@ final class AttachOutbox {
         if watch == nil || sinceTry >= Self.retryInterval { flush() }
     }
 
-    /// Sends what the socket takes now.
+    /// Sends as much as the socket accepts now.
     func flush() {
         guard !isBroken else { return }
         sinceTry = 0

@@ -2,9 +2,9 @@ import Application
 import Glibc
 package import Scripting
 
-/// Serves prompts that are attached to a host: each connection is a session of its own on the host's one state.
+/// Serves the prompts attached to a host: each connection is a session on the host's one state.
 package final class AttachServer {
-    /// How many prompts are attached at most.
+    /// The most attached prompts.
     static let sessionLimit = 8
 
     private unowned let host: ScriptHost
@@ -12,7 +12,7 @@ package final class AttachServer {
     private var watch: LoopWatch?
     private var sessions: [AttachSession] = []
 
-    /// Listens from now on; nil when the host has no socket.
+    /// Starts listening; nil when the host has no socket.
     ///
     /// - Parameter host: outlives the server.
     package init?(_ host: ScriptHost) {
@@ -43,7 +43,7 @@ package final class AttachServer {
         sessions.append(session)
     }
 
-    /// A few bytes always have room in a new connection.
+    /// A new connection always has room for a few bytes.
     private func refuse(_ client: AttachSocket, _ reason: String) {
         _ = client.send(AttachMessage(.refused, reason).encoded[...])
         client.end()

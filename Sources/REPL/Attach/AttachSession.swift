@@ -4,12 +4,11 @@ import Lua
 import Scripting
 import Wording
 
-/// One attached prompt, seen from the host: its entries run between the host's other work, and their output goes to it.
+/// The host's side of an attached prompt: its entries run between the host's other work, with their output sent to it.
 ///
-/// The host never waits for the prompt: an entry that waits is a task beside the others, and a prompt that does not read
-/// loses output.
+/// The host never waits for the prompt: a waiting entry is a task, and output for a slow prompt is dropped.
 final class AttachSession: HostFrontEnd {
-    /// Seconds within which a connection has to greet.
+    /// Seconds within which a connection must send a greeting.
     private static let greetingLimit = 10.0
 
     private unowned let host: ScriptHost
@@ -20,7 +19,7 @@ final class AttachSession: HostFrontEnd {
     private var greetingTimer: LoopTimer?
     private var evaluator: Evaluator
     private var printer: ValuePrinter
-    /// The entry that runs or waits now.
+    /// The running or waiting entry.
     private var entry: ScriptEntry?
     private var isScheduled = false
     private(set) var isEnded = false
@@ -46,7 +45,8 @@ final class AttachSession: HostFrontEnd {
         }
     }
 
-    /// Something came, possibly between two steps of a running script: only an interrupt and the end are for now.
+    /// A message arrived, possibly between two instructions of a running script: only an interrupt and the end are
+    /// handled now.
     private func received() {
         guard !isEnded else { return }
         if let entry, inbox.isOver || entry.number <= inbox.lastInterrupted { host.cancel(entry) }
@@ -59,7 +59,7 @@ final class AttachSession: HostFrontEnd {
         host.loop.after(0) { [weak self] in self?.work() }
     }
 
-    /// Takes what waits, up to the next entry; the entry after it has to wait for its end.
+    /// Handles queued requests up to the next entry; the following ones wait for its end.
     private func work() {
         isScheduled = false
         if inbox.isClosed { return end() }
@@ -90,7 +90,7 @@ final class AttachSession: HostFrontEnd {
         outbox.send(AttachMessage(.banner, VisibleText.escaped(Banner.attached(host))))
     }
 
-    /// Answers entries that do not run.
+    /// Answers entries that are not run.
     private func refuse(_ count: Int, _ reason: String) {
         outbox.send(AttachMessage(.errors, reason + "\n"))
         for _ in 0..<count { outbox.send(AttachMessage(.failed)) }
@@ -109,8 +109,7 @@ final class AttachSession: HostFrontEnd {
         }
     }
 
-    /// Shows what an entry came to. Values may have functions of scripts that say how they are shown: these run as part
-    /// of the entry.
+    /// Shows an entry's result. Scripts may define functions that format values: these run as part of the entry.
     private func show(_ result: Result<[LuaValue], LuaError>, of entry: ScriptEntry, seconds: Double) {
         guard !isEnded else { return }
         switch result {
@@ -120,7 +119,8 @@ final class AttachSession: HostFrontEnd {
             outbox.send(AttachMessage(.done))
         case .failure(let error):
             if error.kind == .cancelled, let cause = host.exitCause {
-                // The entry itself asked for the way out. Any other way out cuts the entry off, as the connection's end says.
+                // The entry itself requested the exit. Any other exit interrupts the entry, and the connection's end
+                // says so.
                 if cause == .script { outbox.send(AttachMessage(.done)) }
                 return
             }
@@ -134,7 +134,7 @@ final class AttachSession: HostFrontEnd {
         }
     }
 
-    /// Ends the connection, whoever asked for it, and stops the entry; the thread that reads sees the end.
+    /// Ends the connection and stops the entry; the reading thread sees the end of the stream.
     func end() {
         guard !isEnded else { return }
         isEnded = true
@@ -147,7 +147,7 @@ final class AttachSession: HostFrontEnd {
 
     // MARK: The front end of an entry
 
-    /// What the other side is, only it knows: to be on the safe side, a terminal.
+    /// The peer's output is unknown here, so it is treated as a terminal.
     var isTerminal: Bool { true }
 
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {

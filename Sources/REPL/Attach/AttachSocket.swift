@@ -1,21 +1,21 @@
 import Glibc
 
 /// A connection between a prompt and a host. The descriptor is closed with the last reference, so that no thread reads
-/// from a number that means another file meanwhile.
+/// from a reused descriptor.
 final class AttachSocket: Sendable {
     let descriptor: Int32
 
-    /// - Parameter descriptor: a connected socket; closed with this.
+    /// - Parameter descriptor: a connected socket; closed by this object.
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 
-    /// Ends both directions: a read that waits returns.
+    /// Shuts down both directions: a blocked read returns.
     func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Sends bytes without waiting.
+    /// Sends bytes without blocking.
     ///
-    /// - Returns: how many bytes the kernel took, 0 when it has no room; nil when the peer is gone.
+    /// - Returns: the number of bytes accepted, 0 when the buffer is full; nil when the peer is gone.
     func send(_ bytes: ArraySlice<UInt8>) -> Int? {
         while true {
             let sent = bytes.withUnsafeBytes {
@@ -27,12 +27,12 @@ final class AttachSocket: Sendable {
         }
     }
 
-    /// Reads what is there.
+    /// Reads available bytes.
     ///
     /// - Parameters:
     ///   - buffer: receives the bytes.
     ///   - waits: whether to wait for the first byte.
-    /// - Returns: how many bytes; 0 when there are none yet; nil when the peer is gone.
+    /// - Returns: the number of bytes; 0 when none are available; nil when the peer is gone.
     func receive(into buffer: inout [UInt8], waits: Bool) -> Int? {
         while true {
             let count = recv(descriptor, &buffer, buffer.count, waits ? 0 : Int32(MSG_DONTWAIT))

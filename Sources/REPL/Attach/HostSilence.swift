@@ -1,11 +1,11 @@
-/// Why a host does not answer, as far as another process can see.
+/// The reason of a host's silence, as far as another process can see.
 package struct HostSilence: Sendable {
-    /// For people: who does not answer, and how it goes on.
+    /// The message for the user: which host is silent, and how to continue.
     package var text: String
     package var isSuspended: Bool
 
     /// - Parameters:
-    ///   - text: who does not answer, and how it goes on.
+    ///   - text: the message for the user.
     ///   - isSuspended: whether the host's process is stopped.
     package init(text: String, isSuspended: Bool) {
         self.text = text

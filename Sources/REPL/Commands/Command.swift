@@ -1,6 +1,6 @@
-/// A command of the prompt's, as it is listed and completed.
+/// A command of the prompt, for listing and completion.
 struct Command: Sendable {
-    /// What can be completed behind it.
+    /// The kind of its argument, for completion.
     enum Completion: Sendable {
         case nothing, files, lua, commands
         case words([String])
@@ -11,7 +11,7 @@ struct Command: Sendable {
     let documentation: String
     var completion = Completion.nothing
 
-    /// All of them, in the order to list them.
+    /// All commands in listing order.
     static let all: [Command] = [
         Command(
             name: "help", arguments: "[name]", documentation: "These commands, or what is known of a name.",
@@ -48,7 +48,7 @@ struct Command: Sendable {
 
     private static let synonyms = ["q": "quit", "exit": "quit", "h": "help", "t": "time", "hist": "history"]
 
-    /// The command of a name or a short form.
+    /// The command of a name or an abbreviation.
     static func named(_ name: String) -> Command? {
         let name = synonyms[name] ?? name
         return all.first { $0.name == name }

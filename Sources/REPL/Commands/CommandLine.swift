@@ -1,15 +1,15 @@
-/// A line that is for the prompt and not for Lua: `:time #items`.
+/// An entry that is a command of the prompt and not Lua: `:time #items`.
 struct CommandLine: Equatable {
-    /// The word behind the colon.
+    /// The word after the colon.
     let name: String
-    /// What follows the word.
+    /// The text after the word.
     let rest: String
-    /// Where the colon and the word stand, in UTF-8 bytes.
+    /// The range of the colon and the word, in UTF-8 bytes.
     let nameRange: Range<Int>
-    /// Where `rest` begins.
+    /// The offset of `rest`.
     let restOffset: Int
 
-    /// Nil for Lua: no statement begins with one colon.
+    /// Nil for Lua: no statement begins with a single colon.
     static func parse(_ text: String) -> CommandLine? {
         let bytes = Array(text.utf8)
         var start = 0

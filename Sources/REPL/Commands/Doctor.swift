@@ -9,7 +9,7 @@ import PropertyList
 import Scripting
 import Wording
 
-/// What the prompt stands on: the terminal, the container, the sandbox, and what a fresh machine lacks.
+/// The report of `:doctor`: the terminal, the container, the sandbox, and missing packages.
 struct Doctor {
     let host: ScriptHost
     let printer: ValuePrinter

@@ -1,6 +1,6 @@
-/// What the codes of errors mean: `err.code`.
+/// The meanings of error codes: `err.code`.
 enum ErrorCodes {
-    /// The help on a code; nil when it is none.
+    /// The help on a code; nil for an unknown one.
     static func text(_ code: String) -> String? {
         if let meaning = words[code] { return "\(code): an error's code\n  \(meaning)\n" }
         guard let number = Int(code), let meaning = numbers[number] else { return nil }
@@ -9,7 +9,7 @@ enum ErrorCodes {
 
     static var all: [String] { words.keys.sorted() }
 
-    /// The codes with what they mean.
+    /// The meanings by code.
     static var meanings: [String: String] { words }
 
     private static let words: [String: String] = [

@@ -1,11 +1,11 @@
-/// `?items`, `items?` and `??total`: questions about a name, or with two marks for its source.
+/// `?items`, `items?` and `??total`: a question about a name, or with two marks about its source.
 struct HelpQuestion: Equatable {
-    /// What is asked about.
+    /// The subject of the question.
     let subject: String
-    /// Whether the source is asked for.
+    /// Whether it is about the source.
     let wantsSource: Bool
 
-    /// Nil for anything else: Lua has no question marks outside of strings.
+    /// Nil for other entries: Lua has no question marks outside strings.
     init?(_ text: String) {
         var rest = text[...]
         while rest.first?.isWhitespace ?? false { rest = rest.dropFirst() }
@@ -16,7 +16,7 @@ struct HelpQuestion: Equatable {
         guard leading + trailing > 0, leading + trailing <= 2 else { return nil }
         rest = rest.dropFirst(leading).dropLast(trailing)
         while rest.first?.isWhitespace ?? false { rest = rest.dropFirst() }
-        // `x = "what?` is an unfinished string, and no question.
+        // `x = "what?` is an unfinished string, not a question.
         if trailing > 0, let last = LuaLexer.tokens(String(rest)).last {
             if case .string(isClosed: false) = last.kind { return nil }
             if last.isComment { return nil }

@@ -2,7 +2,7 @@ import Lua
 import Scripting
 import Wording
 
-/// What can be said of a name or an expression without running it.
+/// Help on a name or an expression, without running it.
 struct HelpText {
     private let host: ScriptHost
     private let functions: FunctionTexts
@@ -12,14 +12,14 @@ struct HelpText {
         self.functions = functions
     }
 
-    /// A subject: a declared name, an event, an error's code, a command, or an expression.
+    /// Help on a subject: a declared name, an event, an error's code, a command, or an expression.
     func text(_ subject: String, locals: LuaTable?) -> String? {
         if subject.hasPrefix(":"), let command = Command.named(String(subject.dropFirst())) {
             return ":\(command.name) \(command.arguments)\n  \(command.documentation)\n"
         }
         let bare = subject.split(separator: "\"").joined()
         if let found = LuaLibrary.functions[bare] { return describe(found, bare) }
-        // A script's own value comes before a member of the same name somewhere else.
+        // A script's own value precedes a member of the same name elsewhere.
         let lua = LuaText(subject)
         let resolver = ExpressionResolver(host, locals: locals, lua: lua, before: lua.tokens.count)
         let known = resolver.expression(endingAt: lua.tokens.count - 1)
@@ -29,14 +29,13 @@ struct HelpText {
         return describe(known, subject, resolver)
     }
 
-    /// What a name that `help` was given means beside the declarations: a library function, a command, an error's code,
-    /// a function of the user's.
+    /// Help on a name without a declaration: a library function, a command, an error's code, a function of the user.
     func ofName(_ name: String, locals: LuaTable?) -> String? {
         guard host.helpText(on: name) == nil else { return nil }
         return text(name, locals: locals) ?? search(name)
     }
 
-    /// Everything whose name or description has all the words of a text; nil when nothing has.
+    /// All names and descriptions that contain every word of a text; nil when there are none.
     func search(_ subject: String) -> String? {
         let words = subject.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
         guard !words.isEmpty else { return nil }
@@ -49,7 +48,7 @@ struct HelpText {
             return words.allSatisfy { text.contains($0) }
         }
         guard !found.isEmpty else { return nil }
-        // What is named so comes before what only speaks of it, and what begins so before both.
+        // Matching names precede matching descriptions, and prefixes precede both.
         func rank(_ name: String) -> Int {
             guard words.allSatisfy(name.contains) else { return 2 }
             let member = name.prefix { $0 != "(" }.split { $0 == "." || $0 == ":" }.last ?? ""
@@ -65,7 +64,7 @@ struct HelpText {
         }.joined()
     }
 
-    /// A function of Lua's library, or one that a script defined: where, its parameters, and the comment above it.
+    /// Help on a function of Lua's library or of a script: its place, its parameters, and the comment above it.
     func ofFunction(_ value: LuaValue, name: String = "") -> String? {
         guard case .function(let function) = value else { return nil }
         if function.place.isNative {
@@ -80,7 +79,7 @@ struct HelpText {
         return text + "  defined at \(place)\n"
     }
 
-    /// Whether a value is what stands under a name of the library now.
+    /// Whether a value is the current value of a library's name.
     private func isValue(_ value: LuaValue, at path: String) -> Bool {
         let names = path.split(separator: ".").map(String.init)
         var found = host.state.globals.rawGet(.text(names[0]))
@@ -91,14 +90,14 @@ struct HelpText {
         return host.state.areEqual(found, value)
     }
 
-    /// The lines of a function's definition; nil when its source is not known.
+    /// The lines of a function's definition; nil when its source is unknown.
     func source(_ value: LuaValue) -> String? {
         guard case .function(let function) = value else { return nil }
         let place = function.place
         guard !place.isNative, let first = host.sources.line(place.line, of: place.source) else { return nil }
         var text = "-- \(place.source):\(place.line)\n\(first)\n"
         var number = place.line
-        // The definition ends where it can be compiled; its first line may hold more than itself.
+        // The definition ends where it compiles; its first line may contain other code as well.
         while depth(of: text) > 0, let next = host.sources.line(number + 1, of: place.source) {
             number += 1
             text += "\(next)\n"

@@ -1,15 +1,15 @@
-/// The call that a place in the text is an argument of.
+/// The call whose argument contains a position.
 struct CallContext {
-    /// The last token of what is called.
+    /// The last token of the callee.
     let calleeEnd: Int
-    /// The number of the argument, from 0.
+    /// The argument's index from 0.
     let argument: Int
     /// The tokens of the arguments so far.
     let arguments: Range<Int>
-    /// The bracket of the table constructor that the place is in, when that is the argument itself.
+    /// The bracket of the table constructor around the position, when that is the argument itself.
     let table: Int?
 
-    /// The innermost call around the place before a token; nil when there is none, or a bracket of another kind is
+    /// The innermost call around the position before a token; nil when there is none, or a bracket of another kind is
     /// nearer.
     init?(in lua: LuaText, before end: Int) {
         var open: [(index: Int, commas: Int)] = []
@@ -22,7 +22,7 @@ struct CallContext {
                 open[open.count - 1].commas += 1
             }
         }
-        // `print "text` has no bracket at all.
+        // `print "text` has no bracket.
         let last = open.last
         if end < lua.tokens.count, lua.tokens[end].isString, Self.isCallee(end - 1, lua),
             last.map({ $0.index < end - 1 }) ?? true

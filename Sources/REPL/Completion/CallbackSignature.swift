@@ -1,6 +1,6 @@
 import Lua
 
-/// The types in a callback's signature, `(item: Item) → boolean`.
+/// The types of a callback's signature: `(item: Item) → boolean`.
 struct CallbackSignature {
     let parameters: [LuaType]
     let results: [LuaType]

@@ -1,12 +1,12 @@
 import LineEditor
 
-/// Completes the prompt's own commands, their arguments, and what follows a `?`.
+/// Completes the prompt's commands, their arguments, and questions with `?`.
 struct CommandCompletion {
     private let completer: Completer
 
     init(_ completer: Completer) { self.completer = completer }
 
-    /// Nil when what is typed is Lua.
+    /// Nil for Lua.
     func complete(_ bytes: [UInt8]) -> CompletionResult? {
         let text = String(decoding: bytes, as: UTF8.self)
         let marks = bytes.prefix { $0 == UInt8(ascii: "?") || $0 == 0x20 }.count

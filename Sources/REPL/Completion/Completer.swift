@@ -4,17 +4,17 @@ import Lua
 import Scripting
 import Wording
 
-/// Completes Lua text at a cursor. It runs no script's code and never fails: tables are read raw, calls are followed by
-/// their declared results.
+/// Completes Lua text at a cursor. It runs no code of scripts and never fails: tables are read raw, and calls have
+/// their declared result types.
 struct Completer {
     let host: ScriptHost
-    /// The session's own locals.
+    /// The session's locals.
     let locals: LuaTable?
-    /// Where functions were written, for their signatures.
+    /// The source texts of functions, for their signatures.
     let functions: FunctionTexts
     static let candidateLimit = 500
 
-    /// The candidates at a cursor, a count of bytes; nil when there is nothing to complete.
+    /// The candidates at a cursor, an offset in bytes; nil without any.
     func complete(_ text: String, _ cursor: Int) -> CompletionResult? {
         let bytes = Array(text.utf8)
         let cursor = min(max(cursor, 0), bytes.count)
@@ -78,7 +78,7 @@ struct Completer {
         }
     }
 
-    /// A live value under a name.
+    /// A candidate for an existing value.
     func candidate(_ name: String, _ value: LuaValue, _ call: String) -> Candidate {
         switch value {
         case .function(let function):
@@ -110,7 +110,7 @@ struct Completer {
         _ resolver: ExpressionResolver, _ word: String, _ end: Int, _ after: UInt8?
     ) -> [Candidate] {
         let lua = resolver.lua
-        // Names that are being made up.
+        // The position of a new name.
         if lua.isToken(end - 1, "local") || lua.isToken(end - 1, "for") || lua.isToken(end - 1, "goto")
             || lua.isToken(end - 1, "::")
         {
@@ -147,7 +147,7 @@ struct Completer {
             .sorted { Matching.isBefore($0.text, $1.text) }
     }
 
-    /// The names that a table may have which is being written as an argument; nil elsewhere.
+    /// The field names of a table constructor in an argument; nil elsewhere.
     private func options(
         _ resolver: ExpressionResolver, _ word: String, _ end: Int, _ after: UInt8?
     ) -> [Candidate]? {
@@ -165,7 +165,7 @@ struct Completer {
             default: break
             }
         }
-        // What takes an item's fields takes the custom ones, too.
+        // An item's fields include custom ones.
         let takesFields = owner?.name == "items" || owner?.name == "Query" || owner?.name == "Item"
         if takesFields, parameter.name == "fields" {
             let declared = Set(options.map(\.name) + ["itemKey"])
@@ -184,7 +184,7 @@ struct Completer {
 }
 
 extension ExpressionResolver {
-    /// What a call calls; a module that is called is its own function.
+    /// The callee of a call; a callable module is its own function.
     func callee(_ context: CallContext) -> Knowledge {
         let target = expression(endingAt: context.calleeEnd)
         if case .value(.table(let table)) = target, let declaration = declaration(of: table),

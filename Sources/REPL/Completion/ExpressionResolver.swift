@@ -1,18 +1,17 @@
 import Lua
 import Scripting
 
-/// Finds out what expressions stand for without running anything: live values are read raw, calls go by their
-/// declarations.
+/// Resolves expressions without running code: existing values are read raw, and calls have their declared result types.
 struct ExpressionResolver {
     let host: ScriptHost
-    /// The session's own locals, looked at before the globals.
+    /// The session's locals, which shadow the globals.
     let locals: LuaTable?
     let lua: LuaText
     let names: LocalNames
     private let declarations: LuaDeclarations
-    /// Expressions that lean on each other go no deeper.
+    /// The depth limit for expressions that depend on each other.
     private static let depthLimit = 12
-    /// `__index` tables that are followed, one behind the other.
+    /// The most `__index` tables followed in sequence.
     private static let indexLimit = 8
 
     init(_ host: ScriptHost, locals: LuaTable?, lua: LuaText, before end: Int) {
@@ -25,7 +24,7 @@ struct ExpressionResolver {
 
     // MARK: Expressions
 
-    /// What the expression is that ends with a token.
+    /// Resolves the expression that ends with a token.
     func expression(endingAt index: Int) -> Knowledge {
         PrefixExpression.ending(at: index, in: lua).map { resolve($0, 0) } ?? .unknown
     }
@@ -60,11 +59,11 @@ struct ExpressionResolver {
         return current
     }
 
-    /// What the tokens of a range are, when they are one expression.
+    /// Resolves a range of tokens that is one expression.
     private func value(of range: Range<Int>, _ depth: Int) -> Knowledge {
         guard !range.isEmpty, depth < Self.depthLimit, range.upperBound <= lua.tokens.count else { return .unknown }
         if let whole = PrefixExpression.filling(range, in: lua) { return resolve(whole, depth) }
-        // `x or y` is as likely x as anything.
+        // `x or y` is treated as `x`.
         guard let start = PrefixExpression.beginning(range, in: lua) else {
             return lua.tokens[range.lowerBound].kind == .number ? .type(.number) : .unknown
         }
@@ -72,7 +71,7 @@ struct ExpressionResolver {
         return hasAlternative ? resolve(start, depth) : .unknown
     }
 
-    /// What a name stands for: a local of the text, of the session, a global.
+    /// Resolves a name: a local of the text, a local of the session, a global.
     func named(_ name: String, _ depth: Int = 0) -> Knowledge {
         if let origin = names.origins[name], depth < Self.depthLimit {
             let known = knowledge(of: origin, depth + 1)
@@ -81,7 +80,7 @@ struct ExpressionResolver {
         return global(name)
     }
 
-    /// What a name stands for outside of the text.
+    /// Resolves a name outside the text.
     func global(_ name: String) -> Knowledge {
         if let local = locals?.rawGet(.text(name)), !local.isNil { return .value(local) }
         if let declared = declarations[name, .global], let function = declared.functions.first {
@@ -134,7 +133,7 @@ struct ExpressionResolver {
         return position < types.count ? .type(types[position]) : .unknown
     }
 
-    /// What a handler is given, by the call that takes the handler.
+    /// The type of a handler's parameter, by the call that registers the handler.
     private func parameter(_ position: Int, ofFunctionAt function: Int) -> Knowledge {
         guard let context = CallContext(in: lua, before: function),
             case .function(let declaration, _) = expression(endingAt: context.calleeEnd)
@@ -152,13 +151,13 @@ struct ExpressionResolver {
         return .unknown
     }
 
-    /// The contents of the first argument, when it is a string.
+    /// The contents of the first argument, if it is a string.
     func firstString(_ arguments: Range<Int>) -> String? {
         guard let first = arguments.first, first < lua.tokens.count, lua.tokens[first].isString else { return nil }
         return lua.stringContents(lua.tokens[first])
     }
 
-    /// A list of expressions at its commas.
+    /// Splits a list of expressions at its commas.
     private func split(_ range: Range<Int>) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var depth = 0
@@ -201,7 +200,7 @@ struct ExpressionResolver {
         }
     }
 
-    /// What a value has under a name.
+    /// Resolves a member of a value.
     func member(_ name: String, of target: Knowledge) -> Knowledge {
         switch target {
         case .unknown, .function: return .unknown
@@ -275,7 +274,7 @@ struct ExpressionResolver {
 
     // MARK: Declarations
 
-    /// The declaration of a module's own table.
+    /// The declaration of a module by its table.
     func declaration(of table: LuaTable) -> LuaDeclaration? {
         guard let identity = table.identity else { return nil }
         if let name = table.metatable?.rawGet("__name").textValue, let found = declarations[name, .module] {
@@ -291,7 +290,7 @@ struct ExpressionResolver {
         return nil
     }
 
-    /// The global name of a table of Lua's own library.
+    /// The global name of a library table.
     func libraryName(of table: LuaTable) -> String? {
         guard let identity = table.identity else { return nil }
         return LuaLibrary.modules.first { name in
@@ -308,7 +307,7 @@ struct ExpressionResolver {
 }
 
 extension LuaDeclaration {
-    /// What is declared under a name.
+    /// Resolves a declared member.
     fileprivate func member(_ name: String) -> Knowledge {
         if let property = properties.first(where: { $0.name == name }) { return .type(property.type) }
         if let function = (functions + statics).first(where: { $0.name == name }) {
@@ -319,7 +318,7 @@ extension LuaDeclaration {
 }
 
 extension LuaType {
-    /// The types that a value of this one may have, nil left out.
+    /// The alternative types, without nil.
     var alternatives: [LuaType] {
         switch self {
         case .optional(let inner), .variadic(let inner): inner.alternatives

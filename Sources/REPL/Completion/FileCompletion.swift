@@ -3,19 +3,19 @@ import Files
 import LineEditor
 import Scripting
 
-/// Files and folders for a path that is being typed.
+/// Completes paths of files and folders.
 struct FileCompletion {
     private let host: ScriptHost
     private static let limit = 500
 
     init(_ host: ScriptHost) { self.host = host }
 
-    /// The entries that go on from a path, and how many of its bytes they replace.
+    /// The entries that complete a path, and the number of bytes that they replace.
     ///
     /// - Parameters:
-    ///   - path: what is typed.
-    ///   - granted: whether only what scripts may read is shown; else what the person may.
-    ///   - closing: what follows a file.
+    ///   - path: the typed path.
+    ///   - granted: whether to show only paths that scripts may read; else those of the user.
+    ///   - closing: the text after a file's name.
     /// - Returns: both, the entries in the folder's order.
     func candidates(_ path: String, granted: Bool, closing: String) -> (candidates: [Candidate], length: Int) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
@@ -33,7 +33,7 @@ struct FileCompletion {
         }
         var shown: [Candidate] = []
         for entry in entries.sorted() where entry.utf8.starts(with: name.utf8) {
-            // Hidden ones are for those who ask.
+            // Hidden entries are shown for a name that begins with a dot.
             if entry.hasPrefix("."), !name.hasPrefix(".") { continue }
             let isFolder = isFolder(PathText.join(target, entry), granted)
             shown.append(
@@ -49,7 +49,7 @@ struct FileCompletion {
         return status?.kind == .directory
     }
 
-    /// Modules that `require` finds in the folders it looks in first.
+    /// The modules that `require` finds in its first folders.
     func modules() -> [String] {
         var names: [String] = []
         let real = PosixFileLayer()

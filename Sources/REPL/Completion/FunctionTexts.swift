@@ -1,17 +1,17 @@
 import Lua
 import Scripting
 
-/// What the source text tells of functions that scripts define: their parameters, and the comment above them.
+/// Parameters and comments of scripts' functions, from their source text.
 struct FunctionTexts {
-    /// What is known of a function.
+    /// The description of a function.
     struct Description: Equatable {
         /// `(a, b)`; "()" where the source is unknown.
         var parameters = "(…)"
-        /// The lines of the comment that ends right above it, without dashes.
+        /// The comment that ends directly above it, without dashes.
         var documentation = ""
-        /// `file.lua:12`; nil for a function of the host's or of Lua's own.
+        /// `file.lua:12`; nil for a function of the host or of Lua.
         var place: String?
-        /// The lines of its definition, as far as its first line tells.
+        /// The first line of its definition.
         var firstLine = ""
     }
 
@@ -33,7 +33,7 @@ struct FunctionTexts {
     private func parameters(of first: Substring, name: String, _ place: LuaFunctionPlace) -> String {
         let lua = LuaText(String(first))
         let starts = lua.tokens.indices.filter { lua.isToken($0, "function") }
-        // Several on one line: the one with the name, else the first.
+        // Of several on one line: the one with the name, else the first.
         let start =
             starts.first { index in
                 lua.name(index + 1) == name || lua.isToken(index - 1, "=") && lua.name(index - 2) == name

@@ -1,29 +1,29 @@
 import Lua
 import Scripting
 
-/// What is known of an expression without running it.
+/// The static knowledge of an expression.
 enum Knowledge {
     case unknown
-    /// A value that is there now.
+    /// An existing value.
     case value(LuaValue)
-    /// A value that a declaration promises.
+    /// A value of a declared type.
     case type(LuaType)
-    /// A function that was declared, and what it belongs to; nil for a global one.
+    /// A declared function and its owner; nil for a global one.
     case function(LuaFunctionDeclaration, owner: LuaDeclaration?)
-    /// What a handler of this event is given.
+    /// The argument of this event's handlers.
     case event(EventDeclaration)
 
     var isUnknown: Bool { if case .unknown = self { true } else { false } }
 }
 
-/// Something that can follow a dot or a colon.
+/// A member, after a dot or a colon.
 struct Member {
     enum Kind { case property, method, function, value }
 
     let name: String
     let kind: Kind
-    /// What is known of it.
+    /// Its static knowledge.
     let knowledge: Knowledge
-    /// What its declaration says.
+    /// Its declared documentation.
     let documentation: String
 }

@@ -1,9 +1,9 @@
-/// The names that the text itself declares, and where.
+/// The names that a text declares, and their origins.
 struct LocalNames {
     enum Origin {
-        /// One of the names of a `local` statement or an assignment, and the tokens of the expression list.
+        /// One of the names of a `local` statement or an assignment, with the tokens of the expression list.
         case assigned(position: Int, expressions: Range<Int>)
-        /// One of the names of a `for … in`, and the tokens of what it iterates.
+        /// One of the names of a `for … in`, with the tokens of the iterated expressions.
         case iterated(position: Int, expressions: Range<Int>)
         /// A parameter of the function whose keyword is at this token.
         case parameter(position: Int, function: Int)
@@ -12,10 +12,10 @@ struct LocalNames {
 
     /// The latest declaration of each name.
     private(set) var origins: [String: Origin] = [:]
-    /// Those that are assigned without `local`: globals of an entry that has not run yet.
+    /// Names assigned without `local`: globals of an entry that has not run yet.
     private(set) var assigned: Set<String> = []
 
-    /// Reads what is declared before a token. Scopes that have ended are not told from those that last.
+    /// Collects the declarations before a token. Ended scopes are not distinguished from open ones.
     init(in lua: LuaText, before end: Int) {
         var index = 0
         let end = min(end, lua.tokens.count)
@@ -47,9 +47,9 @@ struct LocalNames {
                 || lua.isToken(index - 1, ":") || lua.isToken(index - 1, ";"))
     }
 
-    private mutating func readLocal(_ lua: LuaText, _ start: Int, _ end: Int) -> Int {
+    /// Reads the names of a declaration without their attributes, and advances the index past them.
+    private func names(_ lua: LuaText, _ index: inout Int, _ end: Int) -> [String] {
         var names: [String] = []
-        var index = start
         while index < end, let name = lua.name(index) {
             names.append(name)
             index += 1
@@ -57,23 +57,23 @@ struct LocalNames {
             guard lua.isToken(index, ",") else { break }
             index += 1
         }
+        return names
+    }
+
+    private mutating func readLocal(_ lua: LuaText, _ start: Int, _ end: Int) -> Int {
+        var index = start
+        let names = names(lua, &index, end)
         let values = lua.isToken(index, "=") ? expressions(lua, index + 1, end) : index..<index
         for (position, name) in names.enumerated() {
             origins[name] = .assigned(position: position, expressions: values)
         }
-        // The expressions may hold functions with parameters of their own.
+        // The expressions may contain functions with parameters.
         return max(index, start)
     }
 
     private mutating func readFor(_ lua: LuaText, _ start: Int, _ end: Int) -> Int {
-        var names: [String] = []
         var index = start
-        while index < end, let name = lua.name(index) {
-            names.append(name)
-            index += 1
-            guard lua.isToken(index, ",") else { break }
-            index += 1
-        }
+        let names = names(lua, &index, end)
         if lua.isToken(index, "in") {
             var last = index + 1
             while last < end, !lua.isToken(last, "do") { last += 1 }
@@ -102,7 +102,7 @@ struct LocalNames {
         }
     }
 
-    /// The tokens of an expression list: up to the next statement, as far as that can be told.
+    /// The tokens of an expression list, up to the start of the next statement, heuristically.
     private func expressions(_ lua: LuaText, _ start: Int, _ end: Int) -> Range<Int> {
         var depth = 0
         var index = start
@@ -121,7 +121,7 @@ struct LocalNames {
             {
                 break
             } else if depth == 0, index > start, lua.isName(index), endsOperand(lua, index - 1) {
-                // Two operands without an operator between them: the next statement has begun.
+                // Two operands without an operator between them: the start of the next statement.
                 break
             }
             index += 1

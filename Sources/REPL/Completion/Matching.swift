@@ -1,4 +1,4 @@
-/// How a word finds names: by its beginning, in any case when none begins just so.
+/// Matches names by prefix; case is ignored when there is no exact match.
 enum Matching {
     static func matches(_ name: String, _ word: String) -> Bool {
         var ours = name.utf8.makeIterator()
@@ -8,14 +8,14 @@ enum Matching {
         return true
     }
 
-    /// Those that begin with the word; if none does, those that do so in another case.
+    /// The elements with the word as prefix; without any, those that match in another case.
     static func filter<Element>(_ elements: [Element], by word: String, name: (Element) -> String) -> [Element] {
         guard !word.isEmpty else { return elements }
         let exact = elements.filter { name($0).utf8.starts(with: word.utf8) }
         return exact.isEmpty ? elements.filter { matches(name($0), word) } : exact
     }
 
-    /// By letters, whatever their case; names that begin with an underscore last.
+    /// Orders names alphabetically without case; names with a leading underscore come last.
     static func isBefore(_ a: String, _ b: String) -> Bool {
         let hidden = (a.hasPrefix("_"), b.hasPrefix("_"))
         if hidden.0 != hidden.1 { return hidden.1 }

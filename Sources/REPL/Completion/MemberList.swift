@@ -2,12 +2,12 @@ import Items
 import Lua
 import Scripting
 
-/// What can follow the dot or the colon behind an expression.
+/// The members that can follow the dot or the colon after an expression.
 struct MemberList {
     let resolver: ExpressionResolver
     private static let limit = 4000
 
-    /// All members of what an expression is known to be.
+    /// All members of a resolved expression.
     func members(of target: Knowledge) -> [Member] {
         switch target {
         case .unknown, .function: return []
@@ -84,7 +84,7 @@ struct MemberList {
             }
     }
 
-    /// The methods of every string.
+    /// The methods of strings.
     private var strings: [Member] {
         guard case .table(let library) = resolver.host.state.globals.rawGet("string") else { return [] }
         return members(of: library).map {

@@ -3,7 +3,7 @@ import LineEditor
 import PropertyList
 import Scripting
 
-/// Completes inside of a predicate: fields, operators, and the values that a field has.
+/// Completes predicates: fields, operators, and the values of a field.
 struct PredicateCompletion {
     private let host: ScriptHost
 
@@ -19,14 +19,14 @@ struct PredicateCompletion {
 
     init(_ host: ScriptHost) { self.host = host }
 
-    /// The candidates at the end of a predicate's text, and how many bytes of it they replace.
+    /// The candidates at the end of a predicate's text, and the number of bytes that they replace.
     func complete(_ text: String) -> (candidates: [Candidate], length: Int) {
         let bytes = Array(text.utf8)
         if let quoted = openQuote(bytes) { return values(bytes, quoted) }
         var start = bytes.count
         while start > 0, LuaLexer.isNamePart(bytes[start - 1]) { start -= 1 }
         let word = String(decoding: bytes[start...], as: UTF8.self)
-        // `$name` is a variable; a number is itself.
+        // `$name` is a variable; a number is complete.
         if start > 0, bytes[start - 1] == UInt8(ascii: "$") { return ([], 0) }
         if let first = word.utf8.first, LuaLexer.isDigit(first) { return ([], 0) }
         let fields = Matching.filter(host.items.fieldNames, by: word) { $0 }.map {
@@ -39,7 +39,7 @@ struct PredicateCompletion {
         return (all, word.utf8.count)
     }
 
-    /// Where the string begins that is open at the end; nil outside of strings.
+    /// The start of the unclosed string; nil outside strings.
     private func openQuote(_ bytes: [UInt8]) -> Int? {
         var open: Int?
         var index = 0
@@ -55,7 +55,7 @@ struct PredicateCompletion {
         return open
     }
 
-    /// Whether an operator is due: the last word is a field or a value.
+    /// Whether an operator is expected: the last word is a field or a value.
     private func wantsOperator(_ before: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: before, as: UTF8.self)
         guard let last = text.split(whereSeparator: \.isWhitespace).last.map(String.init) else { return false }
@@ -63,7 +63,7 @@ struct PredicateCompletion {
             || Double(last) != nil
     }
 
-    /// The values of the field in front of a quote: `department == 'Ph`.
+    /// The values of the field before a quote: `department == 'Ph`.
     private func values(_ bytes: [UInt8], _ quote: Int) -> (candidates: [Candidate], length: Int) {
         let typed = String(decoding: bytes[(quote + 1)...], as: UTF8.self)
         let before = String(decoding: bytes[..<quote], as: UTF8.self)

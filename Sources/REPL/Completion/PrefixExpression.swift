@@ -1,4 +1,4 @@
-/// An expression that members can be taken of, `items:query("…").first`, as its base and the steps from there.
+/// An expression that can be indexed or called, `items:query("…").first`, as its base and its steps.
 struct PrefixExpression {
     enum Base: Equatable {
         case name(String)
@@ -10,7 +10,7 @@ struct PrefixExpression {
     enum Step: Equatable {
         case field(String)
         case method(String)
-        /// The tokens of the arguments, their brackets left out.
+        /// The tokens of the arguments, without their brackets.
         case call(Range<Int>)
         case index(Range<Int>)
     }
@@ -18,7 +18,7 @@ struct PrefixExpression {
     var base: Base
     var steps: [Step] = []
 
-    /// The expression that ends with the token of an index; nil when none does.
+    /// The expression that ends with a token; nil when there is none.
     static func ending(at end: Int, in lua: LuaText) -> PrefixExpression? {
         var index = end
         var steps: [Step] = []
@@ -41,7 +41,7 @@ struct PrefixExpression {
                 guard let open = opening(of: index, in: lua) else { return nil }
                 let isCall = !lua.isToken(index, "]")
                 if isOperand(open - 1, lua) {
-                    // A table is its own argument; parentheses and brackets hold theirs.
+                    // A table constructor includes its brackets; arguments and indexes do not.
                     let inner = lua.isToken(index, "}") ? open..<index + 1 : open + 1..<index
                     steps.append(isCall ? .call(inner) : .index(inner))
                     index = open - 1
@@ -54,14 +54,14 @@ struct PrefixExpression {
         return nil
     }
 
-    /// The expression that fills the tokens of a range, when it is one; nil for sums and the like.
+    /// The expression that fills a range of tokens; nil for sums and the like.
     static func filling(_ range: Range<Int>, in lua: LuaText) -> PrefixExpression? {
         guard let last = range.last, last < lua.tokens.count else { return nil }
         guard let (found, first) = endingWithStart(at: last, in: lua), first == range.lowerBound else { return nil }
         return found
     }
 
-    /// The expression that begins a range of tokens: in `items[1] or x` it is `items[1]`.
+    /// The expression at the start of a range of tokens: in `items[1] or x` it is `items[1]`.
     static func beginning(_ range: Range<Int>, in lua: LuaText) -> PrefixExpression? {
         for end in range.reversed() where end < lua.tokens.count {
             if let (found, first) = endingWithStart(at: end, in: lua), first == range.lowerBound { return found }
@@ -71,7 +71,7 @@ struct PrefixExpression {
 
     private static func endingWithStart(at end: Int, in lua: LuaText) -> (PrefixExpression, Int)? {
         guard let found = ending(at: end, in: lua) else { return nil }
-        // The steps and the base tell how many tokens they take.
+        // The steps and the base determine their number of tokens.
         var first = end
         for step in found.steps.reversed() {
             switch step {
@@ -86,7 +86,7 @@ struct PrefixExpression {
         return (found, first)
     }
 
-    /// Whether what ends with this token can be called or indexed.
+    /// Whether the expression ending with this token can be called or indexed.
     private static func isOperand(_ index: Int, _ lua: LuaText) -> Bool {
         guard lua.tokens.indices.contains(index) else { return false }
         let token = lua.tokens[index]
@@ -94,7 +94,7 @@ struct PrefixExpression {
         return lua.isToken(index, ")") || lua.isToken(index, "]")
     }
 
-    /// The bracket that a closing one belongs to.
+    /// The opening bracket of a closing one.
     private static func opening(of close: Int, in lua: LuaText) -> Int? {
         guard lua.isToken(close, ")") || lua.isToken(close, "]") || lua.isToken(close, "}") else { return nil }
         var depth = 0

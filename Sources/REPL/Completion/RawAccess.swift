@@ -1,8 +1,8 @@
 import Lua
 
-/// Reading tables without running anything of a script's.
+/// Reads tables without running code of scripts.
 enum RawAccess {
-    /// A field of a table, or of the tables that its `__index` leads to; functions there are not called.
+    /// A field of a table, or of its `__index` tables; `__index` functions are not called.
     static func field(_ key: LuaValue, of table: LuaTable, limit: Int) -> LuaValue {
         var table = table
         for _ in 0..<limit {
@@ -14,9 +14,9 @@ enum RawAccess {
         return .nil
     }
 
-    /// The text keys of a table and of the tables that its `__index` leads to, nearest first, with their values.
+    /// The string keys of a table and of its `__index` tables, nearest first, with their values.
     ///
-    /// At most so many of them, so that a table of a million names does not hold up a key.
+    /// Their number is limited, so that a table of a million names does not delay a key.
     static func fields(of table: LuaTable, limit: Int, depth: Int = 8) -> [(name: String, value: LuaValue)] {
         var fields: [(String, LuaValue)] = []
         var seen: Set<String> = []

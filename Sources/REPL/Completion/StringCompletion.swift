@@ -3,7 +3,7 @@ import LineEditor
 import Lua
 import Scripting
 
-/// Completes inside of a string, by what the string is for: an event's name, a field, a predicate, a file.
+/// Completes strings by their purpose: an event's name, a field, a predicate, a file.
 struct StringCompletion {
     private let completer: Completer
     private let lua: LuaText
@@ -25,7 +25,7 @@ struct StringCompletion {
     private var host: ScriptHost { completer.host }
     private var contents: String { lua.stringContents(token) }
     private var end: Int { lua.bytes.count }
-    /// What ends the string: a quote, or a long bracket.
+    /// The string's terminator: a quote, or a long bracket.
     private var quote: String {
         let opening = lua.bytes[token.range.lowerBound]
         guard opening == UInt8(ascii: "[") else { return String(UnicodeScalar(opening)) }
@@ -154,7 +154,7 @@ struct StringCompletion {
         }
     }
 
-    /// Keys of items, in the store's order, with the items' names beside them.
+    /// Keys of items in the store's order, with the items' names.
     private func keys(_ owner: LuaDeclaration?) -> CompletionResult? {
         guard owner?.name == "items" || owner?.name == "images" else { return nil }
         let prefix = contents
@@ -164,7 +164,7 @@ struct StringCompletion {
             else { continue }
             candidates.append(
                 Candidate(key, kind: .key, detail: (try? item.name) ?? "", suffix: closing))
-            // A list that nobody reads: narrowing it asks again.
+            // A longer list is of no use: typing more queries again.
             if candidates.count >= 200 { break }
         }
         return completer.result(candidates, contentStart..<end)

@@ -2,35 +2,35 @@ package import LineEditor
 package import Lua
 package import Scripting
 
-/// Turns what a person typed into chunks: expressions give their values, statements run.
+/// Compiles and runs entries: expressions return their values, statements run.
 package struct Evaluator {
     private let host: ScriptHost
-    /// The locals of the session.
+    /// The session's locals.
     let scope: SessionScope
-    /// How many entries ran: the number of the latest.
+    /// The number of entries so far, which is the number of the latest.
     package private(set) var count = 0
-    /// Results that can be had by their numbers; older ones are let go.
+    /// The most numbered results; older ones are released.
     private static let resultLimit = 1000
 
-    /// An evaluator of entries for a host.
+    /// An evaluator on a host.
     package init(_ host: ScriptHost) {
         self.host = host
         scope = SessionScope(host.state)
     }
 
-    /// Runs an entry as an expression where it is one, else as a block.
+    /// Runs an entry as an expression if it is one, else as a block.
     ///
-    /// Its first result is `_` from then on, and `_` with the entry's number; an error is `_err`.
+    /// Its first result is then `_`, and `_` with the entry's number; an error is `_err`.
     package mutating func evaluate(_ text: String) -> Result<[LuaValue], LuaError> {
         count += 1
         return evaluate(text, name: "[\(count)]", number: count)
     }
 
-    /// Begins an entry of an attached prompt; a wait in it holds nobody up.
+    /// Starts an entry of an attached prompt; its waits do not block the host.
     ///
     /// - Parameters:
-    ///   - text: what was typed.
-    ///   - entry: what it is for the host.
+    ///   - text: the entry.
+    ///   - entry: its record in the host.
     ///   - completion: called once at its end, possibly before this returns.
     mutating func begin(
         _ text: String, as entry: ScriptEntry, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
@@ -49,10 +49,10 @@ package struct Evaluator {
         }
     }
 
-    /// The same for a text that came from a file.
+    /// Runs the text of a file.
     mutating func evaluate(_ text: String, name: String, number: Int?) -> Result<[LuaValue], LuaError> {
         host.sources.remember(text, as: name)
-        // An entry may come from an attached prompt while another one waits.
+        // An entry may arrive from an attached prompt while another one waits.
         let wasRunning = host.isRunningEntry
         host.isRunningEntry = number != nil
         defer { host.isRunningEntry = wasRunning }
@@ -66,7 +66,7 @@ package struct Evaluator {
         }
     }
 
-    /// Keeps the first result, or the error, under the names that the next entries find it by.
+    /// Stores the first result, or the error, under the names for later entries.
     private func conclude(
         _ result: Result<[LuaValue], LuaError>, number: Int?
     ) -> Result<[LuaValue], LuaError> {
@@ -84,7 +84,7 @@ package struct Evaluator {
         return result
     }
 
-    /// Compiles an entry, and announces the locals that it declares; `scope.end(_:)` has to follow its end.
+    /// Compiles an entry and declares its locals; `scope.end(_:)` must follow its end.
     private func prepare(
         _ entry: String, name: String
     ) throws(LuaError) -> (function: LuaFunction, locals: [String]) {
@@ -95,7 +95,7 @@ package struct Evaluator {
         return (kept ?? chunk, locals.names)
     }
 
-    /// Whether an entry can be run, or goes on in the next line.
+    /// Whether an entry is complete, or continues in the next line.
     package static func completeness(of text: String, in state: LuaState) -> Completeness {
         if CommandLine.parse(text) != nil || HelpQuestion(text) != nil { return .complete }
         let entry = withoutEquals(text)
@@ -108,18 +108,18 @@ package struct Evaluator {
         }
     }
 
-    /// `=expression`, as older Lua prompts had it.
+    /// `=expression`, the syntax of older Lua prompts.
     private static func withoutEquals(_ text: String) -> String {
         let trimmed = text.drop { $0 == " " || $0 == "\t" }
         guard trimmed.first == "=", !trimmed.hasPrefix("==") else { return text }
-        // A blank in its place, so that columns stay.
+        // A blank keeps the columns.
         return " " + trimmed.dropFirst()
     }
 
     private static func compile(
         _ text: String, name: String, in state: LuaState, _ environment: LuaTable?
     ) throws(LuaError) -> LuaFunction {
-        // On the same line, so that line numbers are the entry's own.
+        // On the same line, which keeps the line numbers.
         do throws(LuaError) {
             return try state.load(Array("return \(text)".utf8), name: name, environment: environment)
         } catch {

@@ -1,15 +1,15 @@
 import Lua
 
-/// The locals that entries declare at their top, kept for the session: a table in front of the globals.
+/// The top-level locals of entries, kept for the session in a table in front of the globals.
 ///
-/// As long as there are none, entries run on the globals themselves and pay nothing.
+/// Without any, entries run on the globals themselves at no cost.
 final class SessionScope {
     private let state: LuaState
     /// The locals by name.
     let locals: LuaTable
-    /// Names that were declared: assigning them stays in `locals`, and nil is their value as well.
+    /// The declared names: assignments to them are stored in `locals`, nil included.
     private let declared: LuaTable
-    /// Names that the running entry declares: until it has assigned them, they mean what they meant before.
+    /// The names that the running entry declares: until assigned, they keep their previous meaning.
     private let pending: LuaTable
     private(set) var isUsed = false
 
@@ -20,20 +20,20 @@ final class SessionScope {
         pending = state.makeTable()
     }
 
-    /// The globals of an entry; nil for the state's own.
+    /// The environment of an entry; nil for the state's globals.
     var environment: LuaTable? { isUsed ? locals : nil }
 
-    /// The names that are declared.
+    /// The declared names.
     var names: [String] { RawAccess.fields(of: declared, limit: 10_000, depth: 1).map(\.name).sorted() }
 
-    /// An entry that declares these names is about to run.
+    /// Called before an entry that declares these names.
     func begin(_ names: [String]) throws(LuaError) {
         guard !names.isEmpty else { return }
         if !isUsed { try install() }
         for name in names where declared.rawGet(.text(name)).isNil { pending.rawSet(.text(name), true) }
     }
 
-    /// The entry has ended: what it did not come to assign is declared all the same.
+    /// Called after the entry: names that it did not assign are declared all the same.
     func end(_ names: [String]) {
         for name in names where !pending.rawGet(.text(name)).isNil {
             pending.rawSet(.text(name), .nil)
@@ -41,7 +41,7 @@ final class SessionScope {
         }
     }
 
-    /// In Lua, because each access to a global goes through it: no crossing into Swift.
+    /// In Lua, because each access to a global runs it: no call into Swift.
     private func install() throws(LuaError) {
         let source = """
             local locals, declared, pending, globals, setmetatable, rawset = ...

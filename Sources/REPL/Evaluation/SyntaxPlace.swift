@@ -1,8 +1,8 @@
 import Lua
 
-/// Where exactly a syntax error is: Lua names the line and the token, which may stand there more than once.
+/// The exact place of a syntax error: Lua reports the line and the token, which may occur there more than once.
 enum SyntaxPlace {
-    /// The characters of the line that the error is at; nil when it can't be told.
+    /// The characters of the line at the error; nil when ambiguous.
     static func range(of error: LuaError, in text: String, line number: Int, state: LuaState) -> Range<Int>? {
         guard case .syntax = error.kind else { return nil }
         let lua = LuaText(text)
@@ -11,7 +11,7 @@ enum SyntaxPlace {
         let start = lines[number - 1]
         let end = number < lines.count ? lines[number] : lua.bytes.count
         for token in lua.tokens where token.range.lowerBound >= start && token.range.lowerBound < end {
-            // The first token with which no continuation could help.
+            // The first token that no continuation can correct.
             let prefix = Array(lua.bytes[..<token.range.upperBound])
             guard fails(prefix, state) else { continue }
             let before = String(decoding: lua.bytes[start..<token.range.lowerBound], as: UTF8.self).count

@@ -1,18 +1,19 @@
-/// How deep the next line of an unfinished chunk stands: two columns for each line that leaves blocks or brackets open.
+/// The indentation of the next line of an unfinished chunk: two columns for each line that leaves blocks or brackets
+/// open.
 enum BlockDepth {
     private static let openers: Set<String> = ["do", "then", "function", "repeat", "else"]
     private static let closers: Set<String> = ["end", "until", "elseif", "else"]
 
-    /// The columns for a line that follows a text.
+    /// The columns of a line after a text.
     static func indentation(after text: String) -> Int {
         let lua = LuaText(text)
-        // Inside of a long string or comment the text is the user's own.
+        // A long string or comment keeps the user's indentation.
         switch lua.all.last?.kind {
         case .string(isClosed: false)?: return 0
         case .comment(isClosed: false)? where lua.bytes[lua.all[lua.all.count - 1].range].contains(0x0A): return 0
         default: break
         }
-        // What each open block's line stands at; several opened on one line count once, as in f(function().
+        // The indentation of each open block's line; blocks opened on one line count once, as in f(function().
         var open: [(line: Int, columns: Int)] = []
         var line = 0
         var scanned = 0
@@ -33,7 +34,7 @@ enum BlockDepth {
         return open.last.map { $0.columns + 2 } ?? 0
     }
 
-    /// How deep a line stands that ends a block; nil for one that does not.
+    /// The indentation of a line that ends a block; nil for other lines.
     static func indentation(ofClosing line: String, after before: String) -> Int? {
         let lua = LuaText(line)
         guard let first = lua.tokens.first, first.kind == .keyword || first.kind == .symbol else { return nil }

@@ -1,13 +1,13 @@
 import LineEditor
 
-/// Styles for Lua text as it is typed. Linear in the text.
+/// Syntax highlighting of Lua text. Linear in the text.
 enum LuaHighlighter {
     private static let constants: Set<String> = ["nil", "true", "false"]
 
     /// - Parameters:
-    ///   - text: what is typed: Lua, or a command of the prompt's.
-    ///   - isKnown: whether a name is a global; those look like what they are.
-    /// - Returns: the styles, in the order of the text; what is nested comes later.
+    ///   - text: the entry: Lua, or a command of the prompt.
+    ///   - isKnown: whether a name is a global, which then has its own style.
+    /// - Returns: the spans in the order of the text; nested ones follow.
     static func spans(_ text: String, isKnown: (String) -> Bool = { _ in false }) -> [Span] {
         if let command = CommandLine.parse(text) {
             var spans = [Span(command.nameRange, .keyword)]

@@ -1,4 +1,4 @@
-/// Cuts Lua text into tokens. It takes any bytes, never fails, and is linear in their number.
+/// Splits Lua text into tokens. Accepts any bytes, never fails, and is linear in their number.
 struct LuaLexer {
     static let keywords: Set<String> = [
         "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil",
@@ -10,7 +10,7 @@ struct LuaLexer {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The tokens of a text, comments among them, blanks left out.
+    /// The tokens of a text, with comments, without blanks.
     static func tokens(_ text: String) -> [LuaToken] { tokens(Array(text.utf8)) }
 
     static func tokens(_ bytes: [UInt8]) -> [LuaToken] {
@@ -39,7 +39,7 @@ struct LuaLexer {
             position += 2
             if let level = bracketLevel() { return .comment(isClosed: skipLong(level)) }
             while let next = byte(), next != 0x0A { position += 1 }
-            // A line's comment has an end only where a line follows.
+            // A line comment is closed by a following line.
             return .comment(isClosed: position < bytes.count)
         case UInt8(ascii: "\""), UInt8(ascii: "'"): return .string(isClosed: skipQuoted(first))
         case UInt8(ascii: "["):
@@ -64,7 +64,7 @@ struct LuaLexer {
         }
         position += 1
         if Self.symbols.contains(first) { return .symbol }
-        // Whole characters, so that a colour does not begin inside of one.
+        // Whole characters, so that a style does not begin inside one.
         while let next = byte(), next & 0xC0 == 0x80 { position += 1 }
         return .unknown
     }
@@ -94,7 +94,7 @@ struct LuaLexer {
             if next == quote { return true }
             if next == UInt8(ascii: "\\"), let escaped = byte() {
                 position += 1
-                // \z takes the blanks that follow, line breaks too.
+                // \z skips the following blanks and line breaks.
                 if escaped == UInt8(ascii: "z") {
                     while let blank = byte(), blank == 0x20 || (0x09...0x0D).contains(blank) { position += 1 }
                 }
@@ -103,7 +103,7 @@ struct LuaLexer {
         return false
     }
 
-    /// The level of a long bracket that begins here; nil when none does.
+    /// The level of the long bracket that begins here; nil when there is none.
     private func bracketLevel() -> Int? {
         guard byte() == UInt8(ascii: "[") else { return nil }
         var level = 0
@@ -138,7 +138,7 @@ struct LuaLexer {
 
     static func isNamePart(_ byte: UInt8) -> Bool { isNameStart(byte) || isDigit(byte) }
 
-    /// Whether a text can stand as a name: `item.room`, not `item["shelf 3"]`.
+    /// Whether a text is a Lua name: `item.room`, not `item["shelf 3"]`.
     static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, isNameStart(first) else { return false }
         return text.utf8.allSatisfy(isNamePart) && !keywords.contains(text)

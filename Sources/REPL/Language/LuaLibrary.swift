@@ -1,11 +1,11 @@
 import Lua
 
-/// Lua's own functions in a line each, as Lua 5.4's manual has them: what the host does not declare itself.
+/// Lua's library functions in a line each, after the manual of Lua 5.4: those without a declaration of the host.
 enum LuaLibrary {
     /// The tables of the library.
     static let modules = ["string", "table", "math", "utf8", "coroutine", "os", "io", "debug"]
 
-    /// The declarations by name: `print` by itself, `string.format` with its table.
+    /// The declarations by name: `print`, `string.format`.
     static let functions: [String: LuaFunctionDeclaration] = {
         var all: [String: LuaFunctionDeclaration] = [:]
         for line in text.split(separator: "\n") {
@@ -16,7 +16,7 @@ enum LuaLibrary {
         return all
     }()
 
-    /// What a global function is, or one of a module's when the name is found in only one.
+    /// The description of a global function, or of a module's function when its name is unique.
     static func description(of name: String) -> FunctionTexts.Description? {
         guard let found = functions[name] else { return nil }
         let signature = found.signature().dropFirst(found.name.count)

@@ -1,7 +1,7 @@
-/// A text with its tokens: what highlighting, indentation and completion look at.
+/// A text with its tokens, for highlighting, indentation and completion.
 struct LuaText {
     let bytes: [UInt8]
-    /// All tokens, comments among them.
+    /// All tokens, with comments.
     let all: [LuaToken]
     /// The tokens without comments.
     let tokens: [LuaToken]
@@ -16,7 +16,7 @@ struct LuaText {
 
     func text(_ token: LuaToken) -> String { String(decoding: bytes[token.range], as: UTF8.self) }
 
-    /// Whether the token of an index is this symbol or keyword; false beyond the ends.
+    /// Whether the token at an index is this symbol or keyword; false out of bounds.
     func isToken(_ index: Int, _ text: StaticString) -> Bool {
         guard tokens.indices.contains(index) else { return false }
         let token = tokens[index]
@@ -30,7 +30,7 @@ struct LuaText {
 
     func name(_ index: Int) -> String? { isName(index) ? text(tokens[index]) : nil }
 
-    /// What a string token says; escapes are read where they matter to names and paths.
+    /// The contents of a string token; escapes are decoded as far as names and paths need.
     func stringContents(_ token: LuaToken) -> String {
         guard case .string(let isClosed) = token.kind else { return "" }
         var inner = bytes[token.range]

@@ -1,18 +1,18 @@
-/// A piece of Lua text as the prompt sees it: good enough to colour, indent and complete what is still being typed.
+/// A token of Lua text, sufficient to highlight, indent and complete unfinished text.
 struct LuaToken: Equatable {
     enum Kind: Equatable {
         case keyword, name, number
-        /// A quoted or bracketed string; `isClosed` is false while its end has not been typed.
+        /// A quoted or bracketed string; `isClosed` is false for an unfinished one.
         case string(isClosed: Bool)
         case comment(isClosed: Bool)
         /// An operator, a bracket, a separator.
         case symbol
-        /// Bytes that are no Lua.
+        /// Bytes that are not Lua.
         case unknown
     }
 
     let kind: Kind
-    /// Where it stands, in UTF-8 bytes.
+    /// Its range in UTF-8 bytes.
     let range: Range<Int>
 
     var isString: Bool { if case .string = kind { true } else { false } }

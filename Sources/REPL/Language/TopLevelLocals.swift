@@ -1,7 +1,7 @@
-/// The local variables that an entry declares outside of any block, and the entry rewritten so that they can be kept.
+/// The local variables that an entry declares outside any block, and the entry rewritten to keep them.
 ///
-/// `local x = 5` becomes `      x = 5`: the words go, the columns and lines stay, so that errors speak of the text as it
-/// was typed. A `<close>` variable stays what it is, because its end is the entry's.
+/// `local x = 5` becomes `      x = 5`: the keyword is blanked and positions stay, so that errors refer to the text as
+/// typed. A `<close>` variable stays local, because it closes at the entry's end.
 struct TopLevelLocals: Equatable {
     let names: [String]
     let text: String
@@ -11,7 +11,7 @@ struct TopLevelLocals: Equatable {
         guard entry.utf8.count < 1 << 20, entry.contains("local") else { return nil }
         let lua = LuaText(entry)
         var names: [String] = []
-        // Removed or blanked bytes, and texts put in, by position.
+        // Removed or blanked bytes, and inserted texts, by position.
         var blanks: [Range<Int>] = []
         var insertions: [(position: Int, text: String)] = []
         var depth = 0
@@ -44,7 +44,7 @@ struct TopLevelLocals: Equatable {
     private struct Declaration {
         var names: [String] = []
         var attributes: [Range<Int>] = []
-        /// Where a value has to be put in, for a statement without any.
+        /// The position for an inserted value, in a statement without any.
         var valueless: Int?
 
         init?(_ lua: LuaText, _ start: Int) {

@@ -4,7 +4,7 @@ package import Images
 import LineEditor
 package import Scripting
 
-/// The front end of a script that runs without a prompt: draws its pictures where standard output is a terminal.
+/// The front end of a script without a prompt: draws its pictures when standard output is a terminal.
 package final class ScriptPictures: HostFrontEnd {
     private unowned let host: ScriptHost
     private let usesColor: Bool
@@ -14,8 +14,8 @@ package final class ScriptPictures: HostFrontEnd {
     private var hasAsked = false
 
     /// - Parameters:
-    ///   - host: whose scripts show pictures.
-    ///   - usesColor: false for drawing none.
+    ///   - host: the scripts' host.
+    ///   - usesColor: false to draw none.
     package init(_ host: ScriptHost, usesColor: Bool) {
         self.host = host
         self.usesColor = usesColor

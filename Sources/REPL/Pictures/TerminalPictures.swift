@@ -1,9 +1,9 @@
 import Images
 import LineEditor
 
-/// How pictures are drawn on the terminal that a person looks at: the best way that it has answered to know.
+/// Draws pictures on the terminal by the best method that it supports.
 struct TerminalPictures {
-    /// The size of the screen, and of its cells where the terminal tells.
+    /// The size of the screen, and of its cells where known.
     var size: TerminalSize
     var capabilities = TerminalCapabilities()
     private let colors: TerminalColors?
@@ -11,17 +11,17 @@ struct TerminalPictures {
 
     /// - Parameters:
     ///   - size: of the screen.
-    ///   - hasColors: false where nothing is to be drawn: no terminal, or no colours wanted.
-    ///   - environment: looks up a variable.
+    ///   - hasColors: false to draw none: no terminal, or no colours.
+    ///   - environment: reads a variable.
     init(size: TerminalSize, hasColors: Bool, environment: (String) -> String?) {
         self.size = size
         let depth = environment("COLORTERM") ?? ""
         colors = hasColors ? (depth == "truecolor" || depth == "24bit" ? .trueColor : .palette256) : nil
-        // What is said inside of tmux is said of the terminal around it.
+        // Inside tmux the variable describes the outer terminal.
         program = environment("TMUX") == nil ? environment("TERM_PROGRAM") ?? "" : ""
     }
 
-    /// What the terminal understands; nil where nothing is drawn.
+    /// The supported graphics; nil where pictures are not drawn.
     var graphics: TerminalGraphics? {
         guard let colors else { return nil }
         if capabilities.hasKittyGraphics { return .kitty }
@@ -30,14 +30,14 @@ struct TerminalPictures {
         return capabilities.hasSixel ? .sixel : .halfBlocks(colors)
     }
 
-    /// A picture, at most as wide as the screen and as high as leaves its caption and the prompt in sight.
+    /// A picture, at most as wide as the screen, and low enough to keep its caption and the prompt visible.
     func text(_ image: Image) -> String? {
         guard let graphics else { return nil }
         return try? TerminalImage.text(
             image, as: graphics, in: area(columns: min(size.columns, 80), rows: max(4, min(size.rows - 4, 30))))
     }
 
-    /// A picture for the row of a table, some cells wide.
+    /// A picture for a table's row, some cells wide.
     func inlineText(_ image: Image, columns: Int) -> String? {
         guard let graphics else { return nil }
         return try? TerminalImage.inlineText(image, as: graphics, in: area(columns: columns, rows: 1))

@@ -1,6 +1,6 @@
 import PropertyList
 
-/// Plain values as comma-separated lines: records with a header, anything else a line each.
+/// Plain values as CSV: records with a header, other values one for each line.
 enum CSVText {
     static func text(_ value: PlainValue) -> String {
         let rows: [PlainValue] = if case .array(let elements) = value { elements } else { [value] }
@@ -41,7 +41,7 @@ enum CSVText {
 }
 
 extension StringProtocol {
-    /// Without blanks and line breaks at both ends.
+    /// The text without leading and trailing blanks and line breaks.
     var trimmed: String {
         var rest = self[startIndex..<endIndex]
         while rest.first?.isWhitespace == true { rest = rest.dropFirst() }

@@ -2,22 +2,22 @@ import Items
 import PropertyList
 import Wording
 
-/// Items as a table with aligned columns, as many as fit.
+/// Items as a table of aligned columns, as many as fit.
 struct ItemListing {
     private let items: [Item]
     private let fields: [String]
     private let columns: Int
     private let rows: Int
     private let thumbnail: (Item) -> String?
-    /// The cells that a thumbnail takes.
+    /// The cells of a thumbnail.
     static let thumbnailColumns = 2
 
     /// - Parameters:
-    ///   - items: all of them; those that don't fit are counted.
-    ///   - fields: custom fields that were asked about: they come before others.
+    ///   - items: all items; those that do not fit are counted.
+    ///   - fields: custom fields of the query, which precede others.
     ///   - columns: the width of the screen.
     ///   - rows: its height.
-    ///   - thumbnail: an item's picture in `thumbnailColumns` cells; nil when it has none.
+    ///   - thumbnail: an item's picture in `thumbnailColumns` cells; nil without one.
     init(
         _ items: [Item], fields: [String], columns: Int, rows: Int,
         thumbnail: @escaping (Item) -> String? = { _ in nil }
@@ -45,7 +45,7 @@ struct ItemListing {
             }
             let limit = title == "name" ? 48 : 30
             let cells = values.map { TextTable.cut(Self.cell($0, isMoney: title == "valueInDollars"), to: limit) }
-            // The fields asked about are shown even where the rest of the line has to go.
+            // Queried fields are shown even when the rest of the line does not fit.
             table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
         }
         let blank = String(repeating: " ", count: Self.thumbnailColumns)
@@ -58,7 +58,7 @@ struct ItemListing {
         return lines.joined(separator: "\n")
     }
 
-    /// The fields to show, the most telling first: the domain's, then those asked about, then the rest by name.
+    /// The shown fields, most important first: the domain's, the queried ones, the rest by name.
     private func titles(_ shown: [Item]) -> [String] {
         var titles = ["name", "serialNumber"]
         if shown.contains(where: { ((try? $0.valueInDollars) ?? 0) != 0 }) { titles.append("valueInDollars") }
@@ -84,13 +84,13 @@ struct ItemListing {
         }
     }
 
-    /// A day without its time when that is midnight.
+    /// A date without its time when that is midnight.
     static func short(_ date: PropertyListDate) -> String {
         let text = date.text
         return text.hasSuffix(" 00:00:00 +0000") ? String(text.prefix(10)) : String(text.prefix(16))
     }
 
-    /// Seconds as people say them.
+    /// A duration for display.
     static func duration(_ seconds: Double) -> String {
         if seconds < 0.000_95 { return "\(Int((seconds * 1e6).rounded())) µs" }
         if seconds < 0.995 { return "\(Int((seconds * 1000).rounded())) ms" }

@@ -2,7 +2,7 @@ import Lua
 import PropertyList
 import Wording
 
-/// Plain values as Lua reads them.
+/// Plain values as Lua literals.
 enum LuaLiteral {
     static func text(_ value: PlainValue, indent: String = "") -> String {
         let inner = indent + "  "

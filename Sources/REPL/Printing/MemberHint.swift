@@ -2,9 +2,9 @@ import Lua
 import Scripting
 import Wording
 
-/// "Did you mean" for a field of a table that is nil: Lua's message has the name, the source the table.
+/// "Did you mean" for a nil field of a table: Lua's message has the name, the source has the table.
 enum MemberHint {
-    /// The end of the message, or nothing.
+    /// The end of the message; empty without a hint.
     static func text(for error: LuaError, host: ScriptHost, locals: LuaTable?) -> String {
         let message = error.message
         guard error.kind == .runtime, !message.contains("did you mean"), message.contains("a nil value"),

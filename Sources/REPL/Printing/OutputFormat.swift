@@ -1,8 +1,8 @@
-/// How results are shown: `:out`.
+/// The format of results: `:out`.
 enum OutputFormat: String, CaseIterable, Sendable {
-    /// For reading: tables with columns, values unfolded.
+    /// For people: tables with columns, values unfolded.
     case table
-    /// As Lua could read it again.
+    /// Lua literals.
     case lua
     case json
     case csv

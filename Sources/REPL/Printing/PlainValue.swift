@@ -3,7 +3,7 @@ import Lua
 import PropertyList
 import Scripting
 
-/// A value as any format can hold it: nothing of Lua's identity, functions and cycles is left.
+/// A value that any format can represent: without Lua's identities, functions and cycles.
 indirect enum PlainValue: Equatable {
     case null
     case boolean(Bool)
@@ -12,15 +12,15 @@ indirect enum PlainValue: Equatable {
     case string([UInt8])
     case date(PropertyListDate)
     case array([PlainValue])
-    /// Entries in the order to write them.
+    /// Entries in output order.
     case object([(key: String, value: PlainValue)])
-    /// What only has a name: a function, an image.
+    /// A value with a name only: a function, an image.
     case other(String)
 
     static func == (a: PlainValue, b: PlainValue) -> Bool { LuaLiteral.text(a) == LuaLiteral.text(b) }
 }
 
-/// Turns Lua values into plain ones.
+/// Converts Lua values into plain ones.
 struct PlainValues {
     let host: ScriptHost
     private static let depthLimit = 100
@@ -30,14 +30,14 @@ struct PlainValues {
         return plain(value, &seen)
     }
 
-    /// The tables that are under way, those that were met at all, and how many values both are.
+    /// The tables in progress, the tables seen, and the number of values.
     private struct Met {
         var open: Set<UnsafeRawPointer> = []
         private var all: Set<UnsafeRawPointer> = []
         private var own = 0
         private var visited = 0
 
-        /// Enters a table of so many values; false when it is not to be unfolded once more.
+        /// Enters a table of this many values; false when it must not be unfolded again.
         mutating func enter(_ identity: UnsafeRawPointer, _ count: Int) -> Bool {
             visited += count + 1
             if all.insert(identity).inserted { own += count + 1 }
@@ -94,7 +94,7 @@ struct PlainValues {
         return .object(elements.enumerated().map { (String($0.offset + 1), $0.element) } + entries)
     }
 
-    /// An item by its fields, those of the domain first.
+    /// An item's fields, those of the domain first.
     private func plain(_ item: Item) -> PlainValue {
         let names = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
         let custom = ((try? item.customFieldNames) ?? []).sorted()

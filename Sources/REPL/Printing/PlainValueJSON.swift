@@ -1,6 +1,6 @@
 import PropertyList
 
-/// Plain values as JSON: dates as ISO 8601 text, bytes that are no text escaped as U+FFFD, what JSON lacks as null.
+/// Plain values as JSON: dates as ISO 8601 text, invalid UTF-8 as U+FFFD, values without a JSON form as null.
 struct PlainValueJSON {
     private var out = JSONText()
 

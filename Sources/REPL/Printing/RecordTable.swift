@@ -2,7 +2,7 @@ import Lua
 import Scripting
 import Wording
 
-/// An array of records of one kind as a table: rows of a CSV, groups, hooks.
+/// An array of similar records as a table: rows of a CSV, groups, hooks.
 struct RecordTable {
     private let printer: ValuePrinter
     private let host: ScriptHost
@@ -12,7 +12,7 @@ struct RecordTable {
         self.host = host
     }
 
-    /// Nil when the table is no array of at least two records whose cells fit a line each.
+    /// Nil unless the table is an array of at least two records whose cells fit one line each.
     func text(_ table: LuaTable, seconds: Double) -> String? {
         let count = table.rawCount
         guard count >= 2 else { return nil }
@@ -36,7 +36,7 @@ struct RecordTable {
         return lines.joined(separator: "\n")
     }
 
-    /// The names of the columns; nil when the rows have no names in common.
+    /// The names of the columns; nil when the rows have no common names.
     private func names(_ rows: [LuaValue]) -> [String]? {
         var names: [String] = []
         var className: String?
@@ -79,7 +79,7 @@ struct RecordTable {
     private func value(_ name: String, of row: LuaValue) -> LuaValue {
         switch row {
         case .table(let table): table.rawGet(.text(name))
-        // Properties of the host's own objects, which no script can replace.
+        // Properties of the host's objects, which no script can replace.
         default: (try? host.state.field(name, of: row)) ?? .nil
         }
     }

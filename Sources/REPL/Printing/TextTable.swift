@@ -1,7 +1,7 @@
 import LineEditor
 import Wording
 
-/// Rows with aligned columns, as many as fit a width.
+/// Rows of aligned columns, as many as fit a width.
 struct TextTable {
     /// A column and its cells.
     struct Column {
@@ -14,10 +14,10 @@ struct TextTable {
     private var width = 0
     private let limit: Int
 
-    /// A table that is at most so wide.
+    /// A table with a greatest width.
     init(columns limit: Int) { self.limit = limit }
 
-    /// Adds a column at the right; false when there is no room for it. The first two always have room.
+    /// Adds a column at the right; false when it does not fit. The first two always fit.
     @discardableResult
     mutating func add(_ column: Column) -> Bool {
         let column = Column(
@@ -29,7 +29,7 @@ struct TextTable {
         return true
     }
 
-    /// The lines, titles first.
+    /// The lines, beginning with the titles.
     var lines: [String] {
         let widths = columns.map(Self.width)
         let rows = columns.map(\.cells.count).max() ?? 0
@@ -52,7 +52,7 @@ struct TextTable {
         max(DisplayWidth.of(column.title), column.cells.map { DisplayWidth.of($0) }.max() ?? 0)
     }
 
-    /// A text of one line, cut with an ellipsis if it is wider.
+    /// A text of one line, truncated with an ellipsis.
     static func cut(_ text: String, to width: Int) -> String {
         let line = plain(text)
         guard DisplayWidth.of(line) > width else { return line }
@@ -67,7 +67,7 @@ struct TextTable {
         return result + "…"
     }
 
-    /// A text for a cell: breaks are blanks, what a terminal would obey is escaped.
+    /// A text for a cell: line breaks become blanks, control characters become escapes.
     static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: VisibleText.isHidden) else { return text }
         return VisibleText.line(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }))

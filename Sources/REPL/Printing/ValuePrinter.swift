@@ -8,53 +8,53 @@ import PropertyList
 package import Scripting
 import Wording
 
-/// Values as a prompt shows them: read at a glance, cut where they would fill the screen.
+/// Formats values for the prompt: readable at a glance, truncated where they would fill the screen.
 package struct ValuePrinter {
     package var columns = 80
     package var rows = 24
-    /// Draws pictures; nil where none are drawn.
+    /// Draws pictures; nil when pictures are not drawn.
     var pictures: TerminalPictures?
-    /// How results are shown.
+    /// The format of results.
     var format = OutputFormat.table
-    /// Whether the text is read on a terminal: what other programs would read is escaped there, too.
+    /// Whether the output is a terminal: formats for other programs are escaped there, too.
     var isForTerminal = isatty(STDOUT_FILENO) == 1
-    /// Whether everything is shown, however long: `full(x)`.
+    /// Whether limits are off: `full(x)`.
     var isUnlimited = false
     private let host: ScriptHost
 
-    /// Elements of a table, levels, and characters of a string that are shown.
+    /// Limits for elements of a table, levels, and characters of a string.
     private var countLimit: Int { isUnlimited ? .max : 50 }
     private var depthLimit: Int { isUnlimited ? 100 : 4 }
     private var stringLimit: Int { isUnlimited ? .max : 2000 }
-    /// Characters of a whole value; where they are used up the rest is left out.
+    /// The limit of characters for a whole value; the rest is omitted.
     private var textLimit: Int { isUnlimited ? 1 << 24 : 20_000 }
-    /// Rows of a table that leave the prompt and the entry on the screen.
+    /// The number of table rows that keep the prompt and the entry on the screen.
     var rowLimit: Int { isUnlimited ? 100_000 : max(5, min(rows - 5, 40)) }
 
     /// A printer of a host's values.
     package init(_ host: ScriptHost) { self.host = host }
 
-    /// The text of an entry's results, with a line break at its end; empty when there are none.
+    /// The text of an entry's results, ending with a line break; empty without results.
     package func text(_ values: [LuaValue], seconds: Double) -> String { printed(values, seconds: seconds).text }
 
-    /// The same, and whether the text tells the time that the entry took.
-    func printed(_ values: [LuaValue], seconds: Double) -> (text: String, tellsTime: Bool) {
+    /// The same, and whether the text includes the entry's duration.
+    func printed(_ values: [LuaValue], seconds: Double) -> (text: String, includesDuration: Bool) {
         guard format == .table else { return (formatted(values), false) }
-        var tellsTime = false
-        // An error beside nil is what a function of the host gives when the world refused.
+        var includesDuration = false
+        // An error after nil is a failure that a function of the host returned.
         var lines: [String] = []
         for value in values {
             switch host.inspect(value) {
             case .items(let items) where items.count > 1 || values.count == 1:
                 lines.append(table(items, fields: []).text(seconds: seconds))
-                tellsTime = true
+                includesDuration = true
             case .query(let query):
                 let start = MonotonicTime.now()
                 do {
                     let items = try query.all()
                     let whole = seconds + MonotonicTime.now().seconds(since: start)
                     lines.append(table(items, fields: query.fields).text(seconds: whole))
-                    tellsTime = true
+                    includesDuration = true
                 } catch { lines.append(VisibleText.escaped("query: \(error)")) }
             case .image(let image): lines.append(picture(image, value))
             default:
@@ -62,13 +62,13 @@ package struct ValuePrinter {
                     let records = RecordTable(self, host).text(table, seconds: seconds)
                 {
                     lines.append(records)
-                    tellsTime = true
+                    includesDuration = true
                 } else {
                     lines.append(describe(value))
                 }
             }
         }
-        return (lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n", tellsTime)
+        return (lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n", includesDuration)
     }
 
     /// The results in a format for other programs.
@@ -98,7 +98,7 @@ package struct ValuePrinter {
         }
     }
 
-    /// A picture, drawn where the terminal can, and what it is.
+    /// A picture, drawn where the terminal can, with its description.
     package func picture(_ image: Image, _ value: LuaValue? = nil) -> String {
         let caption = value.map(description) ?? "\(image.width)×\(image.height)"
         return (pictures?.text(image) ?? "") + "(\(caption))"
@@ -106,17 +106,17 @@ package struct ValuePrinter {
 
     // MARK: Values
 
-    /// One value, strings quoted, tables unfolded.
+    /// One value: strings quoted, tables unfolded.
     package func describe(_ value: LuaValue) -> String {
         var seen: Set<UnsafeRawPointer> = []
         var left = textLimit
         return describe(value, depth: 0, indent: "", seen: &seen, left: &left)
     }
 
-    /// A float as Lua writes it: 1e+15, 2.0.
+    /// A float in Lua's notation: 1e+15, 2.0.
     func number(_ number: Double) -> String { description(.number(number)) }
 
-    /// What `tostring` gives, from data or not, as a terminal can be given it.
+    /// The text of `tostring`, escaped for a terminal.
     private func description(_ value: LuaValue) -> String {
         VisibleText.escaped(host.state.describe(value).description)
     }
@@ -182,7 +182,7 @@ package struct ValuePrinter {
         return "{\n" + lines.map { inner + $0 }.joined(separator: ",\n") + "\n\(indent)}"
     }
 
-    /// Short elements several to a line.
+    /// Several short elements for each line.
     private func filled(_ parts: [String], indent: String) -> [String] {
         var lines: [String] = []
         var width = 0
@@ -193,7 +193,7 @@ package struct ValuePrinter {
                 width += own + 2
             } else {
                 lines.append(part)
-                // What is long stands by itself.
+                // Long elements have a line of their own.
                 width = own <= 24 ? own : columns
             }
         }
@@ -205,7 +205,7 @@ package struct ValuePrinter {
         return LuaLexer.isName(text) ? text : "[\(Self.quoted(LuaString(text)))]"
     }
 
-    /// A string as Lua would write it; text stays text.
+    /// A string as a Lua literal; UTF-8 text stays readable.
     static func quoted(_ string: LuaString, limit stringLimit: Int = 2000) -> String {
         guard let text = string.text else {
             let limit = stringLimit == .max ? Int.max : 64

@@ -1,13 +1,13 @@
 import LineEditor
 
-/// Prose broken at blanks where a terminal would break it anywhere.
+/// Wraps prose at blanks.
 enum WrappedText {
-    /// The text with its long lines broken; what goes on stands under the text that it belongs to.
+    /// The text with its long lines wrapped and indented.
     ///
     /// - Parameters:
-    ///   - text: lines; a description beside a name is told by the two blanks between them.
+    ///   - text: lines; two blanks separate a name from its description.
     ///   - columns: the width of the screen.
-    /// - Returns: the same text where nothing is too long.
+    /// - Returns: the same text where all lines fit.
     static func wrapped(_ text: String, to columns: Int) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard columns >= 20, lines.contains(where: { DisplayWidth.of($0) > columns }) else { return text }
@@ -34,8 +34,8 @@ enum WrappedText {
         return result
     }
 
-    /// Where the description begins, unless that leaves too little room; prose goes on at its own margin, and what stands at
-    /// the left a little further in.
+    /// The column of the description, unless it leaves too little room; prose continues at its own margin, unindented
+    /// text slightly indented.
     private static func hangingIndent(of line: Substring, _ columns: Int) -> Int {
         let indent = line.prefix { $0 == " " }.count
         let name = line.dropFirst(indent).prefix { $0 != " " }

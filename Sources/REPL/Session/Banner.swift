@@ -4,7 +4,7 @@ import Items
 import Scripting
 import Wording
 
-/// The lines that greet.
+/// The lines of the greeting.
 enum Banner {
     static func text(_ host: ScriptHost) -> String {
         """
@@ -14,7 +14,7 @@ enum Banner {
         """
     }
 
-    /// What greets a prompt that is attached to a running host.
+    /// The greeting of a prompt attached to a running host.
     static func attached(_ host: ScriptHost) -> String {
         """
         Attached to \(host.options.applicationName), process \(getpid()), in \(host.container.title) · \(host.items.count.counted("item")) · \(host.applicationState.rawValue) · sandbox: \(host.sandboxDescription)

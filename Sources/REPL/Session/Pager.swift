@@ -1,8 +1,8 @@
 import LineEditor
 
-/// Shows a long text a screen at a time. It is a value: keys go in, what to write comes out.
+/// Pages a long text screen by screen. A value: keys in, output out.
 struct Pager {
-    /// What a key does.
+    /// The action of a key.
     enum Step: Equatable {
         case page, line, rest, end
         case nothing
@@ -14,27 +14,27 @@ struct Pager {
     private var next = 0
 
     /// - Parameters:
-    ///   - text: what is shown.
+    ///   - text: the text.
     ///   - rows: the height of the screen; one row is kept for the question.
-    ///   - columns: its width, at which lines are broken.
+    ///   - columns: its width, for wrapping.
     init(_ text: String, rows: Int, columns: Int) {
         lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         self.rows = max(3, rows)
         self.columns = max(2, columns)
     }
 
-    /// Whether a text needs one: it is higher than the screen.
+    /// Whether a text is higher than the screen.
     static func isNeeded(_ text: String, rows: Int, columns: Int) -> Bool {
         var count = 0
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             count += height(of: line, max(2, columns))
-            // What follows the last line break is no line.
+            // The text after the last line break is not a line.
             if count > rows { return true }
         }
         return false
     }
 
-    /// The rows that a line takes. Pictures have control sequences in them, and no more than a row a line.
+    /// The number of rows of a line. A picture consists of control sequences and has at most one row a line.
     private static func height(of line: Substring, _ columns: Int) -> Int {
         guard line.utf8.count > columns, !line.utf8.contains(0x1B) else { return 1 }
         return max(1, (DisplayWidth.of(line) + columns - 1) / columns)
@@ -42,7 +42,7 @@ struct Pager {
 
     var isAtEnd: Bool { next >= lines.count }
 
-    /// The lines of the next screen.
+    /// The lines of the next page.
     mutating func page() -> String { take(linesOfPage) }
 
     private var linesOfPage: Int {
@@ -56,7 +56,7 @@ struct Pager {
         return count
     }
 
-    /// What a step shows.
+    /// The output of a step.
     mutating func take(_ step: Step) -> String {
         switch step {
         case .page: page()
@@ -69,17 +69,17 @@ struct Pager {
     private mutating func take(_ count: Int) -> String {
         let end = min(next + count, lines.count)
         defer { next = end }
-        // What follows the last line break is no line.
+        // The text after the last line break is not a line.
         let isLast = end == lines.count
         return lines[next..<end].joined(separator: "\n") + (isLast && lines.last?.isEmpty ?? false ? "" : "\n")
     }
 
-    /// The question at the bottom.
+    /// The question in the bottom row.
     var question: String {
         "-- \(next) of \(lines.count) lines · space: more, enter: a line, G: the rest, q: enough --"
     }
 
-    /// What a key means.
+    /// The action of a key's bytes.
     static func step(_ bytes: some Collection<UInt8>) -> Step {
         switch bytes.first {
         case UInt8(ascii: " "), UInt8(ascii: "f"), 0x06, 0x16: .page

@@ -3,16 +3,16 @@ import Lua
 import Scripting
 import Wording
 
-/// The prompts: as `_PROMPT` and `_PROMPT2` say, which may be functions, as in Lua's own prompt.
+/// The prompts: `_PROMPT` and `_PROMPT2`, strings or functions, as in Lua's own prompt.
 struct PromptText {
     let host: ScriptHost
     static let standard = "> "
     static let continuation = "… "
 
-    /// What stands before an entry.
+    /// The prompt of an entry.
     ///
-    /// - Parameter errors: how many handlers and timers failed since somebody looked.
-    /// - Returns: the prompt, with that number when it is not 0.
+    /// - Parameter errors: the number of unseen failures of handlers and timers.
+    /// - Returns: the prompt, with that number unless it is 0.
     func prompt(errors: Int) -> StyledText {
         var text = StyledText()
         if errors > 0 { text.append("!\(errors) ", .warning) }
@@ -20,7 +20,7 @@ struct PromptText {
         return text
     }
 
-    /// What stands before the other lines of one.
+    /// The prompt of an entry's further lines.
     func continuation() -> StyledText {
         StyledText(custom("_PROMPT2") ?? Self.continuation, .continuationPrompt)
     }
@@ -35,7 +35,7 @@ struct PromptText {
         }
     }
 
-    /// Without control characters, which would move the cursor behind the editor's back.
+    /// The text without control characters, which would move the cursor unknown to the editor.
     private func shown(_ text: String) -> String {
         let kept = text.unicodeScalars.filter { !VisibleText.isHidden($0) }
         return String(String.UnicodeScalarView(kept.prefix(200)))

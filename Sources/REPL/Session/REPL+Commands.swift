@@ -8,7 +8,7 @@ import PropertyList
 import Scripting
 import Wording
 
-/// What the prompt's own commands do.
+/// The prompt's commands.
 extension REPL {
     func perform(_ command: CommandLine) {
         guard let known = Command.named(command.name) else {
@@ -16,7 +16,7 @@ extension REPL {
             return complain("unknown command ':\(command.name)'\(hint); :help lists them")
         }
         let rest = command.rest
-        // A line that only begins like a command is no wish to leave.
+        // A line with further text is not this command.
         guard rest.isEmpty || !known.arguments.isEmpty else {
             return complain("':\(known.name)' takes nothing behind it")
         }
@@ -44,7 +44,7 @@ extension REPL {
         print(StyledText([.init(text, .error), .init("\n", .plain)]), toStandardError: true)
     }
 
-    /// Runs a line of the host's own; its values, or nil after its error was shown.
+    /// Runs Lua code of the prompt's own; returns its values, or nil after showing its error.
     private func values(of source: String, _ arguments: [LuaValue] = []) -> [LuaValue]? {
         switch host.run(Array(source.utf8), name: "=prompt", arguments: arguments) {
         case .success(let values): return values
@@ -90,7 +90,7 @@ extension REPL {
                 return page(source)
             }
         }
-        // Two marks: its source, or else everything that speaks of it.
+        // Two marks: its source, or else all names and descriptions that mention it.
         if question.wantsSource, let found = texts.search(subject) {
             _ = show(help: found)
             return
@@ -159,7 +159,7 @@ extension REPL {
         }
         let count = record.entries.count { $0.hasWorked }
         do {
-            try AtomicText.write(record.script(), to: path)
+            try FileTarget.write(Array(record.script().utf8), to: path, reachesStreams: true)
             print("\(count.counted("entry")) saved to \(name)\n")
         } catch { complain(error.message) }
     }
@@ -171,7 +171,7 @@ extension REPL {
             return complain(error.message)
         }
         var text = String(decoding: bytes, as: UTF8.self)
-        // The line stays, so that line numbers are the file's.
+        // The line stays, so that line numbers match the file.
         if text.hasPrefix("#") { text = "--" + text.dropFirst() }
         let start = MonotonicTime.now()
         var running = evaluator

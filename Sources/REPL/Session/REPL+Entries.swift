@@ -7,7 +7,7 @@ import PropertyList
 import Scripting
 import Wording
 
-/// Running what was typed, and showing what came of it.
+/// Runs entries and shows their results.
 extension REPL {
     func perform(entry text: String) {
         if let command = CommandLine.parse(text) { return perform(command) }
@@ -20,7 +20,7 @@ extension REPL {
         let before = host.items.count
         let start = MonotonicTime.now()
         secondsOfQuestions = 0
-        // A copy runs: what is run may ask for help, which looks at the session's names.
+        // A copy runs: the entry may call help, which reads the session's names.
         var running = evaluator
         let result = running.evaluate(text)
         evaluator = running
@@ -29,20 +29,20 @@ extension REPL {
         switch result {
         case .success(let values):
             var shown = ""
-            var tellsTime = false
+            var includesDuration = false
             if values.isEmpty {
                 let change = host.items.count - before
                 if abs(change) > 1 {
                     let verb = change > 0 ? "created" : "removed"
                     shown = "\(abs(change).counted("item")) \(verb) · \(ItemListing.duration(seconds))\n"
-                    tellsTime = true
+                    includesDuration = true
                 }
             } else {
-                (shown, tellsTime) = printer.printed(values, seconds: seconds)
+                (shown, includesDuration) = printer.printed(values, seconds: seconds)
             }
             page(drawn: shown)
             remember(text, true, values.isEmpty ? "" : shown)
-            if timed, !tellsTime { print(StyledText(ItemListing.duration(seconds) + "\n", .dimmed)) }
+            if timed, !includesDuration { print(StyledText(ItemListing.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
             remember(text, false, "")
             report(error, in: text)
@@ -57,11 +57,11 @@ extension REPL {
                 number: evaluator.count, text: text, hasWorked: hasWorked, result: shown, isExpression: !isStatement))
     }
 
-    /// An error with its excerpt, in colours where there are some.
+    /// Shows an error with its excerpt, in colours if enabled.
     func report(_ error: LuaError, in source: String? = nil) {
         if error.kind == .cancelled { return print("interrupted\n", toStandardError: true) }
         var error = error
-        // A table that was raised says more than its address does.
+        // The fields of a raised table say more than its address.
         if let raised = host.state.value(of: error), case .table(let table) = raised,
             table.metatable.map({ $0.rawGet("__tostring").isNil }) ?? true
         {
@@ -88,17 +88,17 @@ extension REPL {
 
     // MARK: Long texts
 
-    /// Prints a text, a screen at a time where it is longer than the screen; what stands in it from data is escaped.
+    /// Prints a text, paged if longer than the screen, with data escaped.
     func page(_ text: String) { page(drawn: VisibleText.escaped(text)) }
 
-    /// The same for what is written as it is: values from the printer, pictures among them.
+    /// The same for preformatted text: values from the printer, with pictures.
     func page(drawn text: String) {
-        // While somebody types, nothing but the line waits for keys.
+        // While a line is being edited, only the editor reads keys.
         guard isEditing, isRunningEntry, Pager.isNeeded(text, rows: printer.rows, columns: printer.columns) else {
             return draw(text)
         }
         var pager = Pager(text, rows: printer.rows, columns: printer.columns)
-        // What is written now must not go through the line editor: no line is shown.
+        // Output must not go through the line editor: no line is shown.
         do { try mode.enter() } catch { return draw(text) }
         defer { waitWithKeys() }
         put(Array(pager.page().utf8))
@@ -112,15 +112,15 @@ extension REPL {
         }
     }
 
-    // MARK: What entries can call
+    // MARK: Functions for entries
 
-    /// Shows what `help` has found.
+    /// Shows the text of `help`.
     public func show(help text: String) -> Bool {
         page(WrappedText.wrapped(text, to: printer.columns))
         return true
     }
 
-    /// `full(x)`, and help for functions that scripts define.
+    /// Defines `full(x)`, and help for functions of scripts.
     func installFunctions() {
         let declaration = LuaFunctionDeclaration(
             "full", [LuaParameter("value", .any, "what is shown")],

@@ -7,7 +7,7 @@ import Lua
 public import Scripting
 import Wording
 
-/// A prompt on a host: reads entries, runs them, prints what they give, until the application ends.
+/// The prompt of a host: reads entries, runs them and prints their results until the application ends.
 public final class REPL: HostFrontEnd {
     let host: ScriptHost
     var evaluator: Evaluator
@@ -15,39 +15,39 @@ public final class REPL: HostFrontEnd {
     let editor: LineEditor
     let palette: Palette
     let mode: TerminalMode
-    /// Whether lines are edited; else the terminal, or a pipe, gives whole ones.
+    /// Whether lines are edited; otherwise whole lines come from the terminal or a pipe.
     let isEditing: Bool
     let historyFile: HistoryFile
     let functions: FunctionTexts
     var record = SessionRecord()
     var tutorial: Tutorial?
-    /// Whether every entry's time is shown.
+    /// Whether every entry's duration is shown.
     var showsTime = false
-    /// What the running entry's questions waited for their answers: no part of its time.
+    /// Seconds that the entry's questions waited for answers, which its duration excludes.
     var secondsOfQuestions = 0.0
-    /// The text that the next line begins with: what came from an editor.
+    /// The initial text of the next line, from an external editor.
     var nextText = ""
-    /// Errors of handlers and timers that have been looked at.
+    /// The number of failures of handlers and timers already seen.
     var seenFailures = 0
     private var plain = PlainLineReader()
     private let showsErrors = isatty(STDERR_FILENO) == 1
     private var watch: LoopWatch?
     private var escapeTimer: LoopTimer?
     private var focusTimer: LoopTimer?
-    /// One return, one take-up: what a former return left over must not read in a background that followed.
+    /// Resumes reading after a return to the foreground; a stale timer must not read in the background.
     private var takeUpTimer: LoopTimer?
-    /// An entry runs: keys wait, and Ctrl-C is a signal.
+    /// Whether an entry runs: keys wait, and Ctrl-C is a signal.
     private(set) var isRunningEntry = false
-    /// Ctrl-C came while an entry ran that no code of a script's belongs to: a pager, a question.
+    /// Whether Ctrl-C came during an entry while no script code ran: a pager, a question.
     private var isInterrupted = false
     private var hasAskedTerminal = false
     private let terminal = Terminal()
     private let isInputTerminal = isatty(STDIN_FILENO) == 1
 
     /// - Parameters:
-    ///   - host: launched already; its front end is this from now on.
+    ///   - host: a launched host, whose front end this becomes.
     ///   - usesColor: false for none.
-    ///   - reportsFocus: whether a window that loses the focus makes the application inactive.
+    ///   - reportsFocus: whether losing the window's focus makes the application inactive.
     public init(_ host: ScriptHost, usesColor: Bool = true, reportsFocus: Bool = false) {
         self.host = host
         evaluator = Evaluator(host)
@@ -115,10 +115,10 @@ public final class REPL: HostFrontEnd {
         let prompts = PromptText(host: host)
         let prompt = isInputTerminal ? prompts.prompt(errors: host.handlerFailureCount - seenFailures) : ""
         let continuation = isInputTerminal ? prompts.continuation() : ""
-        // A prompt of the user's own may have ended everything.
+        // A user-defined prompt may have ended the application.
         guard host.exitCode == nil else { return }
         guard isEditing else { return perform(plain.begin(prompt: prompt, continuation: continuation)) }
-        guard host.lookAtTerminal() != .background else { return pause() }
+        guard host.pollTerminal() != .background else { return pause() }
         do { try mode.enter() } catch { return host.terminate(cause: .sighup, explicitly: false) }
         askTerminal()
         let text = nextText
@@ -126,21 +126,21 @@ public final class REPL: HostFrontEnd {
         perform(editor.begin(prompt: prompt, continuation: continuation, text: text))
     }
 
-    /// Once, at the first prompt: the answers come among the keys, long before the first picture is drawn.
+    /// Once, at the first prompt: the answers come among the keys, long before the first picture.
     private func askTerminal() {
         guard !hasAskedTerminal, printer.pictures?.graphics != nil else { return }
         hasAskedTerminal = true
         put(TerminalCapabilities.questions(environment: Environment.value))
     }
 
-    /// Keys wait from now on; Ctrl-C and Ctrl-Z are signals.
+    /// Makes keys wait; Ctrl-C and Ctrl-Z are signals.
     func waitWithKeys() {
         escapeTimer?.cancel()
         guard isEditing, terminal.presence != .background else { return }
         try? mode.run()
     }
 
-    /// The terminal as it was found.
+    /// Restores the terminal's mode.
     private func leaveEditing() {
         escapeTimer?.cancel()
         focusTimer?.cancel()
@@ -148,7 +148,7 @@ public final class REPL: HostFrontEnd {
         mode.leave()
     }
 
-    /// In the background no input is read; the foreground takes it up again.
+    /// In the background input is not read; it resumes in the foreground.
     private func pause() { watch?.events = [] }
 
     private func readable(_ ready: ReadyEvents) {
@@ -183,7 +183,7 @@ public final class REPL: HostFrontEnd {
                 leaveEditing()
                 host.handle(.suspend, cause: .sigtstp)
             case .focus(let hasFocus):
-                // Terminals repeat themselves, and tmux says both at once when panes change.
+                // Terminals repeat focus reports, and tmux reports both at once when panes change.
                 focusTimer?.cancel()
                 focusTimer = host.loop.after(0.15) { [unowned self] in
                     host.handle(hasFocus ? .focusIn : .focusOut, cause: .focus)
@@ -224,7 +224,7 @@ public final class REPL: HostFrontEnd {
 
     // MARK: Writing
 
-    /// Writes a text in its styles; what stands in it from data is escaped.
+    /// Prints styled text, with data escaped.
     func print(_ text: StyledText, toStandardError: Bool = false) {
         draw(palette.apply(to: Self.escaped(text)), toStandardError: toStandardError)
     }
@@ -233,7 +233,7 @@ public final class REPL: HostFrontEnd {
         print(StyledText(text), toStandardError: toStandardError)
     }
 
-    /// Writes what is for the terminal as it is: values from the printer, pictures among them.
+    /// Writes preformatted text: values from the printer, with pictures.
     func draw(_ text: String, toStandardError: Bool = false) {
         host.write(Array(text.utf8), toStandardError: toStandardError)
     }
@@ -242,7 +242,7 @@ public final class REPL: HostFrontEnd {
         StyledText(text.pieces.map { StyledText.Piece(VisibleText.escaped($0.text), $0.style) })
     }
 
-    /// Past the host's streams, in their order: what they hold goes first.
+    /// Writes to the terminal after flushing the host's streams, in order.
     func put(_ bytes: [UInt8]) {
         host.flushOutput()
         var rest = bytes[...]
@@ -263,14 +263,14 @@ public final class REPL: HostFrontEnd {
 
     public func applicationDidEnterForeground() {
         guard !isRunningEntry else { return waitWithKeys() }
-        // A signal that came while the process was stopped is served first: it may be the end.
+        // A signal that arrived while the process was stopped is handled first: it may be the end.
         takeUpTimer?.cancel()
         takeUpTimer = host.loop.after(0.01) { [weak self] in self?.takeUp() }
     }
 
-    /// A return to the foreground that has not been told yet is told first: entries see the state that they run in.
+    /// A pending return to the foreground is reported first: entries see the state in which they run.
     private func takeUp() {
-        guard host.exitCode == nil, !isRunningEntry, host.lookAtTerminal() != .background else { return }
+        guard host.exitCode == nil, !isRunningEntry, host.pollTerminal() != .background else { return }
         watch?.events = .readable
         guard isEditing else { return perform(plain.resume()) }
         resized()
@@ -287,7 +287,7 @@ public final class REPL: HostFrontEnd {
 
     public func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
         guard isEditing, editor.isActive, mode.isEntered else { return false }
-        // Standard error that was sent elsewhere is not for the terminal.
+        // Redirected standard error does not go to the terminal.
         if toStandardError, !showsErrors { return false }
         perform(editor.interruptedBy(output: bytes))
         return true
@@ -299,7 +299,7 @@ public final class REPL: HostFrontEnd {
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent {
         guard isInputTerminal else { return .no }
         let verb = access == .reading ? "Allow reading" : "Allow writing"
-        // The answer is edited by the kernel, and is no key that was typed before the question.
+        // The answer is edited by the kernel; keys typed before the question are not part of it.
         mode.leave()
         let asked = MonotonicTime.now()
         defer {
@@ -312,7 +312,7 @@ public final class REPL: HostFrontEnd {
             tcflush(STDIN_FILENO, TCIFLUSH)
             put(Array("\(verb) \(place)? [y]es, its whole [f]older, [n]o: ".utf8))
             let reply = nextInput { $0.contains(0x0A) }
-            // The end of input, and Ctrl-C, are no consent.
+            // The end of input, and Ctrl-C, are a refusal.
             guard let end = reply.firstIndex(of: 0x0A) else {
                 put([0x0A])
                 return .no
@@ -321,11 +321,11 @@ public final class REPL: HostFrontEnd {
         }
     }
 
-    /// Waits for input while an entry runs, serving events; nothing when it was interrupted or the application ended.
+    /// Waits for input while an entry runs, serving events; empty when interrupted or at the application's end.
     func nextInput(until isEnough: ([UInt8]) -> Bool) -> [UInt8] {
         var input: [UInt8] = []
         var hasEnded = false
-        // The prompt's own watch is in the middle of the entry that asks.
+        // The prompt's own watch is inside the handler of the running entry.
         let question = host.loop.watch(STDIN_FILENO) { [unowned self] _ in
             var buffer = [UInt8](repeating: 0, count: 1024)
             let count = read(STDIN_FILENO, &buffer, buffer.count)
@@ -338,7 +338,7 @@ public final class REPL: HostFrontEnd {
         defer { question.cancel() }
         isInterrupted = false
         while !hasEnded, !isEnough(input), !isInterrupted, host.exitCode == nil, !host.isCancelRequested {
-            // In the background the question waits: what is typed is the shell's. The poller's looks turn the loop.
+            // In the background the question waits: input belongs to the shell. The poller's timer wakes the loop.
             question.events = terminal.presence == .background ? [] : .readable
             host.loop.runOnce()
         }

@@ -1,12 +1,12 @@
-/// The entries of a session, with what came of them.
+/// The entries of a session with their results.
 struct SessionRecord {
     struct Entry {
         let number: Int
         let text: String
         let hasWorked: Bool
-        /// What the prompt showed, nothing for statements.
+        /// The shown result; empty for statements.
         let result: String
-        /// Whether it stands as a statement, or only as a value.
+        /// Whether it is an expression, not a statement.
         let isExpression: Bool
     }
 
@@ -14,13 +14,13 @@ struct SessionRecord {
 
     mutating func add(_ entry: Entry) { entries.append(entry) }
 
-    /// The entry of a number, or the latest.
+    /// The entry with a number, or the latest.
     func entry(_ number: Int?) -> Entry? {
         guard let number else { return entries.last }
         return entries.last { $0.number == number }
     }
 
-    /// The entries that worked as a script: values are printed, what they were stands below as a comment.
+    /// The successful entries as a script: values are printed, with the shown results as comments.
     func script() -> String {
         let worked = entries.filter(\.hasWorked)
         let needsResults = worked.contains { Self.asksForResults($0.text) }
@@ -35,7 +35,7 @@ struct SessionRecord {
         return text
     }
 
-    /// Prints values, and keeps the first as the prompt does.
+    /// Prints values and keeps the first, as the prompt does.
     private static let resultKeeper = """
 
         -- As at the prompt: _ is the last value, _3 that of entry 3.
@@ -49,7 +49,7 @@ struct SessionRecord {
 
         """
 
-    /// What the prompt alone has.
+    /// Functions of the prompt only.
     private static let full = "\nlocal full = rawget(_G, \"full\") or print\n"
 
     private static func source(of entry: Entry, keepingResults: Bool) -> String? {
@@ -64,16 +64,16 @@ struct SessionRecord {
             if source.isEmpty { return nil }
         }
         guard isExpression else {
-            // What begins so would go on from the line before.
+            // A line beginning with a parenthesis would continue the line before.
             return source.hasPrefix("(") ? ";" + source : source
         }
         while source.hasSuffix(";") { source = String(source.dropLast()).trimmed }
-        // A comment at the end would take the bracket along.
+        // A comment at the end would include the bracket.
         let end = LuaLexer.tokens(source).contains(where: \.isComment) ? "\n)" : ")"
         return (keepingResults ? "show(\(entry.number), " : "print(") + source + end
     }
 
-    /// Whether an entry speaks of `_`, or of `_3`.
+    /// Whether an entry refers to `_`, or to `_3`.
     private static func asksForResults(_ entry: String) -> Bool {
         names(in: entry).contains { $0.first == "_" && $0.dropFirst().allSatisfy(\.isNumber) }
     }

@@ -1,10 +1,10 @@
 import Lua
 import Scripting
 
-/// Lets scripts read lines from the terminal while the prompt keeps keys for itself: `io.read` gets the terminal as a
-/// script expects it, with echo and the kernel's editing, for as long as it reads.
+/// Lets scripts read lines from the terminal of the prompt: `io.read` gets the terminal in its ordinary mode, with echo
+/// and the kernel's editing, while it reads.
 enum TypedInput {
-    /// Wraps what reads standard input.
+    /// Wraps the functions that read standard input.
     static func install(in host: ScriptHost, beforeReading: @escaping () -> Void, afterReading: @escaping () -> Void) {
         let state = host.state
         let source = """

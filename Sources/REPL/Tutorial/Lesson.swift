@@ -1,10 +1,10 @@
-/// A short lesson: what it tells, what is to be typed, and what shows that it was done.
+/// A lesson: its text, an entry that solves it, and a check.
 struct Lesson: Sendable {
     let title: String
     let text: String
-    /// What can be typed to do it.
+    /// An entry that solves it.
     let example: String
-    /// Lua that is given the entry and its first result, and tells whether the lesson is done.
+    /// Lua code that takes the entry and its first result, and returns whether the lesson is solved.
     let check: String
 
     /// The lessons, from the first item to a handler that saves.

@@ -4,7 +4,7 @@ import Scripting
 
 /// The lessons at the prompt.
 extension REPL {
-    /// `:tutorial`, from the beginning, at a lesson, or on from where it stands.
+    /// `:tutorial`, from the start, from a lesson, or from the current one.
     func teach(_ argument: String) {
         switch argument {
         case "stop", "end":
@@ -38,7 +38,7 @@ extension REPL {
         text.split(separator: "\n").map { "  " + $0 }.joined(separator: "\n")
     }
 
-    /// Looks at what was typed: the lesson is done, or a hint is due.
+    /// Checks an entry: the lesson is solved, or a hint is due.
     func tutor(_ entry: String, _ result: Result<[LuaValue], LuaError>) {
         guard let lesson = tutorial?.current, host.exitCode == nil else { return }
         let value = (try? result.get())?.first ?? .nil

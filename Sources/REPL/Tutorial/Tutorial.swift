@@ -1,13 +1,13 @@
-/// Where somebody is in the lessons.
+/// The progress in the lessons.
 struct Tutorial {
-    /// The lesson that is asked, from 0.
+    /// The current lesson, from 0.
     var lesson = 0
-    /// Tries of this lesson that did not do it.
+    /// The number of failed attempts at this lesson.
     var failures = 0
 
     var current: Lesson? { Lesson.all.indices.contains(lesson) ? Lesson.all[lesson] : nil }
 
-    /// Goes to the next lesson.
+    /// Advances to the next lesson.
     mutating func advance() {
         lesson += 1
         failures = 0

@@ -2,7 +2,7 @@ import Application
 import Lua
 
 extension EventDeclaration {
-    /// The events of the application's life, and of saving.
+    /// The events of the life cycle, and of saves.
     static let applicationEvents: [EventDeclaration] =
         LifeCycleCallback.allCases.map { callback in
             EventDeclaration(

@@ -1,20 +1,20 @@
-public import Lua
+package import Lua
 
-/// An event that scripts handle, declared once: the check of `on`, help, editor annotations and the reference come from
-/// here.
-public struct EventDeclaration: Sendable, Equatable {
-    /// Whose `on` takes the event; the raw value is the global's name.
-    public enum Owner: String, Sendable, CaseIterable { case app, items }
+/// An event that scripts handle. The check of `on`, help, editor annotations and the reference are generated from the
+/// declaration.
+package struct EventDeclaration: Sendable, Equatable {
+    /// The object whose `on` accepts the event; the raw value is its global's name.
+    package enum Owner: String, Sendable, CaseIterable { case app, items }
 
-    public let owner: Owner
-    public let name: String
-    public let documentation: String
-    /// What the handler's event has beside what all events have.
-    public let payload: [LuaParameter]
-    /// Whether a handler may refuse by `event:veto(reason)`.
-    public let allowsVeto: Bool
-    /// Whether its handlers are called however often they failed: what they do must not be left undone.
-    public let isNeverPaused: Bool
+    package let owner: Owner
+    package let name: String
+    package let documentation: String
+    /// The fields of this event, beside those of all events.
+    package let payload: [LuaParameter]
+    /// Whether a handler may call `event:veto(reason)`.
+    package let allowsVeto: Bool
+    /// Whether its handlers are called regardless of earlier failures.
+    package let isNeverPaused: Bool
 
     init(
         _ owner: Owner, _ name: String, _ documentation: String, _ payload: [LuaParameter] = [],
@@ -29,12 +29,12 @@ public struct EventDeclaration: Sendable, Equatable {
     }
 
     /// The name of the event's class in editor annotations: `DidSaveEvent`; events without a payload have none.
-    public var className: String {
+    package var className: String {
         payload.isEmpty ? "Event" : name.prefix(1).uppercased() + String(name.dropFirst()) + "Event"
     }
 
-    /// All events, those of `app` first, each in the order of their lives.
-    public static let all: [EventDeclaration] = applicationEvents + itemEvents
+    /// All events, those of `app` first, each group in chronological order.
+    package static let all: [EventDeclaration] = applicationEvents + itemEvents
 
     /// The names of an owner's events.
     static func names(of owner: Owner) -> [String] { all.filter { $0.owner == owner }.map(\.name) }

@@ -1,19 +1,19 @@
 import Lua
 
-/// A handler and what came of its calls, for people.
-public struct HandlerStatistics: Sendable {
-    public let event: String
+/// A handler with the statistics of its calls, for display.
+package struct HandlerStatistics: Sendable {
+    package let event: String
     /// Its id, description or place.
-    public let title: String
-    public let group: String?
-    public let priority: Int
-    public let isPaused: Bool
-    public let calls: Int
-    public let failures: Int
+    package let title: String
+    package let group: String?
+    package let priority: Int
+    package let isPaused: Bool
+    package let calls: Int
+    package let failures: Int
     /// Seconds of all calls, and of the longest.
-    public let seconds: Double
-    public let longest: Double
-    public let lastError: String?
+    package let seconds: Double
+    package let longest: Double
+    package let lastError: String?
 
     init(_ hook: Hook) {
         event = hook.event

@@ -1,8 +1,8 @@
 import Lua
 
-/// One registration of a handler. The host owns it; a script's object for it can be dropped without changing anything.
+/// One registration of a handler, owned by the host.
 final class Hook {
-    /// What a registration may ask for beside its event and its function.
+    /// The options of a registration.
     struct Options {
         var id: String?
         var group: String?
@@ -15,7 +15,7 @@ final class Hook {
     struct Statistics {
         var calls = 0
         var failures = 0
-        /// In a row, until now.
+        /// The number of consecutive failures.
         var consecutiveFailures = 0
         var seconds = 0.0
         var longest = 0.0
@@ -39,7 +39,7 @@ final class Hook {
     let event: String
     let order: Int
     var options: Options
-    /// Nil for the host's own, which scripts see and cannot remove.
+    /// Nil for the host's own hook, which scripts see and cannot remove.
     var function: LuaFunction?
     var isPaused = false
     var isRunning = false
@@ -53,7 +53,7 @@ final class Hook {
         self.function = function
     }
 
-    /// How messages name it.
+    /// Its name in messages.
     var title: String {
         if let id = options.id { return "\(event) (\(id))" }
         if let description = options.description { return "\(event) (\(description))" }

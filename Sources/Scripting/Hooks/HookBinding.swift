@@ -1,7 +1,7 @@
 import Lua
 import Wording
 
-/// `app:on` and `items:on` and what they return, declared once for both.
+/// `app:on`, `items:on` and their registrations, declared once for both.
 struct HookBinding {
     private unowned let host: ScriptHost
     private let hookClass: LuaClass<Hook>
@@ -66,7 +66,7 @@ struct HookBinding {
             call.returns("Hook(\(hook.title)\(hook.isRemoved ? ", off" : hook.isPaused ? ", paused" : ""))")
         }
         hookClass = cls
-        // The host's own save, visible among the others and removed by nobody.
+        // The host's own save is listed with the handlers and cannot be removed.
         _ = hooks.add(
             "willSave", Hook.Options(id: "host.save", priority: 90, description: "the host saves the items"), nil)
     }
@@ -86,7 +86,7 @@ struct HookBinding {
         LuaParameter("time", .number, "when, in seconds since 1970"),
     ]
 
-    /// The parameters of `on`; the object says whose events they are.
+    /// The parameters of `on` for the events of an object.
     static func parameters(for owner: EventDeclaration.Owner) -> [LuaParameter] {
         let own = owner == .app ? "an event's name, or a name of one's own that begins with user." : "an event's name"
         return [
@@ -100,10 +100,10 @@ struct HookBinding {
         ]
     }
 
-    /// Whether a name is one that scripts give their own events: `user.` and something behind it.
+    /// Whether a name is a script's own event: `user.` with a suffix.
     private static func isUserEvent(_ name: String) -> Bool { name.hasPrefix("user.") && name.utf8.count > 5 }
 
-    /// Registers from a call's arguments.
+    /// Registers a handler from a call's arguments.
     func register(_ call: LuaCall, events: [String], allowsUserEvents: Bool, once: Bool = false) throws -> Int32 {
         let event = try call.text(0)
         guard events.contains(event) || (allowsUserEvents && Self.isUserEvent(event)) else {
@@ -137,7 +137,7 @@ struct HookBinding {
         return call.returns(host.hooks.add(event, options, function), hookClass)
     }
 
-    /// The methods of `app` that deal with handlers.
+    /// The methods of `app` for handlers.
     func declareMethods(on cls: LuaClass<ScriptApplication>) {
         let hooks = host.hooks
         let hookClass = hookClass

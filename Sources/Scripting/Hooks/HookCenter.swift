@@ -1,7 +1,7 @@
 import Application
 import Lua
 
-/// The handlers: who is registered for what, in which order, and how they are called.
+/// The registered handlers, their order, and their calls.
 final class HookCenter {
     static let nestingLimit = 8
     static let warningSeconds = 0.25
@@ -11,28 +11,28 @@ final class HookCenter {
     private let eventClass: LuaClass<ScriptEvent>
     private var hooks: [String: [Hook]] = [:]
     private var lastOrder = 0
-    /// The events that are being delivered now, outermost first.
+    /// The events in delivery, outermost first.
     private var chain: [String] = []
     private(set) var failures: [HookFailure] = []
     private var failureCounts: [String: Int] = [:]
-    /// All that ever were, those that are no longer kept among them.
+    /// The number of failures, including those no longer kept.
     private(set) var failureCount = 0
-    /// Called for each failure, where the user looks.
+    /// Reports each failure to the user.
     var report: (HookFailure) -> Void = { _ in }
     var warn: (String) -> Void = { _ in }
-    /// Called when a handler has ended, by an error too: its changes are committed.
+    /// Called when a handler has ended, with or without an error: its changes are committed.
     var handlerEnded: () -> Void = {}
-    /// Whether handlers are passed over: a second SIGTERM wants the way out, and nothing but the save.
-    var isHurried: () -> Bool = { false }
-    /// Whether the application has ended, or is going to when a transaction has been rolled back.
+    /// Whether handlers are skipped: after a second SIGTERM only the save runs.
+    var skipsHandlers: () -> Bool = { false }
+    /// Whether the application has ended, or will end after the rollback of a transaction.
     var hasEnded: () -> Bool = { false }
-    /// Seconds for an observer, or a method of the delegate.
+    /// The time limit of an observer, or of a delegate's method, in seconds.
     var observerLimit = Hook.Options().budget
-    /// When the observers of what is being posted must have ended.
+    /// The deadline of the current post's observers.
     var observersDeadline: MonotonicTime?
-    /// What was registered since init.lua began; nil outside of it. A newer init.lua takes its place.
+    /// The registrations since the start of init.lua; nil outside it. A reloaded init.lua replaces them.
     private(set) var recorded: [Hook]?
-    /// The group whose function runs now.
+    /// The group whose function is running.
     private var openGroup: String?
 
     init(_ scheduler: TaskScheduler, eventClass: LuaClass<ScriptEvent>) {
@@ -42,7 +42,7 @@ final class HookCenter {
 
     // MARK: Registration
 
-    /// Registers a handler; the same `id` on the same event is replaced in its place.
+    /// Registers a handler; one with the same `id` and event is replaced in its place.
     func add(_ event: String, _ options: Hook.Options, _ function: LuaFunction?) -> Hook {
         var options = options
         options.group = options.group ?? openGroup
@@ -58,14 +58,14 @@ final class HookCenter {
         return hook
     }
 
-    /// Puts back what `remove` took away, in its old place.
+    /// Restores a removed handler in its former place.
     func restore(_ hook: Hook) {
         guard hook.isRemoved else { return }
         hook.isRemoved = false
         insert(hook)
     }
 
-    /// Collects what `body` registers.
+    /// Collects the registrations of `body`.
     func recording(_ body: () -> Void) -> [Hook] {
         recorded = []
         body()
@@ -87,14 +87,14 @@ final class HookCenter {
         hooks[hook.event]?.removeAll { $0 === hook }
     }
 
-    /// Removes what matches; returns how many.
+    /// Removes matching handlers and returns their number.
     func remove(where matches: (Hook) -> Bool) -> Int {
         let found = all.filter { $0.function != nil && matches($0) }
         found.forEach(remove)
         return found.count
     }
 
-    /// Runs a function whose registrations belong to a group; those of an earlier run are replaced by it, or stay when it
+    /// Runs a function whose registrations form a group; they replace those of an earlier run, which stay when it
     /// fails.
     func group(_ name: String, _ body: () throws -> Void) rethrows {
         let former = all.filter { $0.function != nil && $0.options.group == name }
@@ -109,7 +109,7 @@ final class HookCenter {
         }
     }
 
-    /// All hooks, by event and in the order of their calls.
+    /// All hooks, by event and in call order.
     var all: [Hook] { hooks.keys.sorted().flatMap { hooks[$0] ?? [] } }
 
     func hooks(for event: String) -> [Hook] { hooks[event] ?? [] }
@@ -117,8 +117,8 @@ final class HookCenter {
 
     // MARK: Delivery
 
-    /// The error of an event that is raised too deep within others; nil when there is room.
-    /// `generation` is how many events of this name came before, each in answer to the one before it.
+    /// The error for events that are nested too deeply; nil within the limit. `generation` is the number of previous
+    /// events of this name in a chain of responses.
     func nestingError(for name: String, generation: Int = 0) -> LuaError? {
         let chain = chain + Array(repeating: name, count: generation)
         guard chain.count >= Self.nestingLimit else { return nil }
@@ -127,13 +127,13 @@ final class HookCenter {
             "events are nested more than \(Self.nestingLimit) deep: \((chain + [name]).joined(separator: " → "))")
     }
 
-    /// Calls the handlers of an event, in order, each protected on its own; the others run whatever one does.
+    /// Calls the handlers of an event in order, each protected separately; a failure does not prevent the others.
     ///
     /// - Parameters:
-    ///   - event: what they are given.
-    ///   - deadline: when the time of all of them together is up; nil for no limit.
-    ///   - stopsAtFailure: whether the first failure ends the delivery, for changes that it refuses.
-    ///   - own: the host's part, called in its place among the hooks unless it was refused.
+    ///   - event: the handlers' argument.
+    ///   - deadline: the common deadline; nil for none.
+    ///   - stopsAtFailure: whether the first failure ends the delivery, for events whose handlers can refuse a change.
+    ///   - own: the host's part, called in its place among the hooks unless refused.
     /// - Returns: the first failure.
     @discardableResult
     func deliver(
@@ -159,7 +159,7 @@ final class HookCenter {
                 callOwn(event, own)
                 continue
             }
-            guard !hook.isPaused, !hook.isRunning, !isHurried() else { continue }
+            guard !hook.isPaused, !hook.isRunning, !skipsHandlers() else { continue }
             if hook.options.once { remove(hook) }
             if let error = call(hook, function, value, event) {
                 first = first ?? error
@@ -170,26 +170,26 @@ final class HookCenter {
         return first
     }
 
-    /// The host's own part of an event; it is counted when it has ended.
+    /// Calls the host's part of an event and records its statistics.
     private func callOwn(_ event: ScriptEvent, _ own: (() -> Void)?) {
         guard let own, event.veto == nil else { return }
         own()
-        // It is done: nobody refuses it any more.
+        // The change is done: it can no longer be refused.
         event.close()
     }
 
-    /// Counts the host's own part of an event as any handler's.
+    /// Records the statistics of the host's part of an event.
     func countOwn(_ event: String, _ seconds: Double, failure: String?) {
         for hook in hooks[event] ?? [] where hook.function == nil { hook.statistics.add(seconds, failure: failure) }
     }
 
-    /// Calls a function that is no hook, an observer or a delegate's method, under the same protection and time limit.
+    /// Calls an observer or a delegate's method with the protection and time limit of a hook.
     func callObserver(
         _ function: LuaFunction, _ arguments: [LuaValue], title: String, event: String,
         until deadline: MonotonicTime? = nil
     ) {
         let deadline = deadline ?? observersDeadline
-        guard !isHurried() else { return }
+        guard !skipsHandlers() else { return }
         if let error = nestingError(for: event) {
             return record(HookFailure(title: title, event: event, error: error, time: LifeCycleEvent.now()))
         }
@@ -253,11 +253,11 @@ final class HookCenter {
         }
     }
 
-    /// How many failures there were of an event's handlers.
+    /// The number of failures of an event's handlers.
     func failureCount(of event: String) -> Int { failureCounts[event] ?? 0 }
 
     func record(_ failure: HookFailure) {
-        // What the way out, or the end of an attached prompt's entry, stopped has not failed.
+        // A cancellation by the application's end, or by the end of an attached prompt's entry, is not a failure.
         if failure.error.kind == .cancelled, hasEnded() || scheduler.entry != nil { return }
         failureCounts[failure.event, default: 0] += 1
         failureCount += 1

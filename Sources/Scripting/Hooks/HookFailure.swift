@@ -1,6 +1,6 @@
 import Lua
 
-/// An error in a handler or a timer, kept for `app:errors()`.
+/// The error of a handler or a timer, for `app:errors()`.
 struct HookFailure {
     let title: String
     let event: String

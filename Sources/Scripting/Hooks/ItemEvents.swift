@@ -3,7 +3,7 @@ import Items
 import Lua
 import PropertyList
 
-/// Tells scripts' handlers of the store's changes, and lets them refuse or rewrite; tells them of commits.
+/// Delivers the store's changes to handlers of scripts, which may refuse or rewrite them; also delivers commits.
 final class ItemEvents: ItemStoreObserver {
     private unowned let host: ScriptHost
     private var itemClass: LuaClass<Item>?
@@ -11,7 +11,7 @@ final class ItemEvents: ItemStoreObserver {
 
     init(_ host: ScriptHost) { self.host = host }
 
-    /// Has the store tell of an event, if it does not yet.
+    /// Starts observing the store for an event.
     func observe(_ store: ItemStore, for event: String, as itemClass: LuaClass<Item>) {
         if event == Self.commitEvent {
             if !observesCommits { store.addCommitObserver(self) }
@@ -22,7 +22,7 @@ final class ItemEvents: ItemStoreObserver {
         }
     }
 
-    /// Has the store tell nothing any more.
+    /// Stops observing the store.
     func end(_ store: ItemStore) {
         store.removeObserver(self)
         store.removeCommitObserver(self)
@@ -42,7 +42,7 @@ final class ItemEvents: ItemStoreObserver {
         return event
     }
 
-    private func tell(_ name: String, _ details: [String: LuaValue]) {
+    private func deliver(_ name: String, _ details: [String: LuaValue]) {
         guard host.hooks.hasHooks(for: name) else { return }
         host.hooks.deliver(
             ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: false), details: details))
@@ -55,7 +55,7 @@ final class ItemEvents: ItemStoreObserver {
 
     func itemStore(_ store: ItemStore, didInsert item: Item) {
         guard host.hooks.hasHooks(for: "didInsert") else { return }
-        tell("didInsert", ["item": value(item)])
+        deliver("didInsert", ["item": value(item)])
     }
 
     func itemStore(
@@ -75,7 +75,7 @@ final class ItemEvents: ItemStoreObserver {
         _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?, new: PropertyListValue?
     ) {
         guard host.hooks.hasHooks(for: "didUpdate") else { return }
-        tell("didUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": lua(new)])
+        deliver("didUpdate", ["item": value(item), "field": .text(field), "old": lua(old), "new": lua(new)])
     }
 
     func itemStore(_ store: ItemStore, willRemove item: Item) throws {
@@ -85,13 +85,13 @@ final class ItemEvents: ItemStoreObserver {
 
     func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields) {
         guard host.hooks.hasHooks(for: "didRemove") else { return }
-        tell(
+        deliver(
             "didRemove",
             ["item": value(item), "itemKey": fields.itemKey.map(LuaValue.text) ?? .nil, "name": .text(fields.name)])
     }
 
     func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) {
-        tell(
+        deliver(
             "didChangeMany",
             [
                 "inserted": .integer(Int64(changes.inserted)), "updated": .integer(Int64(changes.updated)),
@@ -100,7 +100,7 @@ final class ItemEvents: ItemStoreObserver {
     }
 
     private func lua(_ value: PropertyListValue?) -> LuaValue {
-        // What is too large for Lua's memory is not told of: the item has it.
+        // A value too large for Lua's memory is omitted: the item has it.
         value.flatMap { try? host.values.lua($0, readOnly: true) } ?? .nil
     }
 }
@@ -119,7 +119,7 @@ extension ItemEvents: ItemCommitObserver {
 extension ScriptHost {
     /// Delivers a script's own event.
     ///
-    /// - Throws: `LuaError` when events are nested too deep, with their chain.
+    /// - Throws: `LuaError` for events nested too deeply, with their chain.
     func emit(_ name: String, info: LuaValue) throws(LuaError) {
         if let error = hooks.nestingError(for: name) { throw error }
         hooks.deliver(

@@ -2,22 +2,22 @@ import Application
 import Items
 import Lua
 
-/// What a handler is given: what happens, why, when, and to what.
+/// The argument of a handler: the event's name, cause, time and details.
 final class ScriptEvent {
     let event: LifeCycleEvent
-    /// What belongs to this event beside its name and cause: `item`, `field`, `old`, `new`; `ok`, `error`, `items`, `seconds`.
+    /// The details of this event: `item`, `field`, `old`, `new`; `ok`, `error`, `items`, `seconds`.
     var details: [String: LuaValue]
-    /// What is made when a handler reads it, by its name; nil after the delivery.
+    /// Details created on first access, by name; nil after the delivery.
     private var onDemand: [String: (() -> LuaValue)?]
-    /// Whether a handler may refuse.
+    /// Whether a handler may veto.
     private(set) var allowsVeto: Bool
     private(set) var veto: String?
-    /// When the time for all handlers is up.
+    /// The deadline of all handlers.
     var deadline: MonotonicTime?
 
-    /// Why a commit was made; nil for any other event.
+    /// The cause of a commit; nil for other events.
     private let commitCause: ItemStoreCommit.Cause?
-    /// How many commits came before one in a chain of answers; nil for any other event.
+    /// The number of previous commits in a chain of responses; nil for other events.
     let generation: Int?
 
     init(
@@ -32,7 +32,7 @@ final class ScriptEvent {
         generation = commit?.generation
     }
 
-    /// What belongs to this event under a name; nil when nothing does.
+    /// The detail with a name; nil when there is none.
     private func detail(_ name: String) throws(LuaError) -> LuaValue? {
         if let value = details[name] { return value }
         guard let maker = onDemand[name] else { return nil }
@@ -46,13 +46,13 @@ final class ScriptEvent {
         return value
     }
 
-    /// The delivery is over: what nobody read is not kept.
+    /// Ends the delivery and releases the details that were not accessed.
     func end() { onDemand = onDemand.mapValues { _ in nil } }
 
     /// The cause's name for scripts.
     private var cause: String { commitCause?.rawValue ?? event.cause.rawValue }
 
-    /// From here on nobody can refuse.
+    /// Ends the possibility of a veto.
     func close() { allowsVeto = false }
 
     func refuse(_ reason: String) { veto = veto ?? reason }
@@ -62,7 +62,7 @@ final class ScriptEvent {
             "Event", "What a handler is given.", in: state, kind: .box,
             unknownMember: { event, name, call in
                 if let value = try event.detail(name) { return call.returns(value) }
-                // All events of items have these, so that one handler can serve several.
+                // All events of items have these fields, so that one handler can serve several.
                 guard event.details["item"] != nil, ["field", "old", "new"].contains(name) else { return 0 }
                 return call.returns(LuaValue.nil)
             },

@@ -2,10 +2,9 @@ public import Application
 public import ItemArchive
 
 extension ArchivePersistence {
-    /// The archive in the Documents of a container that a host has opened.
+    /// The archive in `Documents` of an opened container.
     ///
-    /// Leftovers are the host's to remove, and a damaged archive that is cut short is not opened, so that a backup can be put
-    /// back.
+    /// The host removes leftovers. A truncated archive is not opened, so that a backup can be restored.
     public convenience init(of opened: OpenedContainer) {
         self.init(
             folder: opened.container.documents, using: opened.files, isReadOnly: opened.isReadOnly,

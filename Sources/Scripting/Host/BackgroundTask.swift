@@ -1,7 +1,7 @@
 import Application
 import Lua
 
-/// Work that a script asked to finish before the process stops.
+/// A task of a script that should finish before the process stops.
 struct BackgroundTask {
     let name: String
     let onExpire: LuaFunction?

@@ -1,4 +1,4 @@
-/// The version of the library and of the command, by https://semver.org; CHANGELOG.md says what came with it.
+/// The semantic version (https://semver.org) of the library and of the command; see CHANGELOG.md.
 public enum CubbyVersion {
     public static let string = "0.9.0"
 }

@@ -1,10 +1,10 @@
-/// Lua's "(field 'integer index')" in words: what stood in the brackets, where the line of source tells it.
+/// Replaces Lua's "(field 'integer index')" by the index expression of the source line.
 enum ElementHint {
     private static let words = "(field 'integer index')"
 
     /// - Parameters:
-    ///   - message: an error's; any other than this one stays as it is.
-    ///   - line: the line of source that it speaks of.
+    ///   - message: an error's message; other messages are returned unchanged.
+    ///   - line: the source line of the error.
     /// - Returns: the message.
     static func message(_ message: String, line: Substring?) -> String {
         guard let range = message.firstRange(of: words) else { return message }
@@ -13,7 +13,7 @@ enum ElementHint {
         return message.replacingCharacters(in: range, with: element)
     }
 
-    /// Each `name[number]` in a line, a name with dots included.
+    /// Each `name[number]` in a line, including dotted names.
     private static func elements(in line: Substring) -> [String] {
         line.matches(of: /[A-Za-z_][A-Za-z_0-9.]*\[[0-9]+\]/).map { String($0.output) }
     }

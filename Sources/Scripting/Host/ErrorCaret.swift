@@ -1,24 +1,24 @@
-/// Where in a line of source an error is, as far as its message tells: Lua's messages name the line only.
+/// The position of an error in its source line, derived from the message: Lua's messages have the line only.
 package enum ErrorCaret {
-    /// The characters that a message speaks of; nil when it names nothing that stands in the line.
+    /// The characters that a message refers to; nil when the line has none.
     package static func range(of message: String, in line: some StringProtocol) -> Range<Int>? {
         let characters = Array(line)
-        // What follows the first line is an excerpt of the message's own.
+        // Further lines of the message are an excerpt.
         let message = String(message.prefix { $0 != "\n" })
         if message.hasSuffix("near <eof>") { return characters.count..<characters.count + 1 }
-        // What is suggested in place of the name stands in quotes, too.
-        let told = message.split(separator: "; did you mean", maxSplits: 1).first.map(String.init) ?? message
-        for word in candidates(in: told) {
+        // Suggested names are quoted as well.
+        let statement = message.split(separator: "; did you mean", maxSplits: 1).first.map(String.init) ?? message
+        for word in candidates(in: statement) {
             if let found = occurrence(of: Array(word), in: characters) { return found }
         }
         return nil
     }
 
-    /// What the message puts into quotes, the last first, and the function that it begins with.
+    /// The quoted words of the message, the last first, and the function at its start.
     private static func candidates(in message: String) -> [String] {
         var quoted = message.split(separator: "'", omittingEmptySubsequences: false).enumerated()
             .filter { $0.offset % 2 == 1 }.map { String($0.element) }
-        // `near 'end'` of a syntax error, `(global 'x')` of a runtime error: both stand last.
+        // `near 'end'` of a syntax error, `(global 'x')` of a runtime error: both come last.
         quoted.reverse()
         var words = quoted.filter { !$0.isEmpty && $0.count < 60 }
         // "chunk:1: items:createItem: …" names a method.
@@ -30,7 +30,7 @@ package enum ErrorCaret {
         return words
     }
 
-    /// The last whole-word occurrence that is called, else the first.
+    /// The last whole-word occurrence that is a call, else the first occurrence.
     private static func occurrence(of word: [Character], in line: [Character]) -> Range<Int>? {
         var found: Range<Int>?
         var start = 0

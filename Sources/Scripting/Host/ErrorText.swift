@@ -1,15 +1,15 @@
 package import Lua
 import Wording
 
-/// An error as people read it: the message, the line of source it speaks of, and the calls that led there.
+/// An error for display: the message, its source line, and the traceback.
 package enum ErrorText {
     /// The message and, where its source is known, an excerpt. No trailing line break. Control characters are escaped.
     ///
     /// - Parameters:
-    ///   - error: what is described.
+    ///   - error: the error.
     ///   - sources: the texts of chunks.
-    ///   - traceback: whether the calls are shown.
-    ///   - caret: the characters of the line that it is about, if the caller knows better than the message.
+    ///   - traceback: whether to show the calls.
+    ///   - caret: the characters at fault in the line, if the caller knows them better than the message.
     /// - Returns: the text.
     package static func describe(
         _ error: LuaError, sources: SourceTexts, traceback: Bool = true, caret: Range<Int>? = nil
@@ -26,14 +26,14 @@ package enum ErrorText {
                 text += "\n  \(String(repeating: " ", count: number.count)) | \(marks)"
             }
         }
-        // A main chunk alone says no more than the message's own place.
+        // A single main chunk repeats the message's place.
         if traceback, let frames = frames(of: error), frames.count > 1 {
             text += "\nstack traceback:\n" + frames.map { "\t" + $0 }.joined(separator: "\n")
         }
         return VisibleText.escaped(text)
     }
 
-    /// The place that a message begins with: `chunk:line:`.
+    /// The place at the start of a message: `chunk:line:`.
     package static func place(in message: String) -> (chunk: String, line: Int)? {
         guard let end = message.range(of: ": ", from: message.startIndex) else { return nil }
         let head = message[..<end]
@@ -41,13 +41,13 @@ package enum ErrorText {
         return (String(head[..<colon]), line)
     }
 
-    /// The traceback's frames without the host's own.
+    /// The traceback's frames without those of the host.
     static func frames(of error: LuaError) -> [String]? {
         guard let traceback = error.traceback else { return nil }
         var shown = traceback.split(separator: "\n").dropFirst().map { $0.drop { $0 == "\t" } }
             .filter { !$0.hasPrefix("[C]: in ?") }
             .drop { $0.hasPrefix("[C]: in ") }.map(String.init)
-        // An expression at a prompt is called in place of the chunk that gives its value.
+        // An expression at a prompt is a tail call of its chunk.
         if shown.last == "(...tail calls...)" { shown.removeLast() }
         return shown
     }

@@ -1,22 +1,22 @@
 import Application
 import Files
 
-/// Which fences stand around scripts.
+/// The fences in force around scripts.
 public struct FenceReport: Sendable, Hashable {
-    /// How the host keeps paths beneath what is granted, "openat2"; nil when its own fence is down.
+    /// The mechanism that keeps paths beneath their grants, "openat2"; nil when the host's own fence is off.
     public var pathMethod: String?
-    /// Landlock's ABI, when the kernel's fence stands.
+    /// Landlock's ABI version, when the kernel's fence is in force.
     public var kernelABI: Int?
-    /// Why it does not, when it was asked for.
+    /// The reason why a requested kernel's fence is not in force.
     public var kernelProblem: String?
 
-    /// In a few words, for the banner: `paths (openat2) and Landlock ABI 7`.
+    /// A short text for the banner: `paths (openat2) and Landlock ABI 7`.
     public var text: String {
         let fences = [pathMethod.map { "paths (\($0))" }, kernelABI.map { "Landlock ABI \($0)" }].compactMap { $0 }
         return fences.isEmpty ? "none" : fences.joined(separator: " and ")
     }
 
-    /// Closes the kernel's fence as the options ask, around what they grant.
+    /// Closes the kernel's fence around the options' grants.
     ///
     /// - Throws: `LandlockError`, when it is required and can't be closed.
     static func closing(
@@ -26,7 +26,7 @@ public struct FenceReport: Sendable, Hashable {
         guard options.kernelFence != .off else { return report }
         do throws(LandlockError) {
             report.kernelABI = try Landlock.restrict(rules(options, bundles))
-            // Whatever makes temporary files by itself is to make them where it may.
+            // Libraries that create temporary files must create them where they may.
             Environment.set("TMPDIR", options.container.tmp)
         } catch {
             if options.kernelFence == .required { throw error }
@@ -42,7 +42,7 @@ public struct FenceReport: Sendable, Hashable {
         } else {
             rules.readWrite.append(options.container.path)
         }
-        // The host removes it when all else is done, and its name is in the folder above.
+        // The host removes the container at the end, which changes the folder above.
         if options.container.isTemporary { rules.removeFolders.append(PathText.parent(of: options.container.path)) }
         rules.readWrite += options.writable
         rules.readOnly += options.readable + options.modulePaths + bundles.map(\.path)

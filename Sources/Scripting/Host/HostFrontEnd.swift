@@ -1,22 +1,22 @@
 public import Images
 
-/// The person's side of a host: a REPL, or nothing but standard output.
+/// The user interface of a host: a REPL, or standard output alone.
 public protocol HostFrontEnd: AnyObject {
-    /// The process is about to stop: the terminal goes back as it was.
+    /// Called before the process stops: restores the terminal.
     func applicationWillStop()
-    /// The process has the terminal again.
+    /// Called when the process has the terminal again.
     func applicationDidEnterForeground()
-    /// The process runs on without the terminal.
+    /// Called when the process continues without the terminal.
     func applicationWillEnterBackground()
-    /// Text for standard output or standard error; true when the front end has written it itself.
+    /// Writes text for standard output or standard error; returns false to let the host write it.
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool
-    /// Whether what scripts write is read on a terminal.
+    /// Whether scripts' output goes to a terminal.
     var isTerminal: Bool { get }
-    /// Draws a picture where the user looks.
+    /// Draws a picture.
     func show(_ image: Image)
-    /// Shows what `help` has found; true when the front end has done it.
+    /// Shows the text of `help`; returns false to let the host print it.
     func show(help text: String) -> Bool
-    /// Asks whether scripts may read or write a path outside the container.
+    /// Asks the user whether scripts may read or write a path outside the container.
     func consent(to access: PathConsent.Access, path: String) -> PathConsent
 }
 
@@ -31,13 +31,13 @@ extension HostFrontEnd {
     public func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
 }
 
-/// What a person answers when a script wants to leave the container.
+/// The user's answer when a script requests a path outside the container.
 public enum PathConsent: Sendable {
     public enum Access: String, Sendable { case reading, writing }
 
     case yes, folder, no
 
-    /// What a person typed: the word or its first letter, in any case; nil for anything else, which is no answer.
+    /// Parses an answer: the word or its first letter, in any case; nil for other input.
     package init?(answer: String) {
         let words = answer.lowercased().split(whereSeparator: \.isWhitespace)
         switch words.count == 1 ? words[0] : "" {

@@ -1,13 +1,13 @@
-public import Images
-public import Items
-public import Lua
-public import PropertyList
+package import Images
+package import Items
+package import Lua
+package import PropertyList
 
-/// What a Lua value is to a person who looks at it.
-public enum Inspection {
+/// The kind of a Lua value, for display.
+package enum Inspection {
     case item(Item)
     case items([Item])
-    /// A question, not answered yet, and the fields that it speaks of.
+    /// An unevaluated query, and the fields in it.
     case query(ItemQuery)
     case image(Image)
     case date(PropertyListDate)
@@ -17,8 +17,8 @@ public enum Inspection {
 }
 
 extension ScriptHost {
-    /// Sees through a value's handle to what stands behind it.
-    public func inspect(_ value: LuaValue) -> Inspection {
+    /// Resolves a value's handle to its object.
+    package func inspect(_ value: LuaValue) -> Inspection {
         switch value {
         case .userdata:
             if let item = classes.item.object(of: value) { return .item(item) }
@@ -33,7 +33,7 @@ extension ScriptHost {
         }
     }
 
-    /// The items of an array that holds nothing else.
+    /// The items of an array that contains nothing else.
     private func items(in table: LuaTable) -> [Item]? {
         let count = table.rawCount
         guard count > 0, classes.item.object(of: table.rawGet(1)) != nil else { return nil }

@@ -1,41 +1,41 @@
 import Application
 import Lua
 
-/// What the life cycle needs to remember between two events.
+/// The state of the life cycle between two events.
 struct LifeCycleContext {
-    /// What of the time for `didEnterBackground` or `willTerminate` is the host's own, for the save; seconds.
+    /// Seconds reserved for the save, out of the time for `didEnterBackground` or `willTerminate`.
     static let reservedForSave = 1.0
-    /// When the time for the callback that is under way, and the save after it, is up.
+    /// The deadline of the current callback and the save after it.
     var phaseDeadline: MonotonicTime?
-    /// A second SIGTERM came on the way out: handlers are passed over, the save is not.
-    var isHurried = false
-    /// What the next launch finds in `app.restoration`.
+    /// Whether a second SIGTERM came during the exit: handlers are skipped, the save is not.
+    var skipsHandlers = false
+    /// The value of `app.restoration` for the next launch.
     var restoration: LuaTable?
-    /// Whether the state of the last run was handed back in this launch.
+    /// Whether the state of the last run was restored in this launch.
     var hasRestored = false
-    /// Scripts were told that they are close to their own limit, and still are.
+    /// Whether scripts were warned about their own limit, which they still exceed.
     var hasWarnedScripts = false
-    /// Who said that memory is short.
+    /// The source of the memory warning.
     var memorySource = "script"
-    /// Ctrl-C came while a script ran.
+    /// Whether Ctrl-C came while a script was running.
     var cancelRequested = false
-    /// The way out that waits until a transaction has been rolled back: half of one is never saved.
+    /// The cause of an exit that waits for the rollback of a transaction: half a transaction is never saved.
     var deferredTermination: LifeCycleCause?
-    /// Events that came while another was being handled; they follow it.
+    /// Events received while another one is handled; they follow it.
     var queue: [(event: ApplicationEvent, cause: LifeCycleCause, simulated: Bool)] = []
     var isHandling = false
-    /// The status that the first `terminate` asked for; nil before it.
+    /// The status of the first `terminate`; nil before it.
     var requestedExitCode: Int32?
     var backgroundDeadline: MonotonicTime?
-    /// The script's table of Cocoa's delegate methods, and `app` for their argument.
+    /// The script's table of Cocoa's delegate methods, and `app` as their argument.
     var delegate: LuaTable?
-    /// The names of the delegate's functions that were looked at.
+    /// The names of the delegate's functions already checked.
     var checkedMethods: Set<String> = []
     var applicationValue = LuaValue.nil
-    /// Tasks that scripts finish in the background, by number.
+    /// Background tasks of scripts, by number.
     var backgroundTasks: [Int: BackgroundTask] = [:]
     var lastBackgroundTask = 0
-    /// The process has a controlling terminal whose foreground it may leave.
+    /// The controlling terminal.
     var terminal = Terminal()
     var poller: PresencePoller?
 }

@@ -2,17 +2,17 @@ import Application
 import Files
 import Items
 
-/// A save whose archive another thread writes.
+/// A save whose archive is being written on another thread.
 final class SaveUnderWay {
     let cause: LifeCycleCause
     let isSimulated: Bool
     let start = MonotonicTime.now()
-    /// How many items are saved.
+    /// The number of saved items.
     let count: Int
-    /// What is written; nil once it is in place. Whoever goes on then may change items without copying what it shares.
+    /// The save; nil once the archive is in place. Items then no longer share memory with it.
     private var save: ItemStoreSave?
     var worker: WorkerThread<Result<Void, StoreError>>?
-    /// Who waits for the end.
+    /// Called at its end.
     var waiters: [((any Error)?) -> Void] = []
 
     init(_ save: ItemStoreSave, _ cause: LifeCycleCause, _ isSimulated: Bool) {
@@ -22,11 +22,11 @@ final class SaveUnderWay {
         self.isSimulated = isSimulated
     }
 
-    /// Puts what was written in the place of the archive, and lets go of it.
+    /// Replaces the archive with the written file and releases the snapshot.
     func finish(in items: ItemStore, _ result: Result<Void, StoreError>) throws(StoreError) {
         guard let save else { return }
         self.save = nil
-        // Its end lets go of what it shared; all that is left of its work is to return.
+        // The thread releases the snapshot at its end; only its return is outstanding.
         _ = worker?.join()
         try items.finish(save, result)
     }

@@ -1,13 +1,13 @@
 /// An entry of an attached prompt, which runs beside the host's own scripts.
 ///
-/// What its code writes goes to its front end, and it is stopped by itself.
+/// Its output goes to its front end, and it is interrupted separately.
 package final class ScriptEntry {
     /// Its number among the entries of its prompt, from 1.
     package let number: Int
     package private(set) weak var frontEnd: (any HostFrontEnd)?
-    /// What runs it; nil before it began.
+    /// Its task; nil before the start.
     weak var task: ScriptTask?
-    /// Whether its prompt has asked for its end: for the host's functions that take long.
+    /// Whether its prompt has interrupted it, for long functions of the host.
     let isInterrupted: () -> Bool
 
     package init(number: Int, frontEnd: any HostFrontEnd, isInterrupted: @escaping () -> Bool = { false }) {

@@ -3,17 +3,17 @@ import Glibc
 import Items
 import Lua
 
-/// The time between the background and the stop.
+/// The time between entering the background and the stop.
 extension ScriptHost {
     func runBackgroundTasks() {
-        defer { forgetSuspensions() }
+        defer { dropSuspensions() }
         guard !lifeCycle.backgroundTasks.isEmpty else { return }
         let deadline = MonotonicTime.now().advanced(by: options.backgroundLimit)
         lifeCycle.backgroundDeadline = deadline
         defer { lifeCycle.backgroundDeadline = nil }
         while !lifeCycle.backgroundTasks.isEmpty {
             let left = deadline.seconds(since: .now())
-            // A second Ctrl-Z, or a way out, expires all tasks at once.
+            // A second Ctrl-Z, or an exit, expires all tasks at once.
             if left <= 0 || !lifeCycle.queue.isEmpty { break }
             loop.runOnce(timeout: left)
         }
@@ -30,8 +30,8 @@ extension ScriptHost {
         saveNow(.sigtstp, false)
     }
 
-    /// Further Ctrl-Zs on the way to the stop are this stop, not the next one.
-    private func forgetSuspensions() {
+    /// Drops further Ctrl-Zs before the stop: they mean the same stop.
+    private func dropSuspensions() {
         loop.drainPending()
         lifeCycle.queue.removeAll { $0.event == .suspend }
     }
@@ -42,13 +42,13 @@ extension ScriptHost {
         service.notify("STATUS=suspended")
         ProcessStopper.stopUntilContinued()
         _ = lifeCycle.poller?.refresh()
-        // First of what is queued: whatever came while the process was stopped finds it awake.
+        // First in the queue: events received while the process was stopped find it resumed.
         lifeCycle.queue.insert((.resume(inForeground: isInForeground), .sigcont, false), at: 0)
     }
 
-    // MARK: What is only seen afterwards
+    // MARK: Detected afterwards
 
-    /// The machine slept, or the process was frozen from outside: nobody says so before.
+    /// Handles sleep of the machine and freezes of the process, which are detected afterwards.
     func watchGaps() {
         loop.onGap = { [unowned self] gap in
             let (name, seconds) =

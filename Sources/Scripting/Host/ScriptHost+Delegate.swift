@@ -3,14 +3,14 @@ import Logging
 import Lua
 import Wording
 
-/// The script's table of functions under the names of Cocoa's delegates.
+/// The script's delegate: functions with the names of Cocoa's delegate methods.
 extension ScriptHost {
-    /// The names under which functions are called.
+    /// The names of delegate methods.
     static let delegateSelectors = LifeCycleCallback.allCases.flatMap { callback in
         [callback.applicationSelector, callback.sceneSelector].compactMap { $0 }
     }
 
-    /// Warns of each function that has nearly the name of a method and is never called: once a name.
+    /// Warns once about each function whose name is nearly that of a delegate method.
     func checkDelegate() {
         guard let delegate = lifeCycle.delegate else { return }
         for name in functionNames(of: delegate).sorted() where !lifeCycle.checkedMethods.contains(name) {
@@ -22,7 +22,7 @@ extension ScriptHost {
         }
     }
 
-    /// Whether a name begins as Cocoa's do, or is one slip away from one, and is none.
+    /// Whether a name is not a method's but begins like one, or is one edit away from one.
     private static func isMisspelt(_ name: String) -> Bool {
         if delegateSelectors.contains(name) { return false }
         for prefix in ["application", "scene"] where name.hasPrefix(prefix) {
@@ -32,7 +32,7 @@ extension ScriptHost {
         return delegateSelectors.contains { NearestNames.isOneSlip(name, $0) }
     }
 
-    /// The names of a delegate's functions, its own and those inherited through tables.
+    /// The names of a delegate's functions, including inherited ones.
     private func functionNames(of delegate: LuaTable) -> Set<String> {
         var names: Set<String> = []
         var table = delegate

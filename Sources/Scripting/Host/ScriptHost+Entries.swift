@@ -1,13 +1,13 @@
 package import Lua
 
-/// Entries of attached prompts: tasks beside the host's own chunk, none of which waits for the other.
+/// Entries of attached prompts: tasks independent of the host's own chunk.
 extension ScriptHost {
-    /// Begins a function as an entry. It runs until it waits or ends; what it changed is committed at its end, after an
-    /// error too.
+    /// Starts a function as an entry, which runs until it waits or ends; its changes are committed at its end, also
+    /// after an error.
     ///
     /// - Parameters:
-    ///   - function: without parameters.
-    ///   - entry: what it is.
+    ///   - function: a function without parameters.
+    ///   - entry: its record.
     ///   - completion: called once at its end, possibly before this returns.
     package func begin(
         _ function: LuaFunction, as entry: ScriptEntry,
@@ -26,19 +26,19 @@ extension ScriptHost {
             })
     }
 
-    /// Stops an entry, wherever it is, and nothing else.
+    /// Stops an entry and nothing else.
     package func cancel(_ entry: ScriptEntry) {
         if let task = entry.task { scheduler.requestCancel(task) }
     }
 
-    /// Runs the host's own work for an entry whose end is being told, such as showing its results: code of scripts that
-    /// the work calls is stopped with the entry.
+    /// Runs work of the host for an entry's result, such as showing it: interrupting the entry also stops code of
+    /// scripts in this work.
     package func work<Value>(for entry: ScriptEntry, _ body: () -> Value) -> Value {
         guard let task = entry.task else { return body() }
         return scheduler.work(for: task, body)
     }
 
-    /// Who shows the text of the code that runs now and answers its questions.
+    /// The front end of the running code.
     var activeFrontEnd: (any HostFrontEnd)? {
         guard let entry = scheduler.entry else { return frontEnd }
         return entry.frontEnd

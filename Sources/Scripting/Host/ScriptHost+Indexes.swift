@@ -3,11 +3,11 @@ import Items
 import Logging
 import PropertyList
 
-/// The container remembers which fields have an index; the indexes themselves are built from the items.
+/// The container stores the names of indexed fields; the indexes are built from the items.
 extension ScriptHost {
     private static let indexesKey = "indexes"
 
-    /// Makes the indexes that an earlier run asked for; they are built when queries want them.
+    /// Declares the indexes of an earlier run; they are built on demand.
     func restoreIndexes() {
         if let problem = itemPreferences.problem { logger.warning("\(problem)") }
         guard case .array(let names)? = itemPreferences.value(forKey: Self.indexesKey) else { return }
@@ -16,7 +16,7 @@ extension ScriptHost {
         }
     }
 
-    /// Writes down which fields have an index. A store that is opened for reading only has them for this run.
+    /// Stores the names of indexed fields. In a read-only store they last for this run.
     func rememberIndexes() throws(DefaultsError) {
         if options.isReadOnly { return }
         let names = items.indexedFields.map(PropertyListValue.string)

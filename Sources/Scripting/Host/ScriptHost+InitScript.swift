@@ -7,12 +7,12 @@ import Lua
 extension ScriptHost {
     private var initPath: String { PathText.join(container.scripts, "init.lua") }
 
-    /// Notes how to take a registration back, when `init.lua` is what makes it.
+    /// Records how to undo a registration made by `init.lua`.
     func noteRegistration(_ undo: @escaping (ScriptHost) -> Void) {
         if initScript.isRunning { initScript.undo.append(undo) }
     }
 
-    /// A broken script is reported and skipped: it must not lock its owner out.
+    /// A failing script is reported and skipped: it must not lock out its owner.
     func runInitScript() {
         if let error = evaluateInitScript() {
             output.writeError(
@@ -20,7 +20,7 @@ extension ScriptHost {
         }
     }
 
-    /// Runs the file, if there is one, and collects what it registers.
+    /// Runs the file, if it exists, and collects its registrations.
     private func evaluateInitScript() -> LuaError? {
         let path = initPath
         guard files.exists(path) else { return nil }
@@ -48,13 +48,13 @@ extension ScriptHost {
 
     // MARK: Reloading
 
-    /// Looks at the file, and at the modules that it required, four times a second: cheap, and it works on every file system.
+    /// Polls the file and its required modules four times a second: cheap, and independent of the file system.
     func watchInitScript() {
         initScript.watched = watchedFiles()
         var seen = initScript.watched
         initScript.timer = loop.every(0.25) { [unowned self] in
             let found = watchedFiles()
-            // A file that is being written is read when it has come to rest.
+            // A changing file is read once it is stable.
             defer { seen = found }
             guard found != initScript.watched, found == seen, !lifeCycle.isHandling else { return }
             reloadInitScript()
@@ -66,8 +66,8 @@ extension ScriptHost {
         return Dictionary(paths.map { ($0, (try? files.status($0)) ?? nil) }) { first, _ in first }
     }
 
-    /// Runs the file anew in the same state: globals stay, what its last version registered goes. When the new version
-    /// fails, the last good one stays in force.
+    /// Reloads the file in the same state: globals stay, the registrations of the previous version are removed. When
+    /// the new version fails, the previous one stays in force.
     func reloadInitScript() {
         let former = initScript
         let registered = former.hooks.filter { !$0.isRemoved }

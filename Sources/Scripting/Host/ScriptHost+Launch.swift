@@ -6,9 +6,9 @@ import Lua
 import PropertyList
 import Wording
 
-/// The beginning and the end of the application's life.
+/// The launch and the end of the application.
 extension ScriptHost {
-    /// Launches the application: `init.lua`, the launch's handlers, then the foreground (or the background).
+    /// Launches the application: `init.lua`, the launch handlers, then the foreground (or the background).
     public func launch() {
         let inBackground = options.handlesSignals && lifeCycle.terminal.presence == .background
         if options.runsInitScript { runInitScript() }
@@ -33,7 +33,7 @@ extension ScriptHost {
         lifeCycle.poller = poller
     }
 
-    /// Where the items are saved, and where they came from: lines for whoever looks for a file.
+    /// Logs the paths of the items' files.
     func logStore() {
         guard let path = items.archivePath else { return }
         logger.debug("Saving items to: \(path)")
@@ -47,20 +47,21 @@ extension ScriptHost {
         logger.debug("Items: \(read)")
     }
 
-    /// The orderly way out: the handlers run, the items are saved. The host is of no use afterwards.
+    /// Terminates in order: the handlers run, the items are saved. The host is unusable afterwards.
     public func terminate(_ code: Int32 = 0, cause: LifeCycleCause, explicitly: Bool) {
         guard exitCode == nil else { return }
         service.notify("STOPPING=1")
         loop.onFirstWait = nil
-        // Who asks again on the way out does not change what it ends with.
+        // Later calls during the exit do not change its status.
         if lifeCycle.requestedExitCode == nil { lifeCycle.requestedExitCode = code }
         handle(.terminate(explicitly: explicitly), cause: cause)
-        // Running code is to end at its next instruction.
+        // Running code ends at its next instruction.
         if exitCode != nil, state.depth > 0 { state.interrupter.interrupt(.events) }
     }
 
-    /// Whether a signal, the terminal's end or Home ended the application, not its script or the end of its input.
-    public var wasEndedBySystem: Bool {
+    /// Whether a signal, the terminal's end or Home ended the application, rather than its script or the end of its
+    /// input.
+    package var wasEndedBySystem: Bool {
         switch exitCause {
         case .sigterm, .sighup, .sigtstp, .terminal: true
         default: false
@@ -79,9 +80,9 @@ extension ScriptHost {
         return defaults.value(forKey: "UIApplicationExitsOnSuspend") == .boolean(true)
     }
 
-    // MARK: What is kept for the next launch
+    // MARK: State for the next launch
 
-    /// `app.restoration`, made when it is first asked for.
+    /// `app.restoration`, created on first access.
     var restorationTable: LuaTable {
         if let table = lifeCycle.restoration { return table }
         let table = state.makeTable()

@@ -6,7 +6,7 @@ import Items
 import Logging
 import Lua
 
-/// The life of the application: signals and scripts put events in, the machine says what is to be done, this does it.
+/// The life cycle: signals and scripts send events to the machine, and its actions are performed here.
 extension ScriptHost {
     // MARK: Signals
 
@@ -21,15 +21,15 @@ extension ScriptHost {
         }
     }
 
-    /// Ends at once or, inside a transaction, when the running code has been unwound and the transaction rolled back.
+    /// Ends at once or, inside a transaction, after the running code was unwound and the transaction rolled back.
     private func endAfterTransaction(_ cause: LifeCycleCause) {
-        // The way out is under way already, and whoever asks again is in a hurry.
-        if lifeCycle.isHandling, machine.state == .notRunning, cause == .sigterm { lifeCycle.isHurried = true }
+        // A repeated request during the exit skips the handlers.
+        if lifeCycle.isHandling, machine.state == .notRunning, cause == .sigterm { lifeCycle.skipsHandlers = true }
         guard items.isInTransaction, state.depth > 0 else { return terminate(cause: cause, explicitly: false) }
         lifeCycle.deferredTermination = cause
     }
 
-    /// The way out that a transaction held up.
+    /// Performs an exit that was deferred by a transaction.
     func endIfDeferred() {
         guard let cause = lifeCycle.deferredTermination, !items.isInTransaction else { return }
         lifeCycle.deferredTermination = nil
@@ -37,7 +37,7 @@ extension ScriptHost {
     }
 
     private func frontEndInterrupt() {
-        // Also when the prompt shows a value, whose `__tostring` may run without end.
+        // Also while the prompt shows a value, whose `__tostring` may not return.
         if foreground == nil, scheduler.current == nil, state.depth == 0, let onInterrupt { return onInterrupt() }
         cancelForeground()
     }
@@ -47,12 +47,12 @@ extension ScriptHost {
         return presence == .foreground || presence == .headless
     }
 
-    /// Where the process stands with the terminal, asked now, as before each prompt: the shell's `fg` of a job that runs
-    /// sends no signal. A change is told to handlers before this returns, unless they are being called already.
+    /// Polls the process's relation to the terminal, as before each prompt: the shell's `fg` of a running job sends no
+    /// signal. Handlers learn of a change before this returns, unless they are already running.
     ///
-    /// - Returns: the answer; one system call.
+    /// - Returns: the presence; one system call.
     @discardableResult
-    public func lookAtTerminal() -> Terminal.Presence { lifeCycle.poller?.check() ?? lifeCycle.terminal.presence }
+    package func pollTerminal() -> Terminal.Presence { lifeCycle.poller?.check() ?? lifeCycle.terminal.presence }
 
     func presenceChanged(_ presence: Terminal.Presence) {
         switch presence {
@@ -65,11 +65,11 @@ extension ScriptHost {
 
     // MARK: Events
 
-    /// Takes an event in and does what it asks for, in order, before it returns. Events that come meanwhile follow.
+    /// Handles an event and performs its actions in order before it returns. Events received meanwhile follow.
     public func handle(_ event: ApplicationEvent, cause: LifeCycleCause, simulated: Bool = false) {
         lifeCycle.queue.append((event, cause, simulated))
         guard !lifeCycle.isHandling else { return }
-        // What the host does of its own is stopped by no script's limit; handlers have theirs.
+        // A script's limit does not stop the host's own work; handlers have their own.
         let watch = cubby_watch_work(cubby_watch())
         defer { _ = cubby_watch_work(watch) }
         lifeCycle.isHandling = true
@@ -77,15 +77,15 @@ extension ScriptHost {
         while !lifeCycle.queue.isEmpty {
             let next = lifeCycle.queue.removeFirst()
             if next.event == .suspend { machine.exitsOnSuspend = exitsOnSuspend }
-            // What can't happen in this state, an event that came late, changes nothing.
+            // An illegal transition, from a late event, changes nothing.
             guard let actions = try? machine.handle(next.event) else { continue }
             for action in actions { perform(action, next.cause, next.simulated) }
-            tellFrontEnd(next.event)
+            updateFrontEnd(next.event)
         }
     }
 
-    /// The terminal is the front end's while the process is in front of it, and nobody's else.
-    private func tellFrontEnd(_ event: ApplicationEvent) {
+    /// Gives the terminal to the front end while the process is in the foreground.
+    private func updateFrontEnd(_ event: ApplicationEvent) {
         guard case .resume(let inForeground) = event, exitCode == nil else { return }
         if inForeground {
             frontEnd?.applicationDidEnterForeground()
@@ -94,7 +94,7 @@ extension ScriptHost {
         }
     }
 
-    /// The same for a script's wish, which is told why it can't be.
+    /// Handles a script's simulated event, and throws when it is illegal.
     func simulate(_ event: ApplicationEvent) throws(IllegalTransition) {
         if !lifeCycle.isHandling {
             var trial = machine
@@ -152,7 +152,7 @@ extension ScriptHost {
         if callback == .didReceiveMemoryWarning { returnMemory() }
     }
 
-    /// When handlers must have ended, so that the save has its time.
+    /// The handlers' deadline, which leaves time for the save.
     var handlersDeadline: MonotonicTime? {
         lifeCycle.phaseDeadline.map {
             $0.advanced(by: -min(LifeCycleContext.reservedForSave, options.callbackLimit / 2))
@@ -166,13 +166,13 @@ extension ScriptHost {
         notifications.post(name)
     }
 
-    /// Cocoa's own spellings, application and scene, before the `on` handlers.
+    /// Calls Cocoa's delegate methods, application and scene, before the `on` handlers.
     private func callDelegate(
         _ callback: LifeCycleCallback, _ event: LifeCycleEvent, isLaunch: Bool, until deadline: MonotonicTime?
     ) {
         guard let delegate = lifeCycle.delegate else { return }
         checkDelegate()
-        // A scene's first appearance is told as a return; the application's is not.
+        // A scene's first appearance counts as a return; the application's does not.
         let first = isLaunch && callback == .didBecomeActive ? LifeCycleCallback.willEnterForeground.sceneSelector : nil
         for selector in [first, callback.applicationSelector, callback.sceneSelector].compactMap({ $0 }) {
             guard case .function(let function) = method(selector, of: delegate) else { continue }
@@ -182,7 +182,8 @@ extension ScriptHost {
         }
     }
 
-    /// A delegate's method, its own or inherited through tables. An `__index` that is a function would run without a limit.
+    /// A delegate's method, own or inherited through tables. An `__index` function is not called: it would run without
+    /// a limit.
     private func method(_ selector: String, of delegate: LuaTable) -> LuaValue {
         var table = delegate
         for _ in 0..<64 {
@@ -194,7 +195,7 @@ extension ScriptHost {
         return .nil
     }
 
-    /// As the classroom experiment prints `#function` in every method of the delegate.
+    /// Logs each delegate method, as `#function` prints it.
     private func trace(_ callback: LifeCycleCallback, _ event: LifeCycleEvent, isLaunch: Bool) {
         guard options.tracesLifeCycle else { return }
         let names = callback.functionNames(isLaunch: isLaunch)
@@ -206,13 +207,13 @@ extension ScriptHost {
     }
 
     func syncCommitted() {
-        if case .failure(let error) = commit() { tell(error.underlying ?? error, of: .items) }
+        if case .failure(let error) = commit() { report(error.underlying ?? error, of: .items) }
         guard !items.isReadOnly else { return }
-        do { try items.synchronize() } catch { tell(error, of: .items) }
+        do { try items.synchronize() } catch { report(error, of: .items) }
     }
 
-    /// Logs a failure to write, unless it has been told since something was written.
-    func tell(_ error: any Error, of area: WriteFailures.Area) {
+    /// Logs a failure to write, unless it was logged since the last success.
+    func report(_ error: any Error, of area: WriteFailures.Area) {
         if let text = writeFailures.text(area, error) { logger.error("\(text)") }
     }
 }

@@ -3,10 +3,9 @@ import CPlatform
 import Items
 import Lua
 
-/// Memory that is short: who says so, and what is let go.
+/// Memory pressure: its sources and the response.
 extension ScriptHost {
-    /// The kernel is asked when the process first waits: one that does its work and ends has nobody to warn, and would pay
-    /// for it at its end.
+    /// Arms the kernel's source at the first wait: a short script does not need it, and would pay for it at its end.
     func watchMemory() {
         guard let memoryPressure else { return }
         loop.onFirstWait = { [unowned self] in
@@ -14,9 +13,9 @@ extension ScriptHost {
         }
     }
 
-    /// From here on what scripts make the process hold counts, too.
+    /// Starts measuring the memory that scripts cause.
     func limitProcess() {
-        // A row of the columns, and what queries keep of it.
+        // A row of the columns with the caches of queries.
         scriptMemory = ScriptMemory(state, kept: items.count * 256)
         guard let scriptMemory else { return }
         scheduler.memory = scriptMemory
@@ -28,10 +27,10 @@ extension ScriptHost {
         handle(.memoryWarning, cause: .psi)
     }
 
-    /// Scripts are close to their own limit, or have made the process hold too much. What is garbage goes first; only if that
-    /// does not do, they are warned, or stopped.
+    /// Handles scripts near their own limit, or a process beyond its limit: collects garbage first, and then warns or
+    /// stops them.
     ///
-    /// - Returns: why the running one is to be stopped.
+    /// - Returns: the error for the running script.
     func scriptMemoryIsShort() -> LuaError? {
         state.collectGarbage()
         warnScripts()
@@ -44,13 +43,13 @@ extension ScriptHost {
             lifeCycle.hasWarnedScripts = false
             return
         }
-        // Once until there is room again, not with each collection.
+        // Once until memory is available again, not with each collection.
         guard !lifeCycle.hasWarnedScripts else { return }
         lifeCycle.hasWarnedScripts = true
         warnOfMemory("scripts")
     }
 
-    /// What the handlers let go goes back to the system.
+    /// Returns the memory that handlers freed to the system.
     func returnMemory() {
         state.collectGarbage()
         _ = cubby_trim_memory()

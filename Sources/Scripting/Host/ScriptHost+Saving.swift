@@ -5,25 +5,25 @@ import Items
 import Logging
 import Lua
 
-/// Saving: a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread puts it in
-/// place. Who asked waits and serves timers and signals; nobody else does.
+/// Saving: a snapshot is taken on the host's thread, another thread writes the archive, and the host's thread moves it
+/// into place. The caller waits, serving timers and signals; other code does not wait.
 extension ScriptHost {
-    /// Saves the items, with `willSave` and `didSave` around it; nothing happens when there is nothing to save.
+    /// Saves the items, with `willSave` and `didSave`; nothing happens without changes.
     ///
     /// - Parameters:
-    ///   - cause: what made the application save.
-    ///   - simulated: whether a script only pretends that cause.
+    ///   - cause: the cause of the save.
+    ///   - simulated: whether a script simulates the cause.
     ///   - canBeRefused: whether a `willSave` handler may veto.
     ///   - completion: called with the error, or nil; before this returns, when nothing had to be written.
     func save(
         _ cause: LifeCycleCause, simulated: Bool = false, canBeRefused: Bool = false,
         completion: @escaping ((any Error)?) -> Void
     ) {
-        // A save is stopped by no script's limit: waiting for it is.
+        // A script's limit does not stop a save, only the wait for it.
         let watch = cubby_watch_work(cubby_watch())
         defer { _ = cubby_watch_work(watch) }
         if let saveUnderWay {
-            // It may lack what changed since its snapshot: the next one has it.
+            // It may lack changes since its snapshot: the next save includes them.
             saveUnderWay.waiters.append { [weak self] _ in
                 self?.save(cause, simulated: simulated, canBeRefused: canBeRefused, completion: completion)
             }
@@ -43,14 +43,14 @@ extension ScriptHost {
                 return result
             }
         } catch let error as StoreError {
-            tellEnd(cause, simulated, 0, .now(), error)
+            reportEnd(cause, simulated, 0, .now(), error)
             completion(error)
         } catch {
             completion(error)
         }
     }
 
-    /// Saves on the way to the background or out: nothing else happens until the archive is in place.
+    /// Saves before the background or the end, blocking until the archive is in place.
     @discardableResult
     func saveNow(_ cause: LifeCycleCause, _ simulated: Bool) -> (any Error)? {
         if let saveUnderWay, let result = saveUnderWay.worker?.join() { finish(saveUnderWay, result) }
@@ -60,21 +60,21 @@ extension ScriptHost {
             saveUnderWay = current
             return finish(current, save.write())
         } catch let error as StoreError {
-            tellEnd(cause, simulated, 0, .now(), error)
+            reportEnd(cause, simulated, 0, .now(), error)
             return error
         } catch {
             return error
         }
     }
 
-    /// Writes the archive anew when the journal has outgrown it, so that neither the disk nor the next launch has to pay
-    /// for every change that was ever made. Nobody waits for it.
+    /// Rewrites the archive when the journal has outgrown it, which bounds the disk space and the next launch. Nothing
+    /// waits for it.
     func saveIfJournalIsLong() {
         guard items.isJournalLong, saveUnderWay == nil, exitCode == nil, !items.isInTransaction else { return }
         save(.journal) { _ in }
     }
 
-    /// The handlers, the last commit and the snapshot; nil when there is nothing to save.
+    /// Runs the handlers, the last commit and the snapshot; nil when there is nothing to save.
     private func begin(_ cause: LifeCycleCause, _ simulated: Bool, _ canBeRefused: Bool) throws -> ItemStoreSave? {
         guard items.hasChanges, !items.isReadOnly else { return nil }
         guard !items.isInTransaction else {
@@ -85,24 +85,24 @@ extension ScriptHost {
             LifeCycleEvent(name: "willSave", cause: cause, simulated: simulated), allowsVeto: canBeRefused)
         var snapshot: Result<ItemStoreSave?, StoreError> = .success(nil)
         hooks.deliver(
-            will, until: atLeastAMoment(handlersDeadline),
+            will, until: minimumDeadline(handlersDeadline),
             own: { [unowned self] in
                 commit()
                 service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
                 snapshot = Result { () throws(StoreError) in try items.beginSave() }
             })
         if let reason = will.veto { throw ScriptError("vetoed", "a willSave handler refused: \(reason)") }
-        // What handlers behind the save changed is the next one's.
+        // Changes of handlers after the save belong to the next one.
         commit()
         return try snapshot.get()
     }
 
-    /// However long the handlers before took, those of the save get a quarter of what is kept for it.
-    private func atLeastAMoment(_ deadline: MonotonicTime?) -> MonotonicTime? {
+    /// Extends the deadline so that the save's handlers get a quarter of the reserved time.
+    private func minimumDeadline(_ deadline: MonotonicTime?) -> MonotonicTime? {
         deadline.map { max($0, MonotonicTime.now().advanced(by: LifeCycleContext.reservedForSave / 4)) }
     }
 
-    /// Puts the archive in place, and tells.
+    /// Moves the archive into place and reports it.
     @discardableResult
     private func finish(_ current: SaveUnderWay, _ result: Result<Void, StoreError>) -> (any Error)? {
         guard saveUnderWay === current else { return nil }
@@ -113,23 +113,23 @@ extension ScriptHost {
         } catch {
             failure = error
         }
-        tellEnd(current.cause, current.isSimulated, current.count, current.start, failure)
+        reportEnd(current.cause, current.isSimulated, current.count, current.start, failure)
         for waiter in current.waiters { waiter(failure) }
         return failure
     }
 
-    private func tellEnd(
+    private func reportEnd(
         _ cause: LifeCycleCause, _ simulated: Bool, _ count: Int, _ start: MonotonicTime, _ failure: StoreError?
     ) {
         hooks.countOwn("willSave", MonotonicTime.now().seconds(since: start), failure: failure?.message)
         service.notify("STATUS=\(applicationState.rawValue)")
         if let failure {
             let reason = writeFailures.text(.items, failure).map { ": " + $0 } ?? ""
-            if !reason.isEmpty || !hasToldFailedSave { logger.error("Could not save any of the Items\(reason)") }
-            hasToldFailedSave = true
+            if !reason.isEmpty || !hasReportedFailedSave { logger.error("Could not save any of the Items\(reason)") }
+            hasReportedFailedSave = true
         } else {
             writeFailures.noteSuccess(.items)
-            hasToldFailedSave = false
+            hasReportedFailedSave = false
             logger.info("Saved all of the Items")
         }
         let details: [String: LuaValue] = [
@@ -139,7 +139,7 @@ extension ScriptHost {
         ]
         hooks.deliver(
             ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details),
-            until: atLeastAMoment(lifeCycle.phaseDeadline))
+            until: minimumDeadline(lifeCycle.phaseDeadline))
         commit()
     }
 }

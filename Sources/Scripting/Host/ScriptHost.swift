@@ -3,11 +3,11 @@ import CPlatform
 package import Files
 public import Images
 public import Items
-public import Logging
+package import Logging
 public import Lua
 import PropertyList
 
-/// An application for scripts: a Lua state with the stores, the life cycle and the sandbox around it.
+/// A scripted application: a Lua state with the stores, the life cycle and the sandbox.
 ///
 /// The command, the REPL and an embedding program use the same host. One thread owns it.
 public final class ScriptHost {
@@ -16,23 +16,23 @@ public final class ScriptHost {
     public let loop: EventLoop
     public let container: Container
     public let fence: PathFence
-    public let logger: Logger
+    package let logger: Logger
     public let items: ItemStore
     public let images: ImageStore
     /// Settings that outlive the run.
     public let defaults: Defaults
-    /// Messages between scripts, the host and the program around it.
+    /// Notifications between scripts, the host and the embedding program.
     public let notifications = ApplicationNotificationCenter()
     /// The folders of read-only resources.
-    public let bundles: [ApplicationBundle]
-    /// Which fences stand around scripts.
+    package let bundles: [ApplicationBundle]
+    /// The fences in force around scripts.
     public let fences: FenceReport
-    /// Where `cubby attach` connects; nil when it may not.
-    public let socket: ContainerSocket?
+    /// The socket of `cubby attach`; nil when that is disabled.
+    package let socket: ContainerSocket?
 
-    /// The file system of the container, for the host's own work in it.
+    /// The file system of the container, for the host's own files.
     package let files: BeneathFileLayer
-    /// What keeps other hosts out of the container; nil read-only.
+    /// The container's lock; nil when read-only.
     private let lock: FolderLock?
     let restoration: RestorationArchive
     let service: ServiceManager
@@ -40,56 +40,58 @@ public final class ScriptHost {
     let modules = LoadedModules()
     var initScript = InitScript()
 
-    /// What the container remembers of how its items are kept: the fields with an index.
+    /// The container's settings for its items: the indexed fields.
     let itemPreferences: Defaults
-    /// What `require` may read, and nothing else: the modules beside a script are no grant for `fs` and `io`.
+    /// The grants of `require` alone: the modules beside a script are not readable by `fs` and `io`.
     let moduleFence = PathFence()
     let output = ScriptOutput()
     let scheduler: TaskScheduler
     let hooks: HookCenter
-    /// The failures to write that were told.
+    /// The write failures already reported.
     var writeFailures = WriteFailures()
-    /// Whether that a save failed was told since the last one that did not.
-    var hasToldFailedSave = false
+    /// Whether the current failure of saves was reported.
+    var hasReportedFailedSave = false
     let values: ValueBridge
     var machine = LifeCycleMachine()
-    /// The state as handlers see it: it changes at the moments at which Cocoa's does.
+    /// The state as handlers see it: it changes when Cocoa's does.
     public internal(set) var applicationState = ApplicationState.notRunning
     /// Set when the application has ended: the process's exit status.
     public internal(set) var exitCode: Int32?
     /// What ended the application; nil while it lives.
     public internal(set) var exitCause: LifeCycleCause?
-    /// Why the last save on the way to the background or out failed; nil when it succeeded, or there was nothing to save.
+    /// The failure of the last save before the background or the end; nil when it succeeded, or nothing had to be
+    /// saved.
     public internal(set) var saveFailure: (any Error)?
-    /// What Ctrl-C cancels: the chunk that a person or the command started.
+    /// The chunk that Ctrl-C cancels: that of the user or the command.
     var foreground: ScriptTask?
     var lifeCycle = LifeCycleContext()
-    /// The save whose archive another thread is writing.
+    /// The save in progress on another thread.
     var saveUnderWay: SaveUnderWay?
-    /// Ctrl-C when nothing runs: the prompt's matter.
-    public var onInterrupt: (() -> Void)?
-    /// Signals that are not the life cycle's: the window changed its size.
-    public var onOtherSignal: ((UnixSignal) -> Void)?
-    /// What scripts make the process hold; nil without a limit.
+    /// Handles Ctrl-C without running code, for the prompt.
+    package var onInterrupt: (() -> Void)?
+    /// Handles signals outside the life cycle: a change of the window's size.
+    package var onOtherSignal: ((UnixSignal) -> Void)?
+    /// The memory that scripts cause; nil without a limit.
     var scriptMemory: ScriptMemory?
     private var signals: SignalSource?
     private var itemEvents: ItemEvents?
     private var itemClasses: ItemClasses?
 
-    /// The classes of items and pictures; there from the end of the initializer on.
+    /// The classes of items and pictures; available after the initializer.
     var classes: ItemClasses {
         guard let itemClasses else { preconditionFailure("the host's modules are not installed yet") }
         return itemClasses
     }
 
-    /// Who shows the host's text and answers its questions.
+    /// Shows the host's text and answers its questions.
     public weak var frontEnd: (any HostFrontEnd)? {
         didSet { output.frontEnd = frontEnd }
     }
 
-    /// Opens the container and the stores, and makes the state with all modules. Nothing has been launched yet.
+    /// Opens the container and the stores, and creates the state with all modules. Nothing is launched yet.
     ///
-    /// - Throws: `FolderLockError` when another host, or another process, has the container, `FileError`, `StoreError`, `LuaError`.
+    /// - Throws: `FolderLockError` when another host, or another process, has the container, `FileError`, `StoreError`,
+    ///   `LuaError`.
     public init(_ options: ScriptHostOptions) throws {
         self.options = options
         container = options.container
@@ -123,7 +125,7 @@ public final class ScriptHost {
         socket = try Self.makeSocket(options, logger)
         service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
         memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
-        // Everything that lies outside and is needed is open: from here on the kernel sees to it.
+        // All outside files are open: from here on the kernel enforces the fence.
         fences = try FenceReport.closing(options, bundles: bundles, fence: fence)
         defaults = Defaults(
             folder: container.preferences, domain: options.applicationName, using: files)
@@ -132,8 +134,8 @@ public final class ScriptHost {
             folder: container.applicationSupport, version: options.applicationVersion,
             isReadOnly: options.isReadOnly, using: files)
         items = try ItemStore.open(persistence, durability: options.durability)
-        // Only of a store that opened: where the archive is lost, a leftover may be what is left of it. A look into each folder
-        // takes as long as there are pictures: only when there is reason for it.
+        // Only after the store has opened: a leftover may be the last copy of a lost archive. Listing the folders takes
+        // time in proportion to the pictures, so it is done only when needed.
         if let lock, lock.isDisordered {
             container.removeLeftovers(using: files)
             lock.noteOrder()
@@ -162,7 +164,7 @@ public final class ScriptHost {
         if options.limitsProcess { limitProcess() }
     }
 
-    /// The socket is an addition: a file system that has none, or a path that is too long, keeps no script from running.
+    /// The socket is optional: a file system without sockets, or a long path, does not prevent scripts from running.
     private static func makeSocket(_ options: ScriptHostOptions, _ logger: Logger) throws(FileError) -> ContainerSocket?
     {
         guard options.acceptsAttachments, !options.isReadOnly else { return nil }
@@ -181,21 +183,21 @@ public final class ScriptHost {
     }
 
     private func wire() {
-        scheduler.isEnding = { [unowned self] in exitCode != nil || lifeCycle.isHurried }
+        scheduler.isEnding = { [unowned self] in exitCode != nil || lifeCycle.skipsHandlers }
         scheduler.entryChanged = { [unowned self] entry in
             output.entry = entry
             warnedNames.removeAll()
         }
         hooks.observerLimit = min(options.timeLimit ?? hooks.observerLimit, hooks.observerLimit)
-        hooks.isHurried = { [unowned self] in lifeCycle.isHurried }
+        hooks.skipsHandlers = { [unowned self] in lifeCycle.skipsHandlers }
         hooks.hasEnded = { [unowned self] in
-            // A second SIGTERM stops handlers that had not ended: that is told.
+            // A second SIGTERM stops running handlers, which is reported.
             exitCode != nil || lifeCycle.deferredTermination != nil
-                || (lifeCycle.requestedExitCode != nil && !lifeCycle.isHurried)
+                || (lifeCycle.requestedExitCode != nil && !lifeCycle.skipsHandlers)
         }
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }
-        // A handler that runs within other code shares its sync: a loop that a handler watches waits for the disk once.
+        // A nested handler shares the sync of its caller: a loop that a handler observes waits for the disk once.
         hooks.handlerEnded = { [unowned self] in commit(inGroup: state.depth > 0) }
         state.interruptHandler = { [unowned self] reasons in interrupted(reasons) }
         loop.onSignal = { [unowned self] signal in received(signal) }
@@ -204,7 +206,7 @@ public final class ScriptHost {
         items.commitGeneration = { [weak scheduler] in scheduler?.generation ?? 0 }
     }
 
-    /// From the first handler of its kind on: without any, the store need not tell.
+    /// Called at the first handler of an event: without handlers the store is not observed.
     func observeItems(for event: String, as itemClass: LuaClass<Item>) {
         itemEvents?.observe(items, for: event, as: itemClass)
     }
@@ -218,13 +220,13 @@ public final class ScriptHost {
 
     // MARK: Running chunks
 
-    /// Compiles a chunk and runs it to its end; its changes are committed then, after an error too.
+    /// Compiles a chunk and runs it to its end; its changes are then committed, also after an error.
     ///
     /// - Parameters:
     ///   - source: Lua text.
-    ///   - name: as Lua's chunk names: `@file`, `=shown as it is`. A file's first line is skipped when it begins with `#`;
-    ///     so is that of `=stdin`.
-    ///   - arguments: what the chunk finds in `…`.
+    ///   - name: in Lua's notation: `@file`, `=literal name`. A first line that begins with `#` is skipped in a file
+    ///     and in `=stdin`.
+    ///   - arguments: the values of `…`.
     /// - Returns: the chunk's results, or the error.
     public func run(
         _ source: some Collection<UInt8>, name: String, arguments: [LuaValue] = []
@@ -244,7 +246,7 @@ public final class ScriptHost {
         if outer == nil { state.resetOutput() }
         classes.imageClasses.forgetFailure()
         defer { foreground = outer }
-        // Until it waits, Ctrl-C is for what runs, and not for a script around it that waits.
+        // Until it waits, Ctrl-C applies to this code, not to a waiting script around it.
         foreground = nil
         if outer == nil { scriptMemory?.renew() }
         let task = scheduler.start(function, arguments, seconds: options.timeLimit, generation: 0)
@@ -255,8 +257,8 @@ public final class ScriptHost {
         output.flush()
         guard case .failure(let error) = committed else { return result }
         guard case .success = result else {
-            // The script's own error is what is shown.
-            tell(error.underlying ?? error, of: .items)
+            // The script's own error is shown instead.
+            report(error.underlying ?? error, of: .items)
             return result
         }
         var failure = error
@@ -264,20 +266,21 @@ public final class ScriptHost {
         return .failure(failure)
     }
 
-    /// The line stays, so that line numbers are the file's. A byte order mark goes, as Lua's own command has it.
+    /// Blanks a first line with `#`, so that line numbers match the file. A byte order mark is removed, as in Lua's own
+    /// command.
     static func withoutShebang(_ source: [UInt8]) -> [UInt8] {
         let source = source.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(source[3...]) : source
         guard source.first == UInt8(ascii: "#") else { return source }
         return [UInt8(ascii: "-"), UInt8(ascii: "-")] + source.dropFirst()
     }
 
-    /// Commits what changed since the last commit; a failure is shown, the changes stay for the next try.
+    /// Commits the changes since the last commit. A failure is reported, and the changes stay for the next attempt.
     ///
-    /// - Parameter inGroup: whether an outer commit follows that waits for the disk for both.
-    /// - Returns: the failure, as Lua has it.
+    /// - Parameter inGroup: whether an outer commit follows and waits for the disk for both.
+    /// - Returns: the failure as a Lua value.
     @discardableResult
     func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
-        // What was changed is kept, whoever has no time left.
+        // Changes are stored even when the script's time is up.
         let watch = cubby_watch_work(cubby_watch())
         defer { _ = cubby_watch_work(watch) }
         if defaults.hasChanges {
@@ -285,7 +288,7 @@ public final class ScriptHost {
                 try defaults.synchronize(durable: options.durability == .power)
                 writeFailures.noteSuccess(.preferences)
             } catch {
-                tell(error, of: .preferences)
+                report(error, of: .preferences)
             }
         }
         guard !items.isInTransaction else { return .success(()) }
@@ -306,7 +309,7 @@ public final class ScriptHost {
         }
     }
 
-    // MARK: What happens meanwhile
+    // MARK: Interrupts
 
     private func interrupted(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
         if let error = scheduler.takeStop() {
@@ -317,7 +320,7 @@ public final class ScriptHost {
         if reasons.contains(.events) {
             lifeCycle.cancelRequested = false
             scheduler.outsideOfEntries { loop.drainPending() }
-            if lifeCycle.isHurried, exitCode == nil, lifeCycle.isHandling {
+            if lifeCycle.skipsHandlers, exitCode == nil, lifeCycle.isHandling {
                 return scheduler.stopCurrent(LuaError(.cancelled, "stopped: a second SIGTERM came"))
             }
             if exitCode != nil || lifeCycle.deferredTermination != nil {
@@ -332,68 +335,68 @@ public final class ScriptHost {
         return reasons.contains(.deadline) ? scheduler.stopExpired() : .goOn
     }
 
-    /// Ctrl-C: what runs is stopped, what waits is cancelled; the session goes on. An attached prompt's entry that runs is
-    /// stopped alone.
+    /// Ctrl-C: stops running code and cancels waiting code; the session continues. For a running entry of an attached
+    /// prompt it stops that entry alone.
     public func cancelForeground() {
         if let current = scheduler.current, current.entry != nil { return scheduler.requestCancel(current) }
         if state.depth > 0 { lifeCycle.cancelRequested = true }
         scheduler.interruptWaiting(foreground)
     }
 
-    /// Whether Ctrl-C came while a script runs, and has not stopped it yet.
+    /// Whether Ctrl-C came during a script, which has not stopped yet.
     public var isCancelRequested: Bool { lifeCycle.cancelRequested }
 
     // MARK: Text
 
-    /// Writes text where scripts' text goes.
+    /// Writes text to the scripts' output.
     public func write(_ bytes: [UInt8], toStandardError: Bool = false) {
         if toStandardError { output.writeError(bytes) } else { output.write(bytes) }
     }
 
-    /// Whether reading standard input waits in the loop; a prompt, which has its keys, turns it off.
-    public var waitsForInput = true
+    /// Whether reads of standard input wait in the loop; a prompt, which reads keys itself, disables it.
+    package var waitsForInput = true
 
-    /// Writes out what is held back.
+    /// Flushes buffered output.
     public func flushOutput() { output.flush() }
 
-    /// Which fences stand, for people.
-    public var sandboxDescription: String { fences.text }
+    /// The fences in force, for display.
+    package var sandboxDescription: String { fences.text }
 
     private func report(_ failure: HookFailure) {
         let text = ErrorText.describe(failure.error, sources: sources)
         output.writeError("error in the handler \(failure.title): \(text)\n")
     }
 
-    /// Whether what a person typed at a prompt runs now: names that nothing assigned are a warning there.
-    public var isRunningEntry = false {
+    /// Whether an entry of a prompt is running: undefined globals are warnings there.
+    package var isRunningEntry = false {
         didSet { warnedNames.removeAll() }
     }
-    /// The names that were warned about since the entry began: a loop tells once.
+    /// The undefined globals already warned about in this entry.
     var warnedNames: Set<String> = []
 
-    /// What a front end knows of a value that no declaration describes: a script's own function. Asked by `help` first.
-    public var describeUnknown: ((LuaValue) -> String?)?
+    /// A front end's description of a value without a declaration: a script's own function. `help` calls it first.
+    package var describeUnknown: ((LuaValue) -> String?)?
 
-    /// What `help` says of a declared name, an event, or a member (`items.createItem`); nil when nothing is known.
-    public func helpText(on subject: String) -> String? { HelpModule.lookUp(subject, state.declarations) }
+    /// The help on a declared name, an event, or a member (`items.createItem`); nil when there is none.
+    package func helpText(on subject: String) -> String? { HelpModule.lookUp(subject, state.declarations) }
 
-    /// Names and descriptions of all that is declared, for a search.
-    public var helpIndex: [(name: String, text: String)] { HelpModule.index(state.declarations) }
+    /// The names and descriptions of all declarations, for a search.
+    package var helpIndex: [(name: String, text: String)] { HelpModule.index(state.declarations) }
 
-    /// What `help()` says.
-    public var helpOverview: String { HelpModule.overview(state.declarations) }
+    /// The text of `help()`.
+    package var helpOverview: String { HelpModule.overview(state.declarations) }
 
-    /// The latest errors of handlers and timers, newest first: which one, and what happened.
-    public var handlerFailures: [(title: String, message: String, time: Double)] {
+    /// The latest errors of handlers and timers, newest first.
+    package var handlerFailures: [(title: String, message: String, time: Double)] {
         hooks.failures.map { ($0.title, $0.error.message, $0.time) }
     }
 
-    /// How many errors of handlers and timers there were since the launch.
+    /// The number of errors of handlers and timers since the launch.
     public var handlerFailureCount: Int { hooks.failureCount }
 
-    /// The handlers as a table shows them: the registration, and what came of its calls.
-    public var handlerStatistics: [HandlerStatistics] { hooks.all.map(HandlerStatistics.init) }
+    /// The handlers for a table: their registration and statistics.
+    package var handlerStatistics: [HandlerStatistics] { hooks.all.map(HandlerStatistics.init) }
 
     /// The texts of chunks by name, for excerpts in error messages.
-    public var sources = SourceTexts()
+    package var sources = SourceTexts()
 }

@@ -2,69 +2,69 @@ public import Application
 public import Items
 public import Logging
 
-/// How a host is set up.
+/// The configuration of a host.
 public struct ScriptHostOptions: Sendable {
-    /// Where the application's data lives.
+    /// The folder of the application's data.
     public var container: Container
-    /// Makes what keeps the container's items; the embedded archive and its journal, if nothing else is given. Called once,
-    /// with the folders made and the lock held, before the sandbox is closed: files outside of the container are opened
-    /// here. What it throws, the host's initializer throws.
+    /// Creates the persistence of the container's items; by default the archive and its journal. Called once, with the
+    /// folders created and the lock held, before the sandbox is closed: it may open files outside the container. The
+    /// host's initializer throws its errors.
     public var persistence: @Sendable (OpenedContainer) throws -> any ItemPersistence = {
         ArchivePersistence(of: $0)
     }
     public var applicationName = "cubby"
     public var applicationVersion = "1.0"
-    /// Whether nothing may be changed; then another process may own the container.
+    /// Whether nothing may be changed; another process may then own the container.
     public var isReadOnly = false
-    /// What a commit survives.
+    /// The events that a commit survives.
     public var durability: Durability = .process
     /// Whether `Library/Scripts/init.lua` runs at launch.
     public var runsInitScript = true
-    /// Bytes for Lua's allocator; nil for no limit.
+    /// The most bytes of Lua's allocator; nil for no limit.
     public var memoryLimit: Int?
-    /// Whether the memory limit holds for what scripts make the process hold outside of Lua as well: it may grow to the
-    /// limit and a quarter while a script runs. What other threads of the application take meanwhile counts, too: for a
-    /// process that does nothing else, as the command is.
+    /// Whether the memory limit also covers memory outside Lua that scripts cause: the process may grow by the limit
+    /// and a quarter while a script runs. Memory of other threads counts as well, so this is for a process with no
+    /// other work, like the command.
     public var limitsProcess = false
-    /// Bytes that one chunk may write by `print` and `io.write`; nil for no limit.
+    /// The most bytes that one chunk may write by `print` and `io.write`; nil for no limit.
     public var outputLimit: Int?
-    /// Seconds of wall time for a script; nil for no limit.
+    /// The time limit of a script in seconds; nil for no limit.
     public var timeLimit: Double?
-    /// Files and folders that scripts may read, and folders that they may write, beside the container.
+    /// Files and folders that scripts may read, and folders that they may write, besides the container.
     public var readable: [String] = []
     public var writable: [String] = []
-    /// Whether a person types, who can be asked.
+    /// Whether a user at a prompt can be asked.
     public var isInteractive = false
-    /// Whether signals drive the life cycle; false in a host application that handles its own.
+    /// Whether signals drive the life cycle; false for an embedding program that handles them itself.
     public var handlesSignals = true
-    /// Folders that `require` looks in, first to last, before the container's own scripts.
+    /// The search path of `require`, before the container's own scripts.
     public var modulePaths: [String] = []
-    /// Whether `require` looks last in `~/.luarocks`, `/usr/local` and `/usr` for modules in Lua.
+    /// Whether `require` finally searches `~/.luarocks`, `/usr/local` and `/usr` for Lua modules.
     public var usesLuaTrees = true
-    /// Whether `require` loads C modules, from the same trees. They run outside of the sandbox and of all limits.
+    /// Whether `require` loads C modules from the same trees. They run outside the sandbox and all limits.
     public var allowsNativeModules = false
 
-    /// Folders of read-only resources, first to last; those that do not exist are passed over.
+    /// Folders of read-only resources in search order; missing ones are skipped.
     public var bundles: [String] = []
-    /// Whether Home ends the application (`UIApplicationExitsOnSuspend`); if nil, the preference of that name says.
+    /// Whether Home ends the application (`UIApplicationExitsOnSuspend`); if nil, the preference of that name applies.
     public var exitsOnSuspend: Bool?
-    /// Seconds for all handlers of `didEnterBackground`, or of `willTerminate`, and the save that follows them.
+    /// Seconds for all handlers of `didEnterBackground`, or of `willTerminate`, and the following save.
     public var callbackLimit = 5.0
-    /// Seconds that background tasks get before they expire and the process stops.
+    /// Seconds for background tasks before they expire and the process stops.
     public var backgroundLimit = 10.0
-    /// Whether each callback of the life cycle is written to standard error.
+    /// Whether each callback of the life cycle is logged to standard error.
     public var tracesLifeCycle = false
-    /// Whether `init.lua` runs again when it changes.
+    /// Whether `init.lua` is reloaded when it changes.
     public var watchesInitScript = false
-    /// Whether the kernel, too, holds the process to what is granted. Only before a second thread exists.
+    /// Whether the kernel also confines the process to the grants. Only before a second thread exists.
     public var kernelFence = KernelFence.off
-    /// Whether the host's own fence stands; without it, the kernel's alone holds scripts back. For tests of either.
+    /// Whether the host's own fence is in force; without it, the kernel's alone confines scripts. For tests of either.
     private(set) var hasPathFence = true
     /// Whether scripts may start programs.
     public var allowsRunning = false
     /// Whether `cubby attach` may open a prompt on this host.
     public var acceptsAttachments = false
-    /// How lines of the log are written; if nil, bare on a terminal, and in NSLog's form elsewhere.
+    /// The log's format; if nil, bare on a terminal, and NSLog's format elsewhere.
     public var logForm: StandardErrorLogHandler.Form?
 
     /// Messages below this level are dropped.
@@ -72,15 +72,15 @@ public struct ScriptHostOptions: Sendable {
 
     public init(container: Container) { self.container = container }
 
-    /// Takes the host's own fence down; for tests of the kernel's.
+    /// Disables the host's own fence, for tests of the kernel's.
     package mutating func setPathFence(_ stands: Bool) { hasPathFence = stands }
 }
 
-/// What is asked of Landlock.
+/// The requested use of Landlock.
 public enum KernelFence: Sendable {
     case off
-    /// Stands where the kernel has it.
+    /// In force where the kernel has it.
     case ifAvailable
-    /// The host is not opened without it.
+    /// The host does not open without it.
     case required
 }

@@ -2,25 +2,25 @@ import Application
 import CPlatform
 import Lua
 
-/// What scripts make the process hold, whoever in it holds it: Lua, a picture, an item's text, the history.
+/// The memory that scripts cause anywhere in the process: Lua, a picture, an item's text, the history.
 ///
-/// Lua's allocator counts Lua's own memory and refuses. For all the rest the process itself is measured while a script runs:
-/// it may grow to the limit and a quarter beyond what it had at the launch and what the stores read from their files.
+/// Lua's allocator counts and limits Lua's own memory. For the rest the process is measured while a script runs: it may
+/// grow by the limit and a quarter beyond its size at launch and the data that the stores load.
 final class ScriptMemory {
     private let state: LuaState
     private let limit: Int
     private let watch: MemoryWatch
-    /// What the process had before the first script, and the stores are still to read.
+    /// The process's size before the first script, plus the data that the stores will load.
     private let base: Int
     private var allowed: Int
-    /// Whether a function of the host gave up for want of memory since this was last asked.
+    /// Whether a function of the host stopped for lack of memory since the last check.
     private var gaveUp = false
 
-    /// Nil where nothing is limited, or the system does not tell what the process has.
+    /// Nil without a limit, or where the system does not report the process's size.
     ///
     /// - Parameters:
-    ///   - state: the scripts'.
-    ///   - kept: the bytes that the stores take up as they read their files, which is none of a script's doing.
+    ///   - state: the scripts' state.
+    ///   - kept: the bytes of data that the stores load from their files.
     init?(_ state: LuaState, kept: Int) {
         guard let limit = state.memory.limit, let base = MemoryWatch.ownMemory() else { return nil }
         self.state = state
@@ -31,17 +31,18 @@ final class ScriptMemory {
         watch = MemoryWatch { interrupter.interrupt(.memory) }
     }
 
-    /// A chunk begins. At a prompt what the entries before it made stays: it may take half of the limit all the same.
+    /// Starts a new chunk. At a prompt the memory of earlier entries stays: the chunk may use half the limit all the
+    /// same.
     func renew() {
         allowed = max(base + limit + limit / 4, (MemoryWatch.ownMemory() ?? base) + limit / 2)
     }
 
-    /// A script's code runs from here on.
+    /// Starts measuring while a script's code runs.
     func begin() { watch.begin(limit: allowed) }
 
     func end() { watch.end() }
 
-    /// How many bytes a script may still make the host take; less than 0 when it has taken too many.
+    /// The bytes that a script may still cause; negative beyond the limit.
     func room() -> Int {
         guard let own = MemoryWatch.ownMemory() else { return .max }
         let room = allowed - own
@@ -49,9 +50,9 @@ final class ScriptMemory {
         return min(room, max(limit - state.memory.used, 0))
     }
 
-    /// Looks again, once what is garbage has gone.
+    /// Checks the limit again after a collection.
     ///
-    /// - Returns: why the script has to stop; nil when there is room.
+    /// - Returns: the error that stops the script; nil within the limit.
     func check() -> LuaError? {
         let hadGivenUp = gaveUp
         gaveUp = false

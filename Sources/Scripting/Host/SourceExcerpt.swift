@@ -1,18 +1,18 @@
 import Wording
 
-/// A line of source below an error's message, with marks below the characters that it is about.
+/// A source line below an error's message, with marks below the characters at fault.
 struct SourceExcerpt {
     let text: String
-    /// Blanks and carets; nil when nothing is marked.
+    /// Blanks and carets; nil without marks.
     let marks: String?
-    /// The most characters that are shown: a line of a generated file is cut around its marks.
+    /// The most characters shown: a longer line is truncated around its marks.
     private static let limit = 160
 
-    /// Nil for a line that is no text: bytes of a binary file, or control characters other than tabs.
+    /// Nil for a line that is not text: bytes of a binary file, or control characters other than tabs.
     ///
     /// - Parameters:
     ///   - line: the line, without its break.
-    ///   - range: the characters that are marked, if any.
+    ///   - range: the characters to mark, if any.
     init?(_ line: some StringProtocol, marking range: Range<Int>?) {
         var characters = Array(line)
         if characters.last == "\r" { characters.removeLast() }
@@ -34,7 +34,7 @@ struct SourceExcerpt {
             marks = nil
             return
         }
-        // Tabs stay, so that the marks stand where the words do.
+        // Tabs stay, so that the marks align.
         let lower = min(max(range.lowerBound, start), end)
         let before = head + VisibleText.escaped(String(characters[start..<lower]))
         let count = max(1, min(range.upperBound, end) - lower)

@@ -2,34 +2,35 @@ import Application
 import CPlatform
 import Lua
 
-/// Runs tasks, lets them wait, and stops them when they must end.
+/// Runs tasks, suspends them while they wait, and stops them.
 ///
-/// A task is a coroutine. A host function that waits yields it, and the loop resumes it when what it waits for has come;
-/// meanwhile timers, signals and other tasks go on. Where a coroutine can't yield (in a comparison function, in a script's
-/// own coroutine) the wait turns the loop in place.
+/// A task is a coroutine. A waiting host function yields it, and the loop resumes it when the awaited event arrives;
+/// timers, signals and other tasks run meanwhile. Where a coroutine can't yield (in a comparison function, in a
+/// script's own coroutine) the wait runs nested turns of the loop.
 final class TaskScheduler {
     private let state: LuaState
     let loop: EventLoop
-    /// The tasks whose code is on the stack now, outermost first.
+    /// The tasks with code on the stack, outermost first.
     private var stack: [ScriptTask] = []
-    /// The tasks that wait: nobody else may hold a timer's task meanwhile.
+    /// The waiting tasks, retained here: a timer's task has no other owner.
     private var waiting: [ObjectIdentifier: ScriptTask] = [:]
     /// Set by a waiting function just before it yields.
     private var pendingWait: ((@escaping ([LuaValue]) -> Void) -> () -> Void)?
-    /// Why waiting in place must end now.
+    /// Whether nested waits must end now.
     var isEnding: () -> Bool = { false }
-    /// The entry whose code runs now; nil for the host's own code. A task that code starts belongs to the same entry.
+    /// The entry whose code is running; nil for the host's own code. A task belongs to the entry of the code that
+    /// starts it.
     private(set) var entry: ScriptEntry? {
         didSet { if entry !== oldValue { entryChanged(entry) } }
     }
-    /// Called when code of another entry, or of none, runs from now on.
+    /// Called when the running entry changes.
     var entryChanged: (ScriptEntry?) -> Void = { _ in }
-    /// How many tasks were on the stack at each turn of the loop that is under way, outermost first: the code that waits
-    /// for the turn is theirs, the code above is not.
+    /// The number of tasks on the stack at each nested turn of the loop, outermost first: the tasks below wait for the
+    /// turn, those above run within it.
     private var turns: [Int] = []
-    /// The tasks whose end is awaited, outermost first.
+    /// The awaited tasks, outermost first.
     private var awaited: [ScriptTask] = []
-    /// Seconds for closing the pending variables of a task that is cancelled, where its time is limited.
+    /// The time limit in seconds for closing the pending variables of a cancelled task.
     private static let closingLimit = 1.0
 
     init(_ state: LuaState, loop: EventLoop) {
@@ -39,11 +40,11 @@ final class TaskScheduler {
 
     var current: ScriptTask? { stack.last }
 
-    /// The ``ScriptTask/generation`` of what happens now: that of a task that has just ended, or of the one that runs.
+    /// The ``ScriptTask/generation`` in force: that of a task that has just ended, or of the running one.
     var generation: Int { endedGeneration ?? current?.generation ?? 0 }
     private var endedGeneration: Int?
 
-    /// Does what follows a task's end, as a part of the task.
+    /// Runs the work after a task's end as part of the task.
     func following(_ task: ScriptTask, _ body: () -> Void) {
         let outer = endedGeneration
         endedGeneration = task.generation
@@ -53,15 +54,15 @@ final class TaskScheduler {
 
     // MARK: Running
 
-    /// Starts a task; it runs until it waits or ends.
+    /// Starts a task, which runs until it waits or ends.
     ///
     /// - Parameters:
-    ///   - function: what it runs.
-    ///   - arguments: the function's.
-    ///   - seconds: of wall time that it may take; nil for no limit.
-    ///   - entry: the entry that it is; that of the running code if not given.
-    ///   - generation: the commits that it answers; those of the code that starts it if nil.
-    ///   - onFinish: called at its end, by whoever does not await it by `finish(_:)`.
+    ///   - function: its function.
+    ///   - arguments: the function's arguments.
+    ///   - seconds: its time limit; nil for none.
+    ///   - entry: its entry; that of the running code if not given.
+    ///   - generation: its generation; that of the running code if nil.
+    ///   - onFinish: called at its end, unless `finish(_:)` awaits it.
     /// - Returns: the task.
     func start(
         _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil, as entry: ScriptEntry? = nil,
@@ -72,7 +73,7 @@ final class TaskScheduler {
         task.onFinish = onFinish
         task.entry = entry ?? self.entry
         entry?.task = task
-        // Its prompt may have asked for its end while it was compiled: there was no task to be stopped then.
+        // Its prompt may have interrupted it during compilation, before there was a task.
         if let entry, entry.isInterrupted() {
             task.isCancelRequested = true
             state.interrupter.interrupt(.events)
@@ -82,13 +83,13 @@ final class TaskScheduler {
         return task
     }
 
-    /// Turns the loop until the task has ended, or its time is up.
+    /// Runs the loop until the task has ended, or its time is up.
     func finish(_ task: ScriptTask) -> Result<[LuaValue], LuaError> {
         if let result = task.result { return result }
         awaited.append(task)
         defer { awaited.removeLast() }
         while !task.isFinished {
-            // A handler that waits ends with the code that it is called in, too.
+            // A handler ends at the deadline of its caller, too.
             let left = ([task.deadline, nearestDeadline].compactMap { $0 }).min()?.seconds(since: .now())
             if let left, left <= 0 {
                 cancel(task, Self.timeIsUp)
@@ -96,7 +97,7 @@ final class TaskScheduler {
                 cancel(task, LuaError(.cancelled, "the application has ended"))
             } else if task.isCancelRequested || isCallerCancelled {
                 cancel(task, Self.interruption)
-            } else if isInTheWay(of: awaited.dropLast()) {
+            } else if isBlocking(of: awaited.dropLast()) {
                 cancel(task, Self.scriptHasEnded)
             } else {
                 turnLoop(timeout: left)
@@ -109,12 +110,12 @@ final class TaskScheduler {
     private static let interruption = LuaError(.cancelled, "interrupted")
     private static let scriptHasEnded = LuaError(.cancelled, "the host's script has ended")
 
-    /// Whether an entry waits where it keeps the host from going on: a task that is awaited further down has ended.
-    private func isInTheWay(of tasks: ArraySlice<ScriptTask>) -> Bool {
+    /// Whether a waiting entry blocks the host: a task awaited further down has ended.
+    private func isBlocking(of tasks: ArraySlice<ScriptTask>) -> Bool {
         entry != nil && tasks.contains { $0.isFinished }
     }
 
-    /// One turn of the loop for code that waits. What runs meanwhile belongs to nobody's entry.
+    /// One turn of the loop for waiting code. Code that runs meanwhile belongs to no entry.
     private func turnLoop(timeout: Double?) {
         turns.append(stack.count)
         let outer = entry
@@ -126,7 +127,7 @@ final class TaskScheduler {
         loop.runOnce(timeout: timeout)
     }
 
-    /// Runs what no entry asked for: life cycle events that are met between two steps of an entry's code.
+    /// Runs work that belongs to no entry: life cycle events between two instructions of an entry's code.
     func outsideOfEntries(_ body: () -> Void) {
         let outer = entry
         entry = nil
@@ -134,8 +135,8 @@ final class TaskScheduler {
         body()
     }
 
-    /// Runs the host's own work for a task, in its time and for its entry: code of scripts that the work calls is stopped
-    /// with the task.
+    /// Runs work of the host for a task, within its time and for its entry: stopping the task also stops code of
+    /// scripts in this work.
     func work<Value>(for task: ScriptTask, _ body: () -> Value) -> Value {
         let outer = entry
         entry = task.entry
@@ -182,7 +183,7 @@ final class TaskScheduler {
             task.progress = .waiting(cancel: forget)
             waiting[ObjectIdentifier(task)] = task
             if task.isCancelRequested { return cancel(task, Self.interruption) }
-            // Who awaits the task sees to its deadline.
+            // The awaiting code enforces the deadline.
             guard task.onFinish != nil, let deadline = task.deadline else { return }
             task.deadlineTimer = loop.after(deadline.seconds(since: .now())) { [weak self, weak task] in
                 if let self, let task { cancel(task, Self.timeIsUp) }
@@ -200,19 +201,19 @@ final class TaskScheduler {
 
     // MARK: Waiting
 
-    /// Makes the calling script wait.
+    /// Suspends the calling script.
     ///
     /// - Parameters:
-    ///   - call: the binding's call that waits.
-    ///   - register: is given what to call when the wait is over, and returns what calls that off.
-    /// - Returns: what the calling binding returns.
-    /// - Throws: `cancelled` or `deadline`, when the wait was in place and Ctrl-C, the application's end or the end of the
-    ///   script's time came. No handler of the script sees it.
+    ///   - call: the waiting binding's call.
+    ///   - register: takes the function that ends the wait, and returns a function that cancels it.
+    /// - Returns: the binding's result.
+    /// - Throws: `cancelled` or `deadline`, when a nested wait is ended by Ctrl-C, the application's end or the
+    ///   script's deadline. Scripts cannot catch it.
     func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> Int32 {
         try waitForValues(call) { resume in register { resume([]) } }
     }
 
-    /// The same for a wait whose end brings what the calling function returns.
+    /// A wait whose end has values, which are the calling function's results.
     func waitForValues(
         _ call: LuaCall, _ register: @escaping (@escaping ([LuaValue]) -> Void) -> () -> Void
     ) throws -> Int32 {
@@ -231,7 +232,7 @@ final class TaskScheduler {
                 throw stop(Self.interruption, forget)
             }
             if let left, left <= 0 { throw stop(Self.timeIsUp, forget) }
-            if isInTheWay(of: awaited[...]) {
+            if isBlocking(of: awaited[...]) {
                 forget()
                 throw Self.scriptHasEnded
             }
@@ -240,7 +241,7 @@ final class TaskScheduler {
         return try call.returns(values: result ?? [])
     }
 
-    /// Ends a wait in place, and the code that waits with it.
+    /// Ends a nested wait and its waiting code.
     private func stop(_ error: LuaError, _ forget: () -> Void) -> LuaError {
         forget()
         pendingStop = error
@@ -248,30 +249,30 @@ final class TaskScheduler {
         return error
     }
 
-    /// Why the innermost task is to be stopped as soon as the VM looks, if a wait of it was ended; asked once.
+    /// Takes the error that stops the innermost task at its next instruction, after its wait was ended.
     func takeStop() -> LuaError? {
         defer { pendingStop = nil }
         return stack.isEmpty ? nil : pendingStop
     }
 
-    /// Why a wait in place was ended.
+    /// The error that ended a nested wait.
     private var pendingStop: LuaError?
 
-    /// How many waits turn the loop in place now, one within the other.
+    /// The number of nested waits.
     private var waitsInPlace = 0
-    /// Ctrl-C came while a wait in place turned the loop.
+    /// Whether Ctrl-C came during a nested wait.
     private var cancelRequested = false
 
     // MARK: Stopping
 
-    /// Ends a waiting task with an error; its pending variables are closed.
+    /// Ends a waiting task with an error and closes its pending variables.
     func cancel(_ task: ScriptTask, _ error: LuaError) {
         guard case .waiting(let forget) = task.progress else { return }
         waiting[ObjectIdentifier(task)] = nil
         task.deadlineTimer?.cancel()
         task.deadlineTimer = nil
         forget()
-        // Closing runs code of scripts, which may turn the loop: the task is cancelled once.
+        // Closing runs code of scripts, which may turn the loop: the task must not be cancelled again.
         task.progress = .running
         task.isCancelRequested = false
         if task.entry != nil || task.deadline != nil { task.deadline = .now().advanced(by: Self.closingLimit) }
@@ -279,20 +280,20 @@ final class TaskScheduler {
         end(task, .failure(error))
     }
 
-    /// Ctrl-C: what waits in place stops waiting, and `foreground`, when it waits, is cancelled. A handler that runs
-    /// meanwhile is not ended here; a task is closed when no code runs.
+    /// Ctrl-C: ends nested waits, and cancels `foreground` while it waits. A handler that runs meanwhile continues; a
+    /// task is closed when no code runs.
     func interruptWaiting(_ foreground: ScriptTask?) {
         if waitsInPlace > 0 { cancelRequested = true }
         guard let foreground, case .waiting = foreground.progress else { return }
         requestCancel(foreground)
     }
 
-    /// Stops one task and what it called, and nothing else: at the next instruction of its code, or as soon as what it
-    /// waits for lets it. A task that has ended is left alone.
+    /// Stops one task and its calls: at the next instruction of its code, or at the end of a wait. An ended task is
+    /// ignored.
     func requestCancel(_ task: ScriptTask) {
         if case .waiting = task.progress {
             task.isCancelRequested = true
-            // Its pending variables are closed by code of scripts, which does not run between two steps of other code.
+            // Code of scripts closes its pending variables, which must not run between two instructions of other code.
             guard stack.isEmpty, state.depth == 0 else {
                 loop.after(0) { [weak self, weak task] in
                     if let self, let task { cancel(task, Self.interruption) }
@@ -306,13 +307,13 @@ final class TaskScheduler {
         }
     }
 
-    /// The tasks whose code runs now and is not below a turn of the loop.
+    /// The running tasks above the innermost turn of the loop.
     private var running: ArraySlice<ScriptTask> { stack[(turns.last ?? 0)...] }
 
-    /// Whether what waits here was called by a task that is to be stopped.
+    /// Whether a calling task of this wait must stop.
     private var isCallerCancelled: Bool { running.contains { $0.isCancelRequested } }
 
-    /// The decision for a task that is to be stopped, if code of such a task runs now.
+    /// The decision for a task that must stop, if its code is running.
     func stopRequested() -> LuaState.InterruptDecision? {
         guard let task = running.first(where: { $0.isCancelRequested }) else { return nil }
         // Work for the task may call further functions of scripts: each is stopped.
@@ -320,33 +321,33 @@ final class TaskScheduler {
         return .stop(Self.interruption, depth: task.depth)
     }
 
-    /// The decision for an interrupt that the innermost task is to be stopped by.
+    /// The decision for an interrupt that stops the innermost task.
     func stopCurrent(_ error: LuaError) -> LuaState.InterruptDecision {
         .stop(error, depth: stack.last?.depth ?? 1)
     }
 
-    /// The decision for a deadline: the outermost task whose time is up is stopped.
+    /// The decision for a deadline: the outermost expired task is stopped.
     func stopExpired() -> LuaState.InterruptDecision {
         let now = MonotonicTime.now()
         guard let task = stack.first(where: { $0.deadline.map { $0 <= now } ?? false }) else { return .goOn }
         return .stop(Self.timeIsUp, depth: task.depth)
     }
 
-    /// Sets the state's timer to the nearest deadline of what runs now.
+    /// Sets the state's timer to the nearest deadline of the running tasks.
     private func armDeadline() {
         armed = nearestDeadline
         state.setDeadline(armed.map { max($0.seconds(since: .now()), 0.000_1) })
     }
 
-    /// The deadline that the state's timer is set to.
+    /// The deadline of the state's timer.
     private var armed: MonotonicTime?
 
-    /// When the first of what runs now has to end; nil for never.
+    /// The nearest deadline of the running tasks; nil for none.
     private var nearestDeadline: MonotonicTime? { stack.compactMap(\.deadline).min() }
 
     // MARK: Long work
 
-    /// What the host's functions that take long ask, while a task runs.
+    /// The checks of long functions of the host while a task runs.
     private var watch: cubby_watch {
         cubby_watch(
             is_stopped: { context in
@@ -360,10 +361,10 @@ final class TaskScheduler {
             context: Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// What scripts make the process hold; nil without a limit.
+    /// The memory that scripts cause; nil without a limit.
     var memory: ScriptMemory?
 
-    /// Whether what runs is about to be stopped.
+    /// Whether the running code is about to be stopped.
     private var mustStop: Bool {
         if let armed, armed <= .now() { return true }
         let pending = state.pendingInterrupts

@@ -3,40 +3,40 @@ import Files
 import Glibc
 import Items
 
-/// Which failures to write have been told: a full disk fails each commit, each save and each file of the way out, and is
-/// told once. A value: what it says is logged by the host.
+/// Deduplicates write failures: a full disk fails each commit, each save and each file of the exit, and is reported
+/// once. A value; the host logs its messages.
 struct WriteFailures {
-    /// What is written separately, and may fail by itself.
+    /// An area that is written separately and may fail separately.
     enum Area: Hashable {
         case items, preferences, restoration
     }
 
-    /// What was told of an area since it was last written.
-    private var told: [Area: Set<String>] = [:]
-    /// Whether that the disk is full was told since anything was last written.
-    private var hasToldFullDisk = false
+    /// The messages reported for an area since its last success.
+    private var reported: [Area: Set<String>] = [:]
+    /// Whether the full disk was reported since the last success of any area.
+    private var hasReportedFullDisk = false
 
-    /// What is to be told of a failure; nil when it has been told.
+    /// The message for a failure; nil when it was already reported.
     mutating func text(_ area: Area, _ error: any Error) -> String? {
         let message = "\(error)"
         if Self.isFullDisk(error) {
-            if hasToldFullDisk { return nil }
-            hasToldFullDisk = true
+            if hasReportedFullDisk { return nil }
+            hasReportedFullDisk = true
             return message + Self.advice
         }
-        return told[area, default: []].insert(message).inserted ? message : nil
+        return reported[area, default: []].insert(message).inserted ? message : nil
     }
 
-    /// A failure that the caller tells itself.
+    /// Records a failure that the caller reports itself.
     ///
-    /// - Returns: the words to tell it by: the first time with what to do.
+    /// - Returns: the message, with advice the first time.
     mutating func textOfCaller(_ area: Area, _ error: any Error) -> String { text(area, error) ?? "\(error)" }
 
-    /// The area has been written: its next failure is a new one.
+    /// Records a success: the next failure of the area is new.
     mutating func noteSuccess(_ area: Area) {
-        if told.isEmpty, !hasToldFullDisk { return }
-        told[area] = nil
-        hasToldFullDisk = false
+        if reported.isEmpty, !hasReportedFullDisk { return }
+        reported[area] = nil
+        hasReportedFullDisk = false
     }
 
     private static let advice =

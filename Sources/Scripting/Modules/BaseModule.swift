@@ -5,7 +5,7 @@ import Items
 import Lua
 import Wording
 
-/// What Lua's own library has, as the sandbox grants it: `print`, `require`, `io`, `os`.
+/// Lua's own library within the sandbox: `print`, `require`, `io`, `os`.
 enum BaseModule {
     static func install(in host: ScriptHost, modules: [(String, LuaValue)]) {
         let state = host.state
@@ -33,13 +33,13 @@ enum BaseModule {
         StandardInput.install(in: host)
     }
 
-    /// The text that `tostring` gives.
+    /// The text of `tostring`.
     ///
     /// - Parameters:
     ///   - value: any value; a string is its own text.
-    ///   - state: the value's.
-    ///   - isForTerminal: whether the texts that the host makes of data are escaped: an item's description has the item's
-    ///     name. Strings, and the results of a script's own `__tostring`, are the script's.
+    ///   - state: the value's state.
+    ///   - isForTerminal: whether the host's texts are escaped, since they contain data: an item's description has the
+    ///     item's name. Strings, and the results of a script's own `__tostring`, belong to the script.
     /// - Returns: the text's bytes.
     /// - Throws: the error of a `__tostring`.
     static func text(
@@ -124,7 +124,7 @@ enum BaseModule {
         return io
     }
 
-    /// What a mode of fopen's asks for.
+    /// A mode of `fopen`.
     private enum FileMode {
         case read, write, append
 
@@ -152,7 +152,7 @@ enum BaseModule {
         try host.askConsent(path, mode == .read ? .read : .readWrite)
         let layer = host.fence.layer
         if text.hasPrefix("r+"), try layer.status(path) == nil { throw FileError(.open, path, code: ENOENT) }
-        let file = try host.survivingVanishedFolders(path, mode == .read ? .read : .readWrite) {
+        let file = try host.recreatingFolders(path, mode == .read ? .read : .readWrite) {
             try layer.open(path, access, permissions: 0o644)
         }
         if text.hasPrefix("w") { try layer.truncate(file, to: 0) }
@@ -192,18 +192,7 @@ enum BaseModule {
             "remove", [LuaParameter("path", .text, "a path that the sandbox grants")],
             returns: LuaType.orError(.boolean), "Removes a file, or an empty folder; nil and an error when it can't.",
             example: "local path = os.tmpname() fs.write(path, \"\") return os.remove(path)"
-        ) {
-            [unowned host] call in
-            let path = try call.text(0)
-            return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
-                if try layer.status(path)?.kind == .directory {
-                    try layer.removeDirectory(path)
-                } else {
-                    try layer.remove(path)
-                }
-                return call.returns(true)
-            }
-        }
+        ) { [unowned host] call in try FileSystemModule.remove(call, host) }
         os.function(
             "rename", [LuaParameter("from", .text, "its path"), LuaParameter("to", .text, "its new path")],
             returns: LuaType.orError(.boolean), "Renames a file; nil and an error when it can't.",

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Lua
 import Wording
 
-/// `data`: bytes that are no text.
+/// `data`: arbitrary bytes.
 enum DataModule {
     static func makeClass(in state: LuaState) -> LuaClass<DataValue> {
         let cls = LuaClass<DataValue>(
@@ -52,7 +52,7 @@ enum DataModule {
     }
 }
 
-/// `null`: the value that stands for none where nil can't.
+/// `null`: the null value, for places where nil is not allowed.
 enum NullModule {
     static func makeClass(in state: LuaState) -> LuaClass<NullValue> {
         let cls = LuaClass<NullValue>("null", "Stands for no value inside of arrays and JSON.", in: state)

@@ -1,7 +1,7 @@
 import Lua
 import Wording
 
-/// `help()`: what the declarations say.
+/// `help()`: the text of the declarations.
 enum HelpModule {
     static func install(in host: ScriptHost) {
         let declaration = LuaFunctionDeclaration(
@@ -26,10 +26,10 @@ enum HelpModule {
         }
     }
 
-    /// What `help()` shows.
+    /// The text of `help()`.
     static func overview(_ declarations: LuaDeclarations) -> String {
         var seen: Set<String> = []
-        // A module and the class of its values may have the same name: the module stands for both.
+        // A module and the class of its values may have the same name: the module represents both.
         let shown = declarations.all.sorted { $0.kind == .module && $1.kind != .module }
             .filter { $0.isGlobal && !$0.isPartOfLua && seen.insert($0.name).inserted }.sorted {
                 $0.name < $1.name
@@ -45,7 +45,7 @@ enum HelpModule {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 
-    /// What to look up for a value: a text is a name itself.
+    /// The name to look up for a value: a string is itself a name.
     private static func name(of value: LuaValue, _ host: ScriptHost) -> String? {
         switch value {
         case .string(let text): return text.text
@@ -58,7 +58,7 @@ enum HelpModule {
         return globalName(of: value, host)
     }
 
-    /// The name under which a declared table or function stands: `io`, `print`, `io.open`, `items.createItem`.
+    /// The global name of a declared table or function: `io`, `print`, `io.open`, `items.createItem`.
     private static func globalName(of value: LuaValue, _ host: ScriptHost) -> String? {
         let globals = host.state.globals
         for declaration in host.state.declarations.all where declaration.isGlobal || !declaration.statics.isEmpty {
@@ -72,7 +72,7 @@ enum HelpModule {
         return nil
     }
 
-    /// All that has a description: its name as it is written, and the first sentence or two about it.
+    /// All documented names in their notation, with the first sentence or two of their documentation.
     static func index(_ declarations: LuaDeclarations) -> [(name: String, text: String)] {
         var entries: [(name: String, text: String)] = []
         for owner in declarations.all where !owner.isPartOfLua {
@@ -96,7 +96,7 @@ enum HelpModule {
         return entries
     }
 
-    /// `items`, `items.createItem`, `items:createItem`, or just `createItem`.
+    /// Looks up `items`, `items.createItem`, `items:createItem`, or just `createItem`.
     static func lookUp(_ subject: String, _ declarations: LuaDeclarations) -> String? {
         let named = declarations.all.filter { $0.name == subject }
         if !named.isEmpty { return named.map(describe).joined(separator: "\n") }

@@ -1,12 +1,12 @@
 import Lua
 
-/// The modules that `require` read from files: what a reload of `init.lua` has to read again.
+/// The modules that `require` read from files, which a reload of `init.lua` reads again.
 final class LoadedModules {
     /// `package.loaded`.
     var table: LuaTable?
     private var paths: [String: String] = [:]
 
-    /// A module that was there, to be put back when its new version fails.
+    /// A module's previous value, restored when its new version fails.
     struct Entry {
         let name: String
         let path: String
@@ -17,7 +17,7 @@ final class LoadedModules {
 
     func note(_ name: String, _ path: String) { paths[name] = path }
 
-    /// Forgets the modules beneath a folder, so that they are read again; gives what they were.
+    /// Forgets the modules beneath a folder, so that they are read again; returns their values.
     func forget(in folder: String) -> [Entry] {
         var entries: [Entry] = []
         for (name, path) in paths where path.hasPrefix(folder + "/") {

@@ -1,17 +1,17 @@
 import Application
 import Files
 
-/// Where LuaRocks and the system keep modules for Lua 5.4.
+/// The module trees of LuaRocks and the system for Lua 5.4.
 enum LuaTrees {
-    /// The trees: the user's, the administrator's, the distribution's.
+    /// The trees of the user, the administrator and the distribution.
     private static var roots: [String] {
         [HomeFolder.path.map { PathText.join($0, ".luarocks") }, "/usr/local", "/usr"].compactMap { $0 }
     }
 
-    /// The folders of modules in Lua.
+    /// The folders of Lua modules.
     static var folders: [String] { roots.map { PathText.join($0, "share/lua/5.4") } }
 
-    /// What a fence has to let in for them: the trees of all versions, as Debian's 5.4 links to its 5.1.
+    /// The folders that a fence must grant for them: the trees of all versions, as Debian's 5.4 links to its 5.1.
     static var granted: [String] { folders.map(PathText.parent(of:)) }
 
     /// The folders of C modules.
@@ -25,7 +25,7 @@ enum LuaTrees {
         return folders
     }
 
-    /// Where a native module of this name is; nil when there is none.
+    /// The path of a native module; nil when there is none.
     static func native(_ file: String) -> String? {
         nativeFolders.map { PathText.join($0, file + ".so") }.first { PosixFileLayer().exists($0) }
     }

@@ -3,8 +3,7 @@ import Files
 import Glibc
 import Lua
 
-/// `os.execute` and `io.popen`, for a host that was told to let scripts start programs (`--allow-run`). Programs inherit
-/// the kernel's fence.
+/// `os.execute` and `io.popen`, for a host with `--allow-run`. Programs inherit the kernel's fence.
 enum ProgramModule {
     static func install(os: LuaModule, io: LuaModule, in host: ScriptHost) {
         os.function(
@@ -40,7 +39,7 @@ enum ProgramModule {
             var ends: [Int32] = [-1, -1]
             guard pipe(&ends) == 0 else { return call.returns(failure: FileError(.open, "a pipe", code: errno)) }
             let (own, other) = mode == "r" ? (ends[0], ends[1]) : (ends[1], ends[0])
-            // The program must not hold our end open, or it would never see the end of its input.
+            // The program must not inherit this end, or its input would never end.
             _ = fcntl(own, F_SETFD, FD_CLOEXEC)
             defer { close(other) }
             do {
@@ -68,13 +67,13 @@ enum ProgramModule {
         try ChildProcess(["/bin/sh", "-c", command], input: input, output: output)
     }
 
-    /// Calls back when the program has ended; what this returns ends it.
+    /// Calls back when the program has ended; the returned function terminates it.
     private static func wait(
         for child: ChildProcess, on loop: EventLoop, _ done: @escaping (ChildProcess.End) -> Void
     ) -> () -> Void {
         let descriptor = child.makeDescriptor()
         guard descriptor >= 0 else {
-            // No such descriptors in this kernel: look from time to time.
+            // The kernel has no such descriptors: poll.
             var timer: LoopTimer?
             timer = loop.every(0.01) {
                 guard let end = child.end(waits: false) else { return }
@@ -101,7 +100,7 @@ enum ProgramModule {
         }
     }
 
-    /// As Lua's own `os.execute` gives it.
+    /// The results of Lua's own `os.execute`.
     private static func values(of end: ChildProcess.End) -> [LuaValue] {
         switch end {
         case .exited(0): [.boolean(true), "exit", .integer(0)]

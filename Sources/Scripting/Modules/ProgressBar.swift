@@ -2,7 +2,7 @@ import Application
 import Glibc
 import Wording
 
-/// One bar. It is drawn at most ten times a second: work must not wait for the terminal.
+/// One bar, drawn at most ten times a second: the work must not wait for the terminal.
 final class ProgressBar {
     let total: Int64
     let label: String
@@ -11,10 +11,10 @@ final class ProgressBar {
     private let start = MonotonicTime.now()
     private var nextDrawing = MonotonicTime.now().advanced(by: 0.2)
     private var isDrawn = false
-    /// How many steps go by before the clock is asked again.
+    /// The number of steps until the clock is read again.
     private var countdown = 0
 
-    /// What is counted.
+    /// The unit of progress.
     enum Unit {
         case steps, bytes
     }
@@ -36,7 +36,7 @@ final class ProgressBar {
         draw(now, output)
     }
 
-    /// So much of the whole is done by now; for callers that report seldom.
+    /// Shows the completed amount, for callers that report seldom.
     func show(_ done: Int64, _ output: ScriptOutput) {
         self.done = done
         let now = MonotonicTime.now()
@@ -56,7 +56,7 @@ final class ProgressBar {
             Array("\r\(label) \(bar) \(amount) · \(Int(left.rounded(.up))) s left \u{1b}[K".utf8))
     }
 
-    /// How much of how much, in words that can be read while they change.
+    /// The completed and the total amount, in a stable format.
     private var amount: String {
         guard unit == .bytes, total >= 1000 else { return "\(done)/\(total)" }
         let (size, name) = total >= 1_000_000 ? (1_000_000.0, "MB") : (1000.0, "kB")

@@ -1,6 +1,6 @@
 import Lua
 
-/// `progress(total, label)`: how far a long piece of work has come, drawn on a terminal and silent elsewhere.
+/// `progress(total, label)`: the progress of long work, drawn on a terminal only.
 enum ProgressModule {
     static func install(in host: ScriptHost) -> LuaModule {
         let cls = LuaClass<ProgressBar>("Progress", "How far a long piece of work has come.", in: host.state)

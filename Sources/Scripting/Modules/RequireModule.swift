@@ -3,9 +3,9 @@ import Files
 import Items
 import Lua
 
-/// `require` and `package`: modules in Lua, each run once, from the script's folder, the container's scripts, and the
-/// LuaRocks trees of the user and the system, which are open to `require` alone. C modules come from
-/// the same trees, where the host allows them.
+/// `require` and `package`: Lua modules, each run once, from the script's folder, the container's scripts, and the
+/// LuaRocks trees of the user and the system, which `require` alone may read. C modules come from the same trees, where
+/// the host allows them.
 enum RequireModule {
     static func install(in host: ScriptHost, modules: [(String, LuaValue)]) {
         let state = host.state
@@ -34,7 +34,7 @@ enum RequireModule {
             A module in Lua: loaded once, from the script's folder, Library/Scripts, or a LuaRocks tree. Gives its value \
             and where it came from; "cubby" has all of the host's own.
             """, example: "local cubby = require \"cubby\" return cubby.items == items")
-        // Modules that are being loaded now: a circle would never end.
+        // Modules being loaded: a cycle would never end.
         var loading: Set<String> = []
         state.setGlobal(declaration, isPartOfLua: true) { [unowned host] call in
             let name = try call.text(0)
@@ -67,7 +67,7 @@ enum RequireModule {
         }
     }
 
-    /// The module's chunk, and its file as people see it.
+    /// The module's chunk, and its file for display.
     private static func find(_ name: String, in host: ScriptHost) throws -> (LuaFunction, String) {
         let file = name.split(separator: ".").joined(separator: "/")
         var tried = "\n\tno field package.preload['\(name)']"
@@ -90,14 +90,14 @@ enum RequireModule {
         throw LuaError(.runtime, "module '\(name)' not found:\(tried)")
     }
 
-    /// A C module, where they are allowed.
+    /// A C module, where allowed.
     private static func open(_ path: String, _ name: String, in host: ScriptHost) throws -> (LuaFunction, String) {
         let shown = DisplayPath.abbreviate(path)
         guard host.options.allowsNativeModules else {
             let reason = "C modules are not loaded without --allow-ffi: they run outside of the sandbox"
             throw LuaError(.runtime, "module '\(name)' is a C module (\(shown)). \(reason)")
         }
-        // Lua's own rule: dots become underscores, and what stands before a hyphen is a version.
+        // Lua's rule: dots become underscores, and a prefix with a hyphen is a version.
         let base = name.split(separator: "-", maxSplits: 1).last.map(String.init) ?? name
         let symbol = "luaopen_" + base.split(separator: ".").joined(separator: "_")
         do {

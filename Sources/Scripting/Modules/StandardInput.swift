@@ -3,8 +3,8 @@ import CPlatform
 import Glibc
 import Lua
 
-/// Has scripts wait for standard input as they wait for a timer: signals, timers and other tasks go on meanwhile, so that
-/// Ctrl-Z, Ctrl-C and SIGTERM mean what they always do. What the C library has read ahead is there at once.
+/// Makes reads of standard input wait like a timer: signals, timers and other tasks run meanwhile. Input that the C
+/// library has buffered is returned at once.
 enum StandardInput {
     static func install(in host: ScriptHost) {
         let state = host.state

@@ -1,6 +1,6 @@
 import Lua
 
-/// All modules of a host, as globals and as what `require "cubby"` gives.
+/// All modules of a host, as globals and as the result of `require "cubby"`.
 enum StandardModules {
     static func install(in host: ScriptHost, _ itemClasses: ItemClasses) {
         let state = host.state

@@ -3,9 +3,9 @@ import Files
 import Lua
 import Wording
 
-/// Reading a global that nothing assigned is an error with the nearest names; in what is typed at a prompt it is a
-/// warning, and nil. Modules of the LuaRocks trees look for what other versions of Lua have (`unpack or table.unpack`):
-/// there it is nil, as it is in Lua.
+/// Reading an undefined global is an error with the nearest names; in an entry of a prompt it is a warning, and nil.
+/// Modules of the LuaRocks trees test for globals of other Lua versions (`unpack or table.unpack`): there it is nil, as
+/// in Lua.
 enum StrictGlobals {
     static func install(in host: ScriptHost) {
         let state = host.state
@@ -16,7 +16,7 @@ enum StrictGlobals {
         let index = state.makeFunction(declaration) { [unowned host] call in
             guard let name = call.value(1).textValue else { return call.returns(LuaValue.nil) }
             let isTyped = (host.isRunningEntry || host.scheduler.entry != nil) && isEntry(call)
-            // What the prompt sets by and by: no result yet is no mistake.
+            // Variables of the prompt may not be set yet.
             if isTyped, isOfPrompt(name) || host.warnedNames.contains(name) { return call.returns(LuaValue.nil) }
             if let source = call.chunkName(ofLevel: 1), trees.contains(where: source.hasPrefix) {
                 return call.returns(LuaValue.nil)
@@ -37,10 +37,10 @@ enum StrictGlobals {
         globals.setMetatable(metatable)
     }
 
-    /// Whether the code that reads was typed at the prompt: a module that an entry calls is as strict as ever. Entries
-    /// are called by their numbers, `[3]`.
+    /// Whether the reading code is an entry of a prompt: modules that an entry calls stay strict. Entries are named by
+    /// their numbers, `[3]`.
     private static func isEntry(_ call: LuaCall) -> Bool {
-        // The prompt's own table of locals may stand in between.
+        // The prompt's table of locals may be in between.
         for level in 1...2 {
             guard let source = call.chunkName(ofLevel: level) else { return false }
             if source.hasPrefix("=["), source.dropFirst(2).prefix(while: \.isNumber).count + 3 == source.count {

@@ -1,15 +1,15 @@
 import Application
 import Files
 import Glibc
-public import Lua
+package import Lua
 
-/// What scripts can use, as the declarations of a host have it, to be written for people, editors and programs.
+/// The reference of a host's declarations, for people, editors and programs.
 ///
-/// It is a value: the same declarations give the same texts, byte for byte.
+/// A value: equal declarations give equal texts, byte for byte.
 public struct APIReference: Sendable {
-    /// Modules before classes before functions, each by name.
-    public let declarations: [LuaDeclaration]
-    public let events: [EventDeclaration]
+    /// Modules, then classes, then functions, each by name.
+    package let declarations: [LuaDeclaration]
+    package let events: [EventDeclaration]
 
     /// The reference of a host.
     public init(_ host: ScriptHost) {
@@ -17,10 +17,10 @@ public struct APIReference: Sendable {
         events = EventDeclaration.all
     }
 
-    /// The reference of a host as it is by itself, opened in a temporary folder that is removed again.
+    /// The reference of a plain host, opened in a temporary folder.
     ///
-    /// - Throws: `FileError` when the folder can't be made, and what opening a host throws.
-    public static func standard() throws -> APIReference {
+    /// - Throws: `FileError` when the folder can't be created, and the errors of opening a host.
+    package static func standard() throws -> APIReference {
         let base = Environment.value("TMPDIR") ?? "/tmp"
         let path = PathText.join(base, "cubby-\(UUIDModule.make())")
         let layer = PosixFileLayer()
@@ -34,7 +34,7 @@ public struct APIReference: Sendable {
 
     /// The whole reference as one text.
     ///
-    /// - Throws: an error of the encoder's, for JSON only.
+    /// - Throws: an error of the encoder, for JSON only.
     public func text(_ format: ReferenceFormat) throws -> String {
         switch format {
         case .luacats: AnnotationWriter(self).text
@@ -45,7 +45,7 @@ public struct APIReference: Sendable {
 
     /// The reference as files: the pages of Markdown, or one file.
     ///
-    /// - Throws: an error of the encoder's, for JSON only.
+    /// - Throws: an error of the encoder, for JSON only.
     public func files(_ format: ReferenceFormat) throws -> [ReferencePage] {
         switch format {
         case .luacats: [ReferencePage(path: "cubby.lua", text: try text(format))]
@@ -57,10 +57,10 @@ public struct APIReference: Sendable {
     /// The pages in Markdown, the index first.
     public var pages: [ReferencePage] { MarkdownWriter(self).pages }
 
-    /// The settings that editors and checkers need beside a user's scripts, annotations among them.
+    /// The settings of editors and linters for a folder of scripts, including annotations.
     public var editorFiles: [ReferencePage] { EditorSettings(self).files }
 
-    /// The events that an object's `on` takes.
+    /// The events that an object's `on` accepts.
     func events(of declaration: LuaDeclaration) -> [EventDeclaration] {
         events.filter { $0.owner.rawValue == declaration.name && declaration.kind == .class }
     }

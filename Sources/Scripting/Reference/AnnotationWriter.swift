@@ -1,12 +1,12 @@
 import Lua
 
-/// Writes the declarations as LuaCATS annotations: a file of definitions that editors read and nothing runs.
+/// Writes the declarations as LuaCATS annotations: a definition file for editors, which is never executed.
 struct AnnotationWriter {
     private let reference: APIReference
 
     init(_ reference: APIReference) { self.reference = reference }
 
-    /// What Lua itself has is left out: editors know it.
+    /// Standard Lua is omitted: editors know it.
     var text: String {
         var lines = ["---@meta cubby", "", "-- Made by `cubby api --format luacats` for editors; nothing runs it.", ""]
         lines += eventClasses + recordClasses
@@ -41,7 +41,7 @@ struct AnnotationWriter {
 
     private static func alias(_ owner: EventDeclaration.Owner) -> String { "cubby.\(owner.rawValue).event" }
 
-    /// The handler's event is typed by the event's name.
+    /// Types the handler's event by the event's name.
     private func overloads(of function: LuaFunctionDeclaration, _ declaration: LuaDeclaration) -> [String] {
         guard Self.takesEvent(function) else { return [] }
         return reference.events(of: declaration).filter { !$0.payload.isEmpty }.map { event in
@@ -77,7 +77,7 @@ struct AnnotationWriter {
     }
 
     private func objects(_ declaration: LuaDeclaration) -> [String] {
-        // A class without a global of its own is local to a block: `date` is a class, and a module beside it.
+        // A class without a global is local to a block: `date` is a class, and a module of the same name.
         let isLocal = !declaration.isGlobalObject && declaration.statics.isEmpty
         var lines = optionsClasses(declaration) + (isLocal ? ["do"] : []) + Self.comment(declaration.documentation)
         lines.append("---@class \(declaration.name)")
@@ -143,7 +143,7 @@ struct AnnotationWriter {
         }
     }
 
-    /// A class for each record, also for those within others, by name.
+    /// A class for each record, nested ones included, by name.
     private var recordClasses: [String] {
         var records: [String: [LuaParameter]] = [:]
         func add(_ type: LuaType) {

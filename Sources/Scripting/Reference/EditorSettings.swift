@@ -27,7 +27,7 @@ struct EditorSettings {
 
         """
 
-    /// Globals are only read; the properties that can be assigned are named one by one.
+    /// Globals are read-only; assignable properties are listed one by one.
     private var luacheck: String {
         let shown = reference.declarations.filter { $0.isGlobal && !$0.isPartOfLua }.sorted { $0.name < $1.name }
         let lines = shown.map { declaration in
@@ -35,7 +35,7 @@ struct EditorSettings {
                 "\($0.name) = { read_only = false, other_fields = true }"
             }
             var parts = fields.isEmpty ? [] : ["fields = { \(fields.joined(separator: ", ")) }"]
-            // What `items[1]` gives has fields to assign; luacheck can only be told so of `items` itself.
+            // The result of `items[1]` has assignable fields; luacheck supports that only for `items` itself.
             if declaration.operators.contains(where: { $0.name == "index" }) { parts.append("read_only = false") }
             parts.append("other_fields = true")
             return "    \(declaration.name) = { \(parts.joined(separator: ", ")) },"

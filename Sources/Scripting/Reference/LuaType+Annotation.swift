@@ -1,9 +1,9 @@
 import Lua
 
 extension LuaType {
-    /// The type as LuaCATS has it.
+    /// The type in LuaCATS notation.
     ///
-    /// - Parameter options: the name of the class that stands for a table of options.
+    /// - Parameter options: the name of the class for a table of options.
     /// - Returns: `string`, `Item[]`, `fun(item: Item): boolean`.
     func annotation(options: String = "table") -> String {
         switch self {
@@ -27,13 +27,13 @@ extension LuaType {
         }
     }
 
-    /// As a part of a union, which a callback's result would take in what follows.
+    /// As a member of a union; a callback's result type would include the following members.
     private func member(_ options: String) -> String {
         if case .callback(let signature) = self, signature.contains("→") { return grouped(options) }
         return annotation(options: options)
     }
 
-    /// In parentheses where what follows would belong to its last part only.
+    /// In parentheses where a following operator would bind to the last member only.
     private func grouped(_ options: String) -> String {
         switch self {
         case .union, .choice, .callback: "(\(annotation(options: options)))"
@@ -41,7 +41,7 @@ extension LuaType {
         }
     }
 
-    /// The options of a table of options, also within an optional or a union.
+    /// The options of an options table, also within an optional or a union.
     var options: [LuaParameter]? {
         switch self {
         case .options(let options): options

@@ -1,6 +1,6 @@
 import Lua
 
-/// Writes the declarations as pages: an index, one page a module with its class, and the events.
+/// Writes the declarations as pages: an index, one page for each module with its class, and the events.
 struct MarkdownWriter {
     private let reference: APIReference
 
@@ -10,7 +10,7 @@ struct MarkdownWriter {
         "<!-- Made from the declarations by scripts/reference: change those, in Sources/Scripting, and run it again. -->"
 
     var pages: [ReferencePage] {
-        // A module and a class whose names differ in case only share a page: some file systems know no case.
+        // A module and a class whose names differ in case only share a page: some file systems ignore case.
         let groups = Dictionary(grouping: reference.declarations) { $0.name.lowercased() }
         let names = groups.keys.sorted()
         let pages = names.map { name in ReferencePage(path: "\(name).md", text: page(groups[name] ?? [])) }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Lua
 
-/// The reference as programs read it. `version` grows when a field changes its meaning or goes; new ones may come.
+/// The reference for programs. `version` increases when a field changes its meaning or is removed; fields may be added.
 struct ReferenceDocument: Encodable {
     let version = 1
     let declarations: [Declaration]
@@ -18,11 +18,11 @@ struct ReferenceDocument: Encodable {
         return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
     }
 
-    /// A type in words, and as LuaCATS has it.
+    /// A type in words and in LuaCATS notation.
     struct TypeText: Encodable {
         let words: String
         let annotation: String
-        /// Of a table that is a record.
+        /// The fields of a record.
         let fields: [Parameter]?
 
         init(_ type: LuaType) {
@@ -90,7 +90,7 @@ struct ReferenceDocument: Encodable {
         let properties: [Property]
         let operators: [Operator]
         let functions: [Function]
-        /// Functions of a class itself.
+        /// The class's own functions.
         let statics: [Function]?
 
         init(_ declaration: LuaDeclaration) {

@@ -1,4 +1,4 @@
-/// The forms in which the reference is written.
+/// The formats of the reference.
 public enum ReferenceFormat: String, Sendable, CaseIterable {
     /// Annotations for lua-language-server and other editors.
     case luacats

@@ -2,7 +2,7 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// A moment as Lua holds it: eight bytes, no object.
+/// A date as an inline Lua value.
 struct DateValue: LuaInline, Equatable {
     var date: PropertyListDate
 
@@ -11,10 +11,10 @@ struct DateValue: LuaInline, Equatable {
     var luaBits: UInt64 { date.secondsSinceReferenceDate.bitPattern }
 }
 
-/// Bytes as Lua holds them when they are not text: a value of a property list.
+/// Bytes of a property list as a Lua object.
 final class DataValue {
     let bytes: [UInt8]
-    /// The mutable data of an archive that it came from.
+    /// The mutable data of its archive.
     let mutable: ArchivedMutableData?
 
     init(_ bytes: [UInt8], mutable: ArchivedMutableData? = nil) {
@@ -23,8 +23,8 @@ final class DataValue {
     }
 }
 
-/// The one null of property lists and JSON, which a table can hold where nil can't stand.
+/// The null of property lists and JSON, as a value that a Lua table can hold.
 final class NullValue {
-    static nonisolated(unsafe) let shared = NullValue()  // Never changed: it has no state.
+    static nonisolated(unsafe) let shared = NullValue()  // Immutable: it has no state.
     private init() {}
 }

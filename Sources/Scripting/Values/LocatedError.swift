@@ -1,6 +1,6 @@
 import Lua
 
-/// A failure of a file's content, with the file that it is about.
+/// An error in a file's content, with the file's path.
 struct LocatedError: Error, LuaErrorDetails, CustomStringConvertible {
     let error: any LuaErrorDetails
     let luaPath: String?

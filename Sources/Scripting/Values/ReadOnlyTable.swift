@@ -1,14 +1,14 @@
 import Lua
 
-/// Tables that scripts read but do not change: the array and dictionary values of items.
+/// Read-only tables: the array and dictionary values of items.
 ///
-/// A read-only table is an empty table whose metatable looks into the real one; `ipairs`, `pairs` and `#` see through it.
-/// The metatable also remembers whether an array or a dictionary is meant, which an empty table can't show.
+/// A read-only table is an empty table whose metatable reads the real one; `ipairs`, `pairs` and `#` read through it.
+/// The metatable also records whether an empty table is an array or a dictionary.
 struct ReadOnlyTable {
-    /// What a table was when it was a property-list value.
+    /// The table's property-list type.
     enum Shape: String { case array, dictionary, set }
 
-    /// The elements of an array that are made when they are read.
+    /// The elements of a lazy array.
     final class Elements {
         let count: Int
         /// The element at a position from 0.
@@ -92,7 +92,7 @@ struct ReadOnlyTable {
         return table
     }
 
-    /// A read-only array whose elements are made when they are read.
+    /// A read-only array with lazy elements.
     func makeArray(_ elements: Elements, in state: LuaState) -> LuaTable {
         let table = make(state.makeTable(), .array, in: state)
         guard let metatable = table.metatable else { return table }
@@ -107,10 +107,10 @@ struct ReadOnlyTable {
         return cls.object(of: metatable.rawGet(elementsKey))
     }
 
-    /// Marks an ordinary table as a dictionary, so that it is one when it is empty, too.
+    /// Marks an ordinary table as a dictionary, for when it is empty.
     func markDictionary(_ table: LuaTable) { table.setMetatable(dictionaryMark) }
 
-    /// Marks an ordinary table with elements from 1 on as a set.
+    /// Marks an ordinary table with elements from 1 as a set.
     func markSet(_ table: LuaTable) { table.setMetatable(setMark) }
 
     /// The table behind a read-only one; nil for any other value.
@@ -120,14 +120,14 @@ struct ReadOnlyTable {
         switch metatable.rawGet(contentsKey) {
         case .table(let contents): return contents
         case .function(let all):
-            // All elements together: each call makes them anew.
+            // All elements at once: each access would create one again.
             guard case .table(let contents)? = try all.call(value).first else { return nil }
             return contents
         default: return nil
         }
     }
 
-    /// What a table was marked as.
+    /// The mark of a table.
     static func shape(of table: LuaTable) -> Shape? {
         table.metatable?.rawGet(shapeKey).textValue.flatMap(Shape.init(rawValue:))
     }

@@ -8,7 +8,7 @@ public import Lua
 public import PredicateFormat
 public import PropertyList
 
-/// A failure of the scripting layer's own, as scripts get it: `nil, err`.
+/// An error of the scripting layer, returned to scripts as `nil, err`.
 struct ScriptError: Error, LuaErrorDetails, CustomStringConvertible {
     let code: String
     let message: String
@@ -64,7 +64,7 @@ extension CSVError: LuaErrorDetails {
 }
 
 extension ImageError: LuaErrorDetails {
-    /// What the file system says is told as it is told of every other file; limits of pictures are their own.
+    /// Errors of the file system are reported as for other files; limits of pictures have their own codes.
     private var systemError: FileError? { code == .unreadable || code == .unwritable ? fileError : nil }
     public var luaDomain: String { systemError?.luaDomain ?? "CubbyErrorDomain" }
     public var luaCode: LuaErrorCode { systemError?.luaCode ?? .word(code.rawValue) }

@@ -1,6 +1,6 @@
 import Lua
 
-/// A reference into `$objects` of a keyed archive, as the property list below it shows it.
+/// A reference into `$objects` of a keyed archive, as a property list shows it.
 struct UIDValue: LuaInline, Equatable {
     var uid: UInt32
 

@@ -3,16 +3,16 @@ import Lua
 import PropertyList
 import Wording
 
-/// Lua's values as property lists have them.
+/// Conversion of Lua values to property-list values.
 extension ValueBridge {
-    /// Why a Lua value is no property-list value, and where in the tree.
+    /// The reason why a Lua value is not a property-list value, and its path.
     struct Refusal: Error {
         var path: String
         var reason: String
-        /// Whether it is an object, which has no form but an archive's.
+        /// Whether it is an object, which only an archive can represent.
         var isObject = false
 
-        /// A table that contains itself has a path without end; its beginning tells enough.
+        /// The path of a cyclic table is endless; its beginning suffices.
         var message: String {
             path.isEmpty ? reason : "\(path.count > 60 ? path.prefix(60) + "…" : path): \(reason)"
         }
@@ -26,7 +26,7 @@ extension ValueBridge {
     /// The property-list value of a Lua value.
     ///
     /// A table is an array when its keys are 1 to n, a dictionary when all are strings; an empty one is an array unless
-    /// it is marked (`plist.dictionary{}`). A table in several places is converted once, and shared.
+    /// marked (`plist.dictionary{}`). A shared table is converted once, and shared.
     ///
     /// An instance of a class is refused, since its class would be lost; with `takesObjects` it is a dictionary of its
     /// fields.
@@ -48,13 +48,13 @@ extension ValueBridge {
     }
 }
 
-/// One conversion of a table and what it holds.
+/// One conversion of a table and its contents.
 private struct TableReading {
     typealias Refusal = ValueBridge.Refusal
 
     struct Node {
         var value: PropertyListValue
-        /// How many values it unfolds to, and how many levels it has.
+        /// The number of unfolded values, and of levels.
         var size = 1
         var height = 0
     }
@@ -63,9 +63,9 @@ private struct TableReading {
     let levels: Int
     let takesObjects: Bool
     var budget = ConversionBudget()
-    /// The tables within others, by their addresses: nothing runs meanwhile that could collect them.
+    /// Nested tables by their addresses: no code that could collect them runs meanwhile.
     private var done: [UnsafeRawPointer: Node] = [:]
-    /// What was made of read-only tables meanwhile, kept so that no address is used twice.
+    /// Tables made from read-only ones, retained so that their addresses are not reused.
     private var made: [LuaTable] = []
 
     init(bridge: ValueBridge, levels: Int, takesObjects: Bool) {
@@ -182,7 +182,7 @@ private struct TableReading {
         return result
     }
 
-    /// A key that is no index of the array part.
+    /// A key outside the array part.
     private func keys(of table: LuaTable, beyond count: Int) -> String? {
         var stray: String?
         try? table.forEach { key, _ in

@@ -2,11 +2,11 @@ import CPlatform
 import Lua
 import PropertyList
 
-/// Property-list values as Lua has them.
+/// Conversion of property-list values to Lua values.
 extension ValueBridge {
-    /// The value in Lua; arrays and dictionaries come as read-only tables when asked.
+    /// The Lua value; arrays and dictionaries are read-only tables on request.
     ///
-    /// - Throws: `runtime` for more values than one conversion takes, `memory` when the tables take more than scripts may.
+    /// - Throws: `runtime` beyond the values of one conversion, `memory` when the tables exceed the scripts' limit.
     func lua(_ value: PropertyListValue, readOnly isReadOnly: Bool) throws(LuaError) -> LuaValue {
         var budget = ConversionBudget()
         return try lua(value, isReadOnly, &budget)
@@ -59,7 +59,7 @@ extension ValueBridge {
         }
     }
 
-    /// Counts a table before it is made.
+    /// Counts a table before its creation.
     private func visit(_ budget: inout ConversionBudget, slots: Int) throws(LuaError) {
         guard cubby_stack_is_short() == 0 else {
             throw LuaError(.runtime, "the value is nested deeper than the thread's stack allows")
@@ -67,7 +67,7 @@ extension ValueBridge {
         try visit(&budget, bytes: 56 + slots * 16)
     }
 
-    /// Lua's memory is not refused to the host, which counts it as debt: so the host looks for itself.
+    /// The allocator counts the host's memory as debt and never refuses it, so the host checks the limit.
     @inline(__always)
     private func visit(_ budget: inout ConversionBudget, bytes: Int) throws(LuaError) {
         do throws(ConversionRefusal) { try budget.visit(bytes: bytes) } catch {

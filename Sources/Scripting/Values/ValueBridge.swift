@@ -2,7 +2,7 @@ import CPlatform
 import Lua
 import PropertyList
 
-/// Property-list values to Lua values and back.
+/// Converts between property-list values and Lua values.
 final class ValueBridge {
     let state: LuaState
     let dates: LuaClass<DateValue>
@@ -12,7 +12,7 @@ final class ValueBridge {
     let uids: LuaClass<UIDValue>
     let readOnly: ReadOnlyTable
 
-    /// The class whose instance a table with a metatable is; nil for any other table. Set by who knows the classes.
+    /// The class of the tables with a metatable; nil for others. Set by the owner of the classes.
     var objectClass: (_ metatable: LuaTable) -> String? = { _ in nil }
 
     init(_ state: LuaState) {
@@ -25,7 +25,7 @@ final class ValueBridge {
         readOnly = ReadOnlyTable(state)
     }
 
-    /// What a value is, in a word.
+    /// The type of a value in a word.
     func className(of value: LuaValue) -> String {
         if case .userdata(let userdata) = value { return userdata.className ?? "userdata" }
         return value.typeName

@@ -1,12 +1,12 @@
 import Lua
 
-/// An integer beyond the 64 bits of Lua's own, as a property list may hold it.
+/// An integer of a property list beyond Lua's 64 bits.
 final class WideIntegerValue {
     let value: Int128
 
     init(_ value: Int128) { self.value = value }
 
-    /// The class: exact, comparable, and to be read as text or, roughly, as a number.
+    /// The class: exact and comparable, convertible to text or, approximately, to a number.
     static func makeClass(in state: LuaState) -> LuaClass<WideIntegerValue> {
         let cls = LuaClass<WideIntegerValue>(
             "WideInteger", "An integer of a property list that Lua's 64 bits do not hold; compared by value.",

@@ -16,8 +16,7 @@ struct SignalSourceTests {
         Glibc.signal(signal.rawValue, SIG_DFL)
         let loop = try EventLoop()
         let interrupted = Mutex<[UnixSignal]>([])
-        let source = try SignalSource(poster: loop.poster)
-        source.setInterrupter { signal in interrupted.withLock { $0.append(signal) } }
+        let source = try SignalSource(poster: loop.poster) { signal in interrupted.withLock { $0.append(signal) } }
         var seen: [UnixSignal] = []
         loop.onSignal = { seen.append($0) }
         source.simulate(signal)

@@ -63,7 +63,7 @@ enum AppModule {
         }
     }
 
-    /// Home, return, interruptions, the lock and memory warnings, as a script plays them.
+    /// Simulated events: Home, return, interruptions, the lock and memory warnings.
     private static func simulations(_ cls: LuaClass<ScriptApplication>) {
         let verbs: [(String, ApplicationEvent, String)] = [
             ("pressHome", .pressHome, "Home: the handlers run, the items are saved, the state is background."),
@@ -73,7 +73,7 @@ enum AppModule {
             ("unlock", .unlock, "And back."),
             ("simulateMemoryWarning", .memoryWarning, "As the simulator's menu item: the image cache is flushed."),
         ]
-        // What must have happened before, in the examples.
+        // The preceding events in the examples.
         let undone = ["open": "app:pressHome() ", "endInterruption": "app:interrupt() ", "unlock": "app:lock() "]
         for (name, event, documentation) in verbs {
             cls.method(

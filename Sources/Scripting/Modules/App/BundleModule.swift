@@ -2,7 +2,7 @@ import Application
 import Files
 import Lua
 
-/// `bundle`: resources that are read and never written: the user's own folder first, then the host's.
+/// `bundle`: read-only resources: the user's own folder first, then the host's.
 enum BundleModule {
     private final class Bundles {
         let all: [ApplicationBundle]

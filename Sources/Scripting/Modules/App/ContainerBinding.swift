@@ -1,9 +1,9 @@
 import Application
 import Lua
 
-/// `app.container`: where the application's data lives.
+/// `app.container`: the folders of the application's data.
 enum ContainerBinding {
-    /// The container as an object, which Lua can hold.
+    /// A container in an object for Lua.
     private final class Box {
         let container: Container
         let bundle: String

@@ -2,15 +2,15 @@ import Application
 import Lua
 import PropertyList
 
-/// `notifications`: messages to whoever observes their name, the host's own and Cocoa's among them.
+/// `notifications`: the notification center of scripts, the host and Cocoa's names.
 enum NotificationsModule {
-    /// What a script posted, as it was: tables and objects keep their identity on the way to other scripts.
+    /// A script's original values: tables and objects keep their identity for observers of scripts.
     private final class Posted {
         let info: LuaValue
         init(_ info: LuaValue) { self.info = info }
     }
 
-    /// A notification as a handler is given it.
+    /// A notification as a handler's argument.
     private final class Note {
         let name: String
         let info: LuaValue
@@ -77,7 +77,7 @@ enum NotificationsModule {
             } catch  where error.isObject {
                 throw call.refuse(1, error.message)
             } catch {
-                // What only Lua has, functions say, only the observers of scripts find.
+                // Functions, for example, have no property-list form: only observers of scripts receive them.
                 plain = [:]
             }
             return call.returns(center.post(try call.text(0), object: Posted(info), userInfo: plain))

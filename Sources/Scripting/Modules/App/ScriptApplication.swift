@@ -1,5 +1,5 @@
-/// What stands behind `app` in Lua. The state keeps its objects alive, and the host keeps the state: the host itself there
-/// would never go, nor its lock on the container.
+/// The object of `app` in Lua. It does not refer to the host: the state retains its objects and the host the state, so
+/// the host and its lock on the container would never be released.
 final class ScriptApplication {
     unowned let host: ScriptHost
 

@@ -3,8 +3,8 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// What archives and Lua have to know of each other: which tables are which of Foundation's collections, the classes of
-/// scripts, and what tables remember.
+/// The relation between archives and Lua: the Foundation collection of each table, the classes of scripts, and the
+/// archive memory of tables.
 final class ArchiveBridge {
     let values: ValueBridge
     let items: LuaClass<Item>
@@ -14,11 +14,11 @@ final class ArchiveBridge {
 
     private let kinds: LuaClass<TableKind>
     private let memories: LuaClass<ArchiveMemory>
-    /// By metatable, weakly: what its tables are.
+    /// The kind of tables, by metatable, weakly.
     private let kindTable: LuaTable
-    /// By table, weakly: what it remembers.
+    /// The archive memory, by table, weakly.
     private let memoryTable: LuaTable
-    /// By table, weakly: its keys with an identity, in order. Lua's own collector sees that they may refer to the table.
+    /// The keys with identity in order, by table, weakly. Lua's collector handles their references to the table.
     private let keyTable: LuaTable
     private var collections: [String: LuaTable] = [:]
     private var listMetatable: LuaTable?
@@ -68,18 +68,18 @@ final class ArchiveBridge {
 
     // MARK: Kinds
 
-    /// Makes the tables with a metatable be of a kind.
+    /// Sets the kind of the tables with a metatable.
     func setKind(_ form: TableKind.Form, ofMetatable metatable: LuaTable) {
         kindTable.rawSet(.table(metatable), kinds.value(TableKind(form)))
     }
 
-    /// What the tables with a metatable are; nil when that is none of ours.
+    /// The kind of the tables with a metatable; nil for a foreign one.
     func kind(ofMetatable metatable: LuaTable) -> TableKind? { kinds.object(of: kindTable.rawGet(.table(metatable))) }
 
-    /// What a table is; nil for one that says nothing.
+    /// The kind of a table; nil without one.
     func kind(of table: LuaTable) -> TableKind? { table.metatable.flatMap(kind(ofMetatable:)) }
 
-    /// The metatable of a collection class of Foundation's; nil for another class.
+    /// The metatable of a Foundation collection class; nil for other classes.
     func metatable(forCollection className: String) -> LuaTable? {
         if let known = collections[className] { return known }
         guard let form = Self.form(className) else { return nil }
@@ -129,13 +129,13 @@ final class ArchiveBridge {
         }
     }
 
-    /// The names of the classes that `metatable(forCollection:)` knows.
+    /// The class names that `metatable(forCollection:)` supports.
     static let collectionNames = [
         "NSArray", "NSMutableArray", "NSDictionary", "NSMutableDictionary", "NSSet", "NSMutableSet", "NSCountedSet",
         "NSOrderedSet", "NSMutableOrderedSet",
     ]
 
-    /// A metatable for the instances of a class that nobody declared.
+    /// A metatable for the instances of an undeclared class.
     func makeMetatable(forForeign archivedClass: ArchivedClass) -> LuaTable {
         let metatable = state.makeTable(fields: 4)
         metatable.rawSet("__index", .function(foreignIndex))
@@ -169,12 +169,12 @@ final class ArchiveBridge {
         memoryTable.rawSet(.table(table), memory.map { memories.value($0) } ?? .nil)
     }
 
-    /// The keys with an identity that a table had in its archive.
+    /// The keys with identity that a table had in its archive.
     func referenceKeys(of table: LuaTable) -> LuaTable? {
         if case .table(let keys) = keyTable.rawGet(.table(table)) { keys } else { nil }
     }
 
-    /// Notes a key with an identity.
+    /// Records a key with identity.
     func note(_ key: LuaValue, of table: LuaTable) -> ArchiveMemory.Place {
         let keys = referenceKeys(of: table) ?? state.makeTable()
         let position = Int64(keys.rawCount + 1)
@@ -185,7 +185,7 @@ final class ArchiveBridge {
 
     // MARK: Names
 
-    /// The class that an archive names for a value; nil for what cannot be archived.
+    /// The class name of a value in archives; nil for a value that cannot be archived.
     func className(of value: LuaValue) -> String? {
         switch value {
         case .nil, .function, .thread: return nil
@@ -211,7 +211,7 @@ final class ArchiveBridge {
 }
 
 extension LuaTable {
-    /// Whether the table has no field at all.
+    /// Whether the table has no fields.
     var isEmpty: Bool {
         var isEmpty = true
         try? forEach { _, _ in

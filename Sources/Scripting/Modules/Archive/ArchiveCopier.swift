@@ -1,24 +1,24 @@
 import Items
 import Lua
 
-/// Copies objects with all that they own, each once: NSCopying.
+/// Copies objects deeply, each once, as NSCopying does.
 ///
-/// An instance whose class has a `copy` method is copied by that. Calls of `archiver.copy` within it are part of the same
-/// copying, so that what is shared stays shared among the copies.
+/// An instance whose class has a `copy` method is copied by that method. Nested calls of `archiver.copy` belong to the
+/// same operation, so that shared objects stay shared among the copies.
 final class ArchiveCopier {
     private let bridge: ArchiveBridge
     private var copies: [UnsafeRawPointer: LuaTable] = [:]
-    /// Objects whose `copy` method has not returned yet.
+    /// Objects whose `copy` method is running.
     private var open: Set<UnsafeRawPointer> = []
     private var unfilled: [(source: LuaTable, copy: LuaTable)] = []
-    /// Holds the originals, so that no other table takes an address.
+    /// Retains the originals, so that their addresses are not reused.
     private var retained: [LuaTable] = []
 
     init(_ bridge: ArchiveBridge) { self.bridge = bridge }
 
-    /// The copy of a value; what has no contents is its own copy.
+    /// The copy of a value; a value without contents is its own copy.
     func copy(_ value: LuaValue) throws -> LuaValue {
-        // A copy method in between finds its own tables filled.
+        // A copy method must find its own tables filled.
         let outer = unfilled
         unfilled = []
         defer { unfilled = outer }

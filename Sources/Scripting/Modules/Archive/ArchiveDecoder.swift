@@ -2,16 +2,16 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// An archive that a script reads: what `init` is given, and what `archiver.reader(bytes)` gives.
+/// An archive being read by a script: the argument of `init`, and the result of `archiver.reader(bytes)`.
 final class ArchiveDecoder {
     let bridge: ArchiveBridge
     let unarchiver: KeyedUnarchiver
     private let input: LuaValueBuilder
     private let cls: LuaClass<ArchiveDecoder>
-    /// The error of a script's `init`, on its way through the unarchiver.
+    /// The error of a script's `init`, to be rethrown after the unarchiver.
     private var pending: LuaError?
 
-    /// How deep `init` may call `init`: each level takes some of Lua's C stack. Deeper objects are initialised afterwards.
+    /// The nesting limit of `init`, which uses Lua's C stack. Deeper objects are initialised afterwards.
     private static let depthLimit = 100
 
     init(
@@ -32,7 +32,7 @@ final class ArchiveDecoder {
 
     deinit { input.finish() }
 
-    /// Decodes instances of a name as a script's class.
+    /// Decodes instances of a class name as a script's class.
     func setClass(_ scriptClass: ScriptClass, _ table: LuaTable, forClassName name: String) {
         let classes = bridge.classes
         unarchiver.setClass(
@@ -49,7 +49,7 @@ final class ArchiveDecoder {
             forClassName: name)
     }
 
-    /// Has an instance of a script's class decode its values.
+    /// Calls the `init` of an instance of a script's class.
     private func initialize(_ object: ScriptObject) throws(ArchiveError) {
         let name = object.scriptClass.name
         do {
@@ -59,7 +59,7 @@ final class ArchiveDecoder {
             }
             try initialize.call(.table(object.table), cls.value(self))
         } catch {
-            // What the archive is to blame for stays the archive's error; the rest is the script's.
+            // An error caused by the archive stays the archive's error; others are the script's.
             let lua = error as? LuaError ?? LuaError(.runtime, "\(error)")
             if let archive = lua.underlying as? ArchiveError { throw archive }
             if pending == nil { pending = lua }
@@ -67,8 +67,8 @@ final class ArchiveDecoder {
         }
     }
 
-    /// Runs calls of the unarchiver and gives what they decoded. Within `init` an error of the archive is raised, outside
-    /// it is nil and the error; an error of a script's `init` is raised as itself.
+    /// Calls the unarchiver and returns the decoded values. Within `init` an error of the archive is raised, outside it
+    /// is nil and the error; an error of a script's `init` is rethrown.
     func perform(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
         do {
             let results = try body()
@@ -94,7 +94,7 @@ final class ArchiveDecoder {
         return try input.lua(value)
     }
 
-    /// Ends the decoding.
+    /// Finishes decoding.
     func finish() throws(ArchiveError) {
         input.finish()
         try unarchiver.finishDecoding()

@@ -2,16 +2,16 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// An archive that a script writes: what `encode` is given, and what `archiver.writer()` gives.
+/// An archive being written by a script: the argument of `encode`, and the result of `archiver.writer()`.
 final class ArchiveEncoder {
     let bridge: ArchiveBridge
     let output: ArchiveValueBuilder
     let requiresSecureCoding: Bool
     private let cls: LuaClass<ArchiveEncoder>
     private var writer: KeyedArchiver?
-    /// The error of a script's `encode`, on its way through the archiver.
+    /// The error of a script's `encode`, to be rethrown after the archiver.
     private var pending: LuaError?
-    /// What a script's `encode` failed with: there will be no archive.
+    /// The message of a failed `encode`: the archive cannot be finished.
     private var failure: String?
 
     init(
@@ -42,7 +42,7 @@ final class ArchiveEncoder {
         }
     }
 
-    /// Runs calls of the archiver. A script's error comes out as itself, with its traceback.
+    /// Calls the archiver. A script's error is rethrown with its traceback.
     func perform<Result>(_ body: (KeyedArchiver) throws -> Result) throws -> Result {
         let archiver = try archiver
         do {
@@ -56,20 +56,20 @@ final class ArchiveEncoder {
         }
     }
 
-    /// Ends the archive and gives its bytes.
+    /// Finishes the archive and returns its bytes.
     func finish() throws -> [UInt8] {
         let bytes = try perform { try $0.finishEncoding() }
         close()
         return bytes
     }
 
-    /// Lets go of everything: what refers to the archive would else keep all that is in it.
+    /// Releases all objects, which references to the archive would otherwise keep.
     func close() {
         writer = nil
         output.finish()
     }
 
-    /// Has an instance of a script's class encode itself.
+    /// Calls the `encode` of an instance of a script's class.
     func encode(_ object: ScriptObject) throws(ArchiveError) {
         let name = object.scriptClass.name
         do {

@@ -2,10 +2,11 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// What Lua's values do not show of what a table was in an archive: the order of keys, whether a number lay in an object
-/// or was one, that a float had four bytes, that a string was mutable. What a script did not change is written back by it.
+/// The details of a table's archived form that Lua values cannot show: the order of keys, whether a number was an
+/// object or inline, that a float had four bytes, that a string was mutable. Unchanged values are written back in this
+/// form.
 ///
-/// It is kept beside the table, under the table as a weak key, and refers to no table itself.
+/// It is stored beside the table, under a weak key, and refers to no table.
 final class ArchiveMemory {
     /// A key or an element's position, compared by content.
     enum Place: Hashable {
@@ -13,10 +14,10 @@ final class ArchiveMemory {
         case integer(Int64)
         case number(UInt64)
         case boolean(Bool)
-        /// A key with an identity: the position in the bridge's own list of the table's keys.
+        /// A key with identity: its position in the bridge's list of the table's keys.
         case reference(Int64)
 
-        /// Nil for what has an identity.
+        /// Nil for a value with identity.
         init?(_ value: LuaValue) {
             switch value {
             case .string(let text): self = .text(text)
@@ -29,7 +30,7 @@ final class ArchiveMemory {
 
         init(_ text: String) { self = .text(LuaString(text)) }
 
-        /// The place as a key of a table; nil for one with an identity.
+        /// The place as a table's key; nil for one with identity.
         var lua: LuaValue {
             switch self {
             case .text(let text): .string(text)
@@ -43,12 +44,12 @@ final class ArchiveMemory {
 
     /// The keys in the archive's order.
     var order: [Place] = []
-    /// The keys that were something else than they look like.
+    /// The original keys where the Lua value differs.
     var keys: [Place: ArchiveValue] = [:]
-    /// The values that were something else than they look like.
+    /// The original values where the Lua value differs.
     var values: [Place: ArchivedObject.FieldValue] = [:]
 
-    /// One for a copy of the table.
+    /// The memory for a copy of the table.
     func copy() -> ArchiveMemory {
         let copy = ArchiveMemory()
         copy.order = order

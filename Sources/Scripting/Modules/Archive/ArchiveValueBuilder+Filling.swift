@@ -2,7 +2,7 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-// What the tables hold, once the objects for them are made.
+// Fills objects with the contents of their tables.
 extension ArchiveValueBuilder {
     func fill(_ next: Unfilled) throws {
         switch next.value {
@@ -90,7 +90,7 @@ extension ArchiveValueBuilder {
                 let field = try listed(kept, value, below)
                 object.fields.append(ArchivedObject.Field(key: key, value: field))
             } else if value.isNil {
-                // A reference may be to nil; a number cannot be.
+                // A reference may be to nil; an inline number cannot be.
                 if case .inline? = memory.values[place] { continue }
                 object.fields.append(ArchivedObject.Field(key: key, value: .object(nil)))
             } else {
@@ -109,7 +109,7 @@ extension ArchiveValueBuilder {
         }
     }
 
-    /// A remembered field; a list of references is as the table is now.
+    /// A remembered field; a list of references follows the current table.
     private func listed(
         _ kept: ArchivedObject.FieldValue, _ value: LuaValue, _ path: Path
     ) throws -> ArchivedObject.FieldValue {
@@ -117,7 +117,7 @@ extension ArchiveValueBuilder {
         return .objects(try elements(table, path, memoryOf: table))
     }
 
-    /// The field of a value that was changed: a scalar stays in its place.
+    /// The field of a changed value: a scalar stays inline.
     private func field(
         _ value: LuaValue, wasInline kept: ArchivedObject.FieldValue?, _ path: Path
     ) throws -> ArchivedObject.FieldValue {
@@ -136,7 +136,7 @@ extension ArchiveValueBuilder {
 
     // MARK: Remembering
 
-    /// What stood at a place, when the value that is there now is what was made of it.
+    /// The remembered original at a place, if the current value still equals it.
     private func remembered(
         _ value: LuaValue, at place: ArchiveMemory.Place, _ memory: ArchiveMemory
     ) -> ArchivedObject.FieldValue? {
@@ -164,7 +164,7 @@ extension ArchiveValueBuilder {
         }
     }
 
-    /// A value as it comes back from Lua.
+    /// The value after a round trip through Lua.
     private static func shown(_ value: PropertyListValue) -> PropertyListValue {
         switch value {
         case .single(let number): .real(Double(number))
@@ -177,7 +177,7 @@ extension ArchiveValueBuilder {
 }
 
 extension LuaValue {
-    /// Whether this is the float, NaN by its being one.
+    /// Whether this is the float; NaN matches NaN.
     fileprivate func isFloat(_ number: Double) -> Bool {
         if case .number(let value) = self {
             return value.bitPattern == number.bitPattern || value.isNaN && number.isNaN

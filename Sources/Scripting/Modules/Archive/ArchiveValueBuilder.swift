@@ -3,16 +3,16 @@ import Lua
 import PropertyList
 import Wording
 
-/// Lua values as objects of an archive: a table becomes one object, however often it is met.
+/// Converts Lua values to objects of an archive: a table becomes one object, however often it occurs.
 final class ArchiveValueBuilder {
-    /// Why a value cannot be archived, and where it is.
+    /// The reason why a value cannot be archived, and its path.
     struct Refusal: Error {
         let path: String
         let reason: String
         var message: String { path.isEmpty ? reason : "\(path): \(reason)" }
     }
 
-    /// Where a value is: how it is called, below another.
+    /// The path of a value, linked to that of its container.
     final class Path {
         let above: Path?
         let key: LuaValue
@@ -22,7 +22,7 @@ final class ArchiveValueBuilder {
             self.above = above
         }
 
-        /// `root.items[3].f`; of a very deep one the beginning and the end.
+        /// `root.items[3].f`; a very deep path is abbreviated in the middle.
         var text: String {
             var parts: [String] = []
             var next: Path? = self
@@ -50,27 +50,27 @@ final class ArchiveValueBuilder {
     }
 
     let bridge: ArchiveBridge
-    /// Calls `encode` of the scripts' objects; nil where those have no place.
+    /// Calls `encode` of scripts' objects; nil where they are not allowed.
     weak var encoder: ArchiveEncoder?
     private var known: [UnsafeRawPointer: ArchiveValue] = [:]
     private var items: [ObjectIdentifier: ItemObject] = [:]
     private var kinds: [UnsafeRawPointer: TableKind?] = [:]
-    /// Holds the tables, so that no other takes an address.
+    /// Retains the tables, so that their addresses are not reused.
     private var retained: [LuaTable] = []
     private var unfilled: [Unfilled] = []
-    /// Counts what is met: a table with a million numbers is one object.
+    /// Counts visited values: a table with a million numbers is one object.
     var pace = InterruptionPace()
 
     init(_ bridge: ArchiveBridge) { self.bridge = bridge }
 
-    /// The object of a value, with all that it refers to.
+    /// The object of a value with all its references.
     func value(_ value: LuaValue, _ path: Path) throws -> ArchiveValue? {
         let result = try make(value, path)
         try fillAll()
         return result
     }
 
-    /// The fields of a table that was made by `LuaValueBuilder.table(of:)`.
+    /// The fields of a table made by `LuaValueBuilder.table(of:)`.
     func fields(of table: LuaTable, _ path: Path) throws -> [ArchivedObject.Field] {
         let object = ArchivedObject(ArchivedClass(""))
         try fillObject(object, from: table, table, path)
@@ -86,7 +86,7 @@ final class ArchiveValueBuilder {
         }
     }
 
-    /// Takes the objects apart, those in cycles, too.
+    /// Breaks the objects' reference cycles.
     func finish() {
         for value in known.values {
             switch value {
@@ -185,7 +185,7 @@ final class ArchiveValueBuilder {
         return kind
     }
 
-    /// A table of a script's own: an array when its keys are 1 to n, else a dictionary.
+    /// An unmarked table: an array when its keys are 1 to n, else a dictionary.
     private func plain(
         _ table: LuaTable, _ metatable: LuaTable?, _ identity: UnsafeRawPointer, _ path: Path
     ) throws -> ArchiveValue {

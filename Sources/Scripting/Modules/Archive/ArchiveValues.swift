@@ -2,7 +2,7 @@ import FoundationEssentials
 import KeyedArchive
 import Lua
 
-/// What makes Foundation's values in Lua: collections of a class, URLs, ranges, rectangles.
+/// Constructors of Foundation's values in Lua: collections of a class, URLs, ranges, rectangles.
 enum ArchiveValues {
     static func declare(on module: LuaModule, _ bridge: ArchiveBridge) {
         collections(module, bridge)

@@ -2,7 +2,7 @@ import KeyedArchive
 import Lua
 import Wording
 
-// `archiver.class` and the names that archives have for classes.
+// `archiver.class` and class names in archives.
 extension ArchiverModule {
     func declareClasses(_ module: LuaModule) {
         let options = [
@@ -88,7 +88,7 @@ extension ArchiverModule {
         return name
     }
 
-    /// The name of a class that is given by its table or its name.
+    /// The class name of an argument: a class's table or its name.
     static func className(_ call: LuaCall, _ position: Int, _ bridge: ArchiveBridge) throws -> String {
         try className(call.value(position), bridge)
             ?? { throw call.refuse(position, "a class declared by archiver.class, or a class's name expected") }()
@@ -99,7 +99,7 @@ extension ArchiverModule {
         return value.textValue
     }
 
-    /// The names of classes that are given in a table, or of one by itself.
+    /// The class names of an argument: an array, or a single class.
     static func classNames(_ call: LuaCall, _ position: Int, _ bridge: ArchiveBridge) throws -> [String] {
         if let name = className(call.value(position), bridge) { return [name] }
         let table = try call.table(position)
@@ -115,10 +115,10 @@ extension ArchiverModule {
         return names
     }
 
-    /// The classes that a call allows.
+    /// The allowed classes of a call.
     ///
-    /// A class that nobody declared may be allowed, and comes as an inspectable object. A name that is nearly a known
-    /// class's is refused: objects would come without the methods of that class, or not at all.
+    /// An undeclared class may be allowed; its instances are inspectable objects. A name that is nearly a known class's
+    /// is refused: the objects would lack that class's methods, or not be decoded at all.
     static func allowed(
         _ names: [String], _ call: LuaCall, _ position: Int, _ bridge: ArchiveBridge
     ) throws -> AllowedClasses {

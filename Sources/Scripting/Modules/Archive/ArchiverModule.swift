@@ -5,14 +5,14 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// `archiver`: keyed archives, NSKeyedArchiver's and NSKeyedUnarchiver's.
+/// `archiver`: keyed archives, NSKeyedArchiver and NSKeyedUnarchiver.
 final class ArchiverModule {
     unowned let host: ScriptHost
     let bridge: ArchiveBridge
     let encoders: LuaClass<ArchiveEncoder>
     let decoders: LuaClass<ArchiveDecoder>
     let graphs: LuaClass<GraphValue>
-    /// The copying that goes on, while a script's copy method runs.
+    /// The copier in progress, while a script's copy method runs.
     private var copier: ArchiveCopier?
 
     private static let object = LuaParameter(
@@ -57,7 +57,7 @@ final class ArchiverModule {
             format: PropertyListFormat(word: try call.option("format", of: position)) ?? .binary)
     }
 
-    /// An archive of one object.
+    /// Archives one object.
     private func archived(_ call: LuaCall, options position: Int) throws -> [UInt8] {
         let encoder = try encoder(call, options: position)
         defer { encoder.close() }

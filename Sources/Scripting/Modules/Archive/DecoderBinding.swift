@@ -2,7 +2,7 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// The methods by which objects read themselves: NSCoder's, with a key or without one.
+/// NSCoder's decoding methods, with a key or without.
 enum DecoderBinding {
     private static let key = LuaParameter("key", .text, "as it was encoded")
     private static let optionalKey = LuaParameter(

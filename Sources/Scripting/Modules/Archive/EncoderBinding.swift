@@ -2,7 +2,7 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// The methods by which objects write themselves: NSCoder's, with a key or without one.
+/// NSCoder's encoding methods, with a key or without.
 enum EncoderBinding {
     private static let key = LuaParameter("key", .text, "unique within one object")
     private static let optionalKey = LuaParameter(
@@ -87,7 +87,7 @@ enum EncoderBinding {
         }
     }
 
-    /// Turns a value into an object and encodes it.
+    /// Converts a value into an object and encodes it.
     private static func encode(
         _ encoder: ArchiveEncoder, _ call: LuaCall, _ value: LuaValue,
         _ body: (KeyedArchiver, ArchiveValue?) throws -> Void
@@ -102,7 +102,7 @@ enum EncoderBinding {
         return try perform(encoder, call) { try body($0, object) }
     }
 
-    /// What a script does wrong is raised where it does it; what it may not do by the archive's own rules, too.
+    /// Raises errors of the script, and violations of the archive's rules, at the call.
     private static func perform(
         _ encoder: ArchiveEncoder, _ call: LuaCall, _ body: (KeyedArchiver) throws -> Void
     ) throws -> Int32 {
@@ -237,7 +237,7 @@ enum EncoderBinding {
         return letter
     }
 
-    /// A value as one of a C type; whether it fits is the archiver's matter.
+    /// Converts a value to a C type; the archiver checks its range.
     private static func scalar(
         _ value: LuaValue, _ letter: Character, _ position: Int, _ encoder: ArchiveEncoder, _ call: LuaCall
     ) throws -> ArchiveScalar {

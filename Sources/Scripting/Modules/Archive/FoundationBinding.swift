@@ -2,7 +2,7 @@ import FoundationEssentials
 import KeyedArchive
 import Lua
 
-/// Foundation's small value classes in Lua: what one holds, by name; nil for what another class has.
+/// Foundation's small value classes in Lua: their fields by name; nil for another class's field.
 enum FoundationBinding {
     static func makeClass(_ values: ValueBridge) -> LuaClass<FoundationBox> {
         let cls = LuaClass<FoundationBox>(
@@ -188,7 +188,7 @@ enum FoundationBinding {
         Int64(exactly: value).map(String.init) ?? String(value)
     }
 
-    /// Sixteen bytes as a UUID is written.
+    /// The text of a UUID of sixteen bytes.
     static func uuidText(_ bytes: [UInt8]) -> String {
         var text = ""
         for (index, byte) in bytes.enumerated() {

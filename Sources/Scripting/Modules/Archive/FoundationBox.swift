@@ -1,8 +1,8 @@
 import KeyedArchive
 
-/// A value of an archive that Lua has no value of its own for: a URL, a range, an index path.
+/// An archived value without a Lua counterpart: a URL, a range, an index path.
 final class FoundationBox {
-    /// Nil only for a key that is nil in its archive.
+    /// Nil only for a nil key.
     let value: ArchiveValue?
 
     init(_ value: ArchiveValue?) { self.value = value }

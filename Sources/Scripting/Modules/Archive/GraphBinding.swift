@@ -6,7 +6,7 @@ import Lua
 import PredicateFormat
 import PropertyList
 
-/// `archiver.open`: an archive as a graph, to look into, change and save.
+/// `archiver.open`: an archive as a graph, to inspect, change and save.
 enum GraphBinding {
     private static let example = "local graph = archiver.open(archiver.archivedData({ { name = \"Bear\" } })) "
     private static let options = LuaParameter(
@@ -42,7 +42,7 @@ enum GraphBinding {
                 graph.format = format
             }
         ) { graph, call in call.returns(graph.format.word) }
-        looking(cls, bridge, predicates)
+        inspecting(cls, bridge, predicates)
         keeping(cls, host)
         cls.metamethod("__tostring") { graph, call in
             call.returns("Graph (\(bridge.className(of: graph.root) ?? "no root"))")
@@ -50,9 +50,9 @@ enum GraphBinding {
         return cls
     }
 
-    // MARK: Looking
+    // MARK: Inspecting
 
-    private static func looking(
+    private static func inspecting(
         _ cls: LuaClass<GraphValue>, _ bridge: ArchiveBridge, _ predicates: LuaClass<PredicateValue>
     ) {
         cls.method(
@@ -128,7 +128,7 @@ enum GraphBinding {
         return call.returns(LuaValue.table(found))
     }
 
-    // MARK: Keeping
+    // MARK: Saving
 
     private static func keeping(_ cls: LuaClass<GraphValue>, _ host: ScriptHost) {
         cls.method(
@@ -155,7 +155,7 @@ enum GraphBinding {
         }
     }
 
-    /// A value that cannot be archived is the script's fault; what the archive's format refuses is an error's value.
+    /// A value that cannot be archived is the script's fault; violations of the format are returned as errors.
     private static func refusing(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
         do {
             return try body()

@@ -2,13 +2,13 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// An archive that a script opened without classes: as it was read until the script looks into it, then as tables.
+/// An archive opened without classes: in its original form until a script accesses it, then as tables.
 final class GraphValue {
     let bridge: ArchiveBridge
     var format: PropertyListFormat
     private let archiverName: String
     private var graph: ArchiveGraph?
-    /// The archive's top by key, and the objects that nothing refers to.
+    /// The archive's top by key, and the unreferenced objects.
     private var tables: (top: LuaTable, others: LuaTable)?
     private let encoders: LuaClass<ArchiveEncoder>
 
@@ -50,8 +50,7 @@ final class GraphValue {
         set { top.rawSet(rootKey, newValue) }
     }
 
-    /// Calls back with each value, objects once, outermost first, until it gives false for one: then not with what that
-    /// holds.
+    /// Visits each value, objects once, outermost first; a result of false skips the value's contents.
     func walk(_ body: (LuaValue, ArchiveValueBuilder.Path?) throws -> Bool) throws {
         let (top, others) = opened()
         var seen: Set<UnsafeRawPointer> = []
@@ -84,7 +83,7 @@ final class GraphValue {
         }
     }
 
-    /// Runs a body on the graph as Swift has it.
+    /// Runs a body on the graph in its Swift form.
     func withGraph<Result>(_ body: (ArchiveGraph) throws -> Result) throws -> Result {
         if let graph { return try body(graph) }
         let (top, others) = opened()
@@ -92,7 +91,7 @@ final class GraphValue {
         defer { output.finish() }
         var fields = try output.fields(of: top, ArchiveValueBuilder.Path("top"))
         for (index, field) in fields.enumerated() {
-            // Outside of objects nothing holds a list of references itself.
+            // Outside objects a list of references has no owner.
             if case .objects(let elements) = field.value {
                 fields[index].value = .object(.collection(ArchivedCollection(elements: elements)))
             }

@@ -2,13 +2,13 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// Objects of an archive as Lua values: each object with an identity becomes one table, the same for all who refer to it.
+/// Converts objects of an archive to Lua values: each object with identity becomes one table, shared by all references.
 final class LuaValueBuilder {
     private let bridge: ArchiveBridge
-    /// Whether the objects are complete when they are asked for; else what is short is filled up by `completeShort`.
+    /// Whether objects are complete when requested; otherwise `completeShort` fills incomplete ones later.
     var isComplete = true
 
-    /// A table and how much of its object is in it.
+    /// A table, and the filled part of its object.
     private struct Filling {
         var value: ArchiveValue
         var table: LuaTable
@@ -18,15 +18,16 @@ final class LuaValueBuilder {
     private var tables: [ObjectIdentifier: LuaTable] = [:]
     private var unfilled: [Filling] = []
     private var short: [Filling] = []
-    /// What the tables were made of; held so that no other object takes an address.
+    /// The sources of the tables, retained so that their addresses are not reused.
     private var sources: [ArchiveValue] = []
     private var foreignMetatables: [ArchivedClass: LuaTable] = [:]
 
     init(_ bridge: ArchiveBridge) { self.bridge = bridge }
 
-    /// The value in Lua, with all that it refers to.
+    /// The Lua value with all its references.
     ///
-    /// - Throws: `memory` when the tables take more than scripts may, `runtime` for an inline value that unfolds too far.
+    /// - Throws: `memory` when the tables exceed the scripts' limit, `runtime` for an inline value that unfolds too
+    ///   far.
     func lua(_ value: ArchiveValue?) throws(LuaError) -> LuaValue {
         let result = make(value)
         fillAll()
@@ -34,11 +35,11 @@ final class LuaValueBuilder {
         return result
     }
 
-    /// Why the objects are not whole.
+    /// The reason why objects are incomplete.
     private var failure: LuaError?
     private var pace = InterruptionPace()
 
-    /// Whether no more tables are to be made: there is no room, or the script is about to be stopped.
+    /// Whether table creation must stop: there is no memory, or the script is being stopped.
     private func isExhausted() -> Bool {
         guard failure == nil else { return true }
         if pace.isDue() { failure = LuaError(.runtime, Interruption.message) }
@@ -46,7 +47,7 @@ final class LuaValueBuilder {
         return failure != nil
     }
 
-    /// A table with the fields, that says of no class.
+    /// A table of the fields, without a class.
     func table(of fields: [ArchivedObject.Field]) -> LuaTable {
         let table = bridge.state.makeTable(fields: fields.count)
         fill(Filling(value: .unknown(ArchivedObject(ArchivedClass(""), fields: fields)), table: table))
@@ -54,7 +55,7 @@ final class LuaValueBuilder {
         return table
     }
 
-    /// A table with the elements, that says of no class.
+    /// A table of the elements, without a class.
     func table(of elements: [ArchiveValue]) -> LuaTable {
         let table = bridge.state.makeTable(array: elements.count)
         fill(Filling(value: .collection(ArchivedCollection(elements: elements)), table: table))
@@ -62,7 +63,7 @@ final class LuaValueBuilder {
         return table
     }
 
-    /// Fills up what was not complete, and takes the archive's own objects apart, those in cycles, too.
+    /// Fills incomplete objects, and breaks the reference cycles of the archive's own objects.
     func finish() {
         completeShort()
         for source in sources {
@@ -78,7 +79,7 @@ final class LuaValueBuilder {
         foreignMetatables = [:]
     }
 
-    /// Fills up what was not complete when it was handed out.
+    /// Fills objects that were returned incomplete.
     func completeShort() {
         let waiting = short
         short = []
@@ -193,7 +194,7 @@ final class LuaValueBuilder {
     ) -> ArchiveMemory.Place {
         var luaKey = make(key)
         if case .number(let number) = luaKey, number.isNaN { luaKey = .nil }
-        // Two keys that Lua takes for one, and those that it does not take: each stays what it is.
+        // Equal keys in Lua, and invalid ones: each stays distinct.
         if luaKey.isNil || !table.rawGet(luaKey).isNil { luaKey = bridge.foundation.value(FoundationBox(key)) }
         table.rawSet(luaKey, value.isNil ? null : value)
         guard let place = ArchiveMemory.Place(luaKey) else {
@@ -235,7 +236,7 @@ final class LuaValueBuilder {
 
     private var null: LuaValue { bridge.values.nulls.value(NullValue.shared) }
 
-    /// What Lua's value does not show.
+    /// The original of a value, where the Lua value differs.
     private static func odd(_ value: ArchiveValue?) -> ArchivedObject.FieldValue? {
         switch value {
         case nil, .single?, .mutableString?: .object(value)

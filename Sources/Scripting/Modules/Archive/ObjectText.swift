@@ -1,7 +1,7 @@
 import KeyedArchive
 import Lua
 
-/// An object of an archive in a line: `Foo { age = 40, name = "James" }`.
+/// An archived object in one line: `Foo { age = 40, name = "James" }`.
 struct ObjectText {
     private let bridge: ArchiveBridge
     private var seen: Set<UnsafeRawPointer> = []

@@ -5,7 +5,7 @@ import PropertyList
 
 /// `plist`: property lists, binary and XML.
 enum PlistModule {
-    /// As deep as the reader goes, so that what was read can be written.
+    /// The reader's limit, so that everything read can be written.
     private static let depthLimit = PropertyListLimits.standard.maximumDepth
 
     private static let value = LuaParameter(
@@ -30,18 +30,14 @@ enum PlistModule {
             "Marks a table as a dictionary, so that it is one when it is empty, too; gives the table.",
             example: "return plist.encode({ options = plist.dictionary{} }, { format = \"xml\" })"
         ) { call in
-            let table = try call.optional(0, call.table) ?? call.state.makeTable()
-            bridge.readOnly.markDictionary(table)
-            return call.returns(LuaValue.table(table))
+            try marked(call, bridge.readOnly.markDictionary)
         }
         module.function(
             "set", [LuaParameter("table", .optional(.table), "its elements, from 1 on; none if not given")],
             returns: [.table], "Marks a table as a set, which only the binary form has; gives the table.",
             example: "return #plist.decode(plist.encode(plist.set{ 1, 2 }))"
         ) { call in
-            let table = try call.optional(0, call.table) ?? call.state.makeTable()
-            bridge.readOnly.markSet(table)
-            return call.returns(LuaValue.table(table))
+            try marked(call, bridge.readOnly.markSet)
         }
         module.function(
             "integer", [LuaParameter("digits", .text, "decimal digits, with a sign or without")],
@@ -125,6 +121,12 @@ enum PlistModule {
         ) { call in call.returns(LuaString(try encoded(call, options: 1, bridge))) }
     }
 
+    private static func marked(_ call: LuaCall, _ mark: (LuaTable) -> Void) throws -> Int32 {
+        let table = try call.optional(0, call.table) ?? call.state.makeTable()
+        mark(table)
+        return call.returns(LuaValue.table(table))
+    }
+
     private static func encoded(_ call: LuaCall, options position: Int, _ bridge: ValueBridge) throws -> [UInt8] {
         let format = PropertyListFormat(word: try call.option("format", of: position)) ?? .binary
         let value: PropertyListValue
@@ -137,7 +139,7 @@ enum PlistModule {
         return try value.encoded(as: format)
     }
 
-    /// What the form cannot hold, and where it is.
+    /// Checks for values that the format cannot represent.
     private static func check(
         _ value: PropertyListValue, _ format: PropertyListFormat
     ) throws(ValueBridge.Refusal) {
@@ -173,7 +175,7 @@ enum PlistModule {
 }
 
 extension PropertyListFormat {
-    /// The form that an option's word names.
+    /// Parses an option's word.
     init?(word: LuaValue) {
         switch word.textValue {
         case "binary": self = .binary
@@ -189,7 +191,7 @@ extension ValueBridge {
     /// A value that scripts may change.
     func lua(_ value: PropertyListValue) throws(LuaError) -> LuaValue { try lua(value, readOnly: false) }
 
-    /// The bytes of an argument: a string's, or those of data.
+    /// The bytes of an argument: a string or data.
     func bytes(_ call: LuaCall, _ position: Int) throws -> [UInt8] {
         try call.optionalObject(position, datas)?.bytes ?? call.bytes(position)
     }

@@ -1,9 +1,9 @@
 import KeyedArchive
 
-/// A class that a script declared by `archiver.class`, without what belongs to Lua: its methods and instances.
+/// A class declared by `archiver.class`, without its Lua part: methods and instances.
 final class ScriptClass {
     let name: String
-    /// Other names that archives know it by.
+    /// Its other names in archives.
     let aliases: [String]
     let isSecure: Bool
     let superclass: ScriptClass?
@@ -15,7 +15,7 @@ final class ScriptClass {
         self.superclass = superclass
     }
 
-    /// The class as an archive describes it.
+    /// The class's description in archives.
     private(set) lazy var archivedClass: ArchivedClass = {
         var names: [String] = []
         var above = superclass

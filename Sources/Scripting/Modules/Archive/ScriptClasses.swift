@@ -1,18 +1,18 @@
 import KeyedArchive
 import Lua
 
-/// The classes that scripts declared by `archiver.class`, and the names that archives know them by.
+/// The classes declared by `archiver.class`, and their names in archives.
 ///
-/// A class is a table: methods are its fields, instances have it as metatable. A class below another finds what it lacks
-/// there.
+/// A class is a table: methods are its fields, and it is the metatable of its instances. A subclass inherits from its
+/// superclass's table.
 final class ScriptClasses {
     private let state: LuaState
     weak var bridge: ArchiveBridge?
-    /// By name in archives: the class's table.
+    /// The class's table, by name in archives.
     private let named: LuaTable
-    /// The names that instances are written under, by class.
+    /// The names for writing instances, by class.
     private(set) var archivedNames: [String: String] = [:]
-    /// Shows an instance; a class may have its own `__tostring`.
+    /// Formats an instance; a class may have its own `__tostring`.
     private(set) lazy var tostring = makeToString()
 
     init(_ state: LuaState) {
@@ -54,7 +54,7 @@ final class ScriptClasses {
         return table
     }
 
-    /// What instances do with operators is looked up in their class alone.
+    /// Lua looks up the operators of instances in their class alone.
     private func inherit(from superclass: LuaTable, _ table: LuaTable) {
         try? superclass.forEach { key, value in
             if let name = key.textValue, name.hasPrefix("__"), name != "__index", name != "__name" {
@@ -64,29 +64,29 @@ final class ScriptClasses {
         }
     }
 
-    /// Decodes instances that archives know by a name as a class; nil to undo.
+    /// Decodes instances with a name in archives as a class; nil to undo.
     func setClass(_ table: LuaTable?, forName name: String) {
         named.rawSet(.text(name), table.map(LuaValue.table) ?? .nil)
     }
 
-    /// Writes instances of a class under another name; nil to undo.
+    /// Encodes instances of a class with another name; nil to undo.
     func setName(_ name: String?, forClass className: String) { archivedNames[className] = name }
 
     // MARK: Finding
 
-    /// The class that a table is; nil for another table.
+    /// The class of a class's table; nil for another table.
     func scriptClass(_ table: LuaTable) -> ScriptClass? {
         guard case .instance(let found)? = bridge?.kind(ofMetatable: table)?.form else { return nil }
         return found
     }
 
-    /// The class of a name, with its table.
+    /// The class with a name, and its table.
     func find(_ name: String) -> (ScriptClass, LuaTable)? {
         guard case .table(let table) = named.rawGet(.text(name)), let found = scriptClass(table) else { return nil }
         return (found, table)
     }
 
-    /// The classes by the names that archives know them by.
+    /// The classes by their names in archives.
     var all: [(String, ScriptClass, LuaTable)] {
         var found: [(String, ScriptClass, LuaTable)] = []
         try? named.forEach { key, value in
@@ -98,7 +98,7 @@ final class ScriptClasses {
         return found
     }
 
-    /// The names that stand for a class: Foundation's, those of declared classes, and those that they are written under.
+    /// All known class names: Foundation's, declared ones, and names for writing.
     var knownNames: Set<String> {
         Set(KeyedUnarchiver.ownClassNames + ["Item", "NSObject"]).union(all.map(\.0)).union(archivedNames.values)
     }

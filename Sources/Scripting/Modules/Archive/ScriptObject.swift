@@ -3,11 +3,11 @@ import KeyedArchive
 import Lua
 import PropertyList
 
-/// An instance of a script's class, on its way into an archive or out of one.
+/// An instance of a script's class, during encoding or decoding.
 final class ScriptObject: KeyedEncodable {
     let table: LuaTable
     let scriptClass: ScriptClass
-    /// Calls the instance's `encode`; nil for one that is being decoded.
+    /// Calls the instance's `encode`; nil while decoding.
     private weak var encoder: ArchiveEncoder?
 
     init(_ table: LuaTable, _ scriptClass: ScriptClass, _ encoder: ArchiveEncoder? = nil) {
@@ -24,7 +24,7 @@ final class ScriptObject: KeyedEncodable {
     }
 }
 
-/// An item of the store as an object of an archive: what a new store's own archive holds of it.
+/// An item of the store as an archived object, in the form of a new store's archive.
 final class ItemObject: KeyedEncodable {
     static let archivedClass = ArchivedClass("Item")
 

@@ -1,9 +1,9 @@
 import Lua
 
-/// What a table of an archive holds, in a stable order: what it remembers the order of, elements by position, then names
-/// in byte order, then the rest.
+/// The contents of an archived table in a stable order: remembered keys first, then elements by position, names in byte
+/// order, and the rest.
 struct TableChildren {
-    /// A key and its value, and where the table remembers them.
+    /// A key, its value, and its place in the table's memory.
     struct Child {
         let key: LuaValue
         let value: LuaValue
@@ -39,7 +39,7 @@ struct TableChildren {
         all += rest.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// Where a key comes.
+    /// The sort position of a key.
     private struct Rank: Comparable {
         let group: Int
         let number: Double

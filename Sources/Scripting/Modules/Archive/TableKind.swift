@@ -1,16 +1,16 @@
 import KeyedArchive
 
-/// What a table is to an archive: told by its metatable.
+/// The archived kind of a table, determined by its metatable.
 final class TableKind {
     enum Form {
-        /// An array or a set, elements from 1 on.
+        /// An array or a set with elements from 1.
         case collection(ArchivedCollection.Kind, isMutable: Bool)
         case dictionary(isMutable: Bool)
-        /// Elements as keys, how often each was added as values.
+        /// The elements are keys, their counts are values.
         case countedSet
-        /// A list of references that lies in an object's field itself.
+        /// A list of references stored inline in an object's field.
         case list
-        /// An instance of a class that nobody declared.
+        /// An instance of an undeclared class.
         case foreign(ArchivedClass)
         /// An instance of a script's class.
         case instance(ScriptClass)
@@ -20,7 +20,7 @@ final class TableKind {
 
     init(_ form: Form) { self.form = form }
 
-    /// The class that the archive names.
+    /// The class in the archive.
     var archivedClass: ArchivedClass {
         switch form {
         case .collection(let kind, let isMutable): ArchivedCollection(kind, isMutable: isMutable).archivedClass

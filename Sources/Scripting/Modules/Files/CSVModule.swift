@@ -4,7 +4,7 @@ import Files
 import Lua
 import PropertyList
 
-/// `csv`: comma-separated values, read as they come and written whole.
+/// `csv`: comma-separated values, read as a stream and written at once.
 enum CSVModule {
     static func install(in host: ScriptHost) -> LuaModule {
         let module = LuaModule("csv", "Comma-separated values (RFC 4180), byte for byte.", in: host.state)
@@ -54,7 +54,7 @@ enum CSVModule {
         return byte
     }
 
-    /// Reads on as long as the iterator is asked; the file is closed at its end, or when the iterator is collected.
+    /// Reads rows on demand; the file is closed at its end, or when the iterator is collected.
     private final class Rows {
         let layer: FencedFileLayer
         let file: OpenFile
@@ -163,7 +163,7 @@ extension LuaState {
     fileprivate func makeRow(_ row: CSVRow, names: [LuaValue]?) -> LuaTable {
         let table = makeTable(array: names == nil ? row.count : 0, fields: names?.count ?? 0)
         for index in 0..<row.count {
-            // A cell beyond the header has no name, and keeps its position.
+            // A cell beyond the header has no name.
             let name = names.flatMap { $0.indices.contains(index) ? Optional($0[index]) : .none }
             let key = name ?? .integer(Int64(index + 1))
             table.rawSet(key, .string(LuaString(Array(row[index]))))

@@ -3,7 +3,7 @@ import Files
 import Glibc
 import Lua
 
-/// `fs`: files inside of what the sandbox grants.
+/// `fs`: files within the sandbox's grants.
 enum FileSystemModule {
     static let readLimit = 1 << 30
 
@@ -60,18 +60,7 @@ enum FileSystemModule {
             "Removes a file or an empty folder; nil and an error when it can't.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.remove(app.container.tmp .. \"/a.txt\")"
-        ) {
-            [unowned host] call in
-            let path = try call.text(0)
-            return try attempt(call, host, path, .readWrite) { layer in
-                if try layer.status(path)?.kind == .directory {
-                    try layer.removeDirectory(path)
-                } else {
-                    try layer.remove(path)
-                }
-                return call.returns(true)
-            }
-        }
+        ) { [unowned host] call in try remove(call, host) }
         module.function(
             "makeDirectory", [path], returns: LuaType.orError(.boolean),
             "Makes a folder, and those above it that are missing.",
@@ -87,8 +76,8 @@ enum FileSystemModule {
         return module
     }
 
-    /// Does something that writes a file, all of it at once, and gives its result: a regular file atomically and durably, a
-    /// device or a pipe that is granted as it is. The process's own streams need no grant: what goes there counts as printed.
+    /// Runs a body that writes a whole file, and returns its result: a regular file is written atomically and durably,
+    /// a granted device or pipe directly. The process's own streams need no grant: their output counts as printed.
     static func write(
         _ call: LuaCall, _ host: ScriptHost, _ path: String, _ body: (_ write: ([UInt8]) throws -> Void) throws -> Int32
     ) throws -> Int32 {
@@ -106,16 +95,29 @@ enum FileSystemModule {
         }
     }
 
-    /// Runs a body on the fenced files; what the world refuses becomes nil and an error.
+    /// `fs.remove` and `os.remove`.
+    static func remove(_ call: LuaCall, _ host: ScriptHost) throws -> Int32 {
+        let path = try call.text(0)
+        return try attempt(call, host, path, .readWrite) { layer in
+            if try layer.status(path)?.kind == .directory {
+                try layer.removeDirectory(path)
+            } else {
+                try layer.remove(path)
+            }
+            return call.returns(true)
+        }
+    }
+
+    /// Runs a body on the fenced files; a file error becomes nil and an error.
     static func attempt(
         _ call: LuaCall, _ host: ScriptHost, _ path: String, _ access: FenceAccess,
         _ body: (FencedFileLayer) throws -> Int32
     ) throws -> Int32 {
         do {
             try host.askConsent(path, access)
-            // Before the first look at the file, whose refusal would advise to allow reading.
+            // Before the file is accessed, since that error would suggest to allow reading.
             try host.fence.check(path, access)
-            return try host.survivingVanishedFolders(path, access) { try body(host.fence.layer) }
+            return try host.recreatingFolders(path, access) { try body(host.fence.layer) }
         } catch let error as FileError {
             return call.returns(failure: error)
         }
@@ -123,9 +125,9 @@ enum FileSystemModule {
 }
 
 extension ScriptHost {
-    /// Asks the person at the prompt, once a path, before it is touched; what was granted needs no question.
+    /// Asks the user at the prompt, once for each path; granted paths need no question.
     func askConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
-        // Where the kernel's fence stands, a yes would change nothing.
+        // With the kernel's fence in force, consent would have no effect.
         guard options.isInteractive, fences.kernelABI == nil, let frontEnd = activeFrontEnd,
             case .notGranted(let absolute) = fence.verdict(path, access)
         else {
@@ -138,8 +140,8 @@ extension ScriptHost {
         }
     }
 
-    /// Caches and tmp may be emptied by anybody at any time, folders and all: what is to be written there finds them again.
-    func survivingVanishedFolders<Result>(
+    /// Caches and tmp may be emptied at any time, folders included: they are created again before a write.
+    func recreatingFolders<Result>(
         _ path: String, _ access: FenceAccess, _ body: () throws -> Result
     ) throws -> Result {
         do {
@@ -154,7 +156,7 @@ extension ScriptHost {
         }
     }
 
-    /// Where `require` looks, first to last.
+    /// The search path of `require`.
     var modulePaths: [String] {
         options.modulePaths + [container.scripts] + (options.usesLuaTrees ? LuaTrees.folders : [])
     }

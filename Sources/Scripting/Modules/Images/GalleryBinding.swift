@@ -5,7 +5,7 @@ import Images
 import Items
 import Lua
 
-/// `query:gallery(dir)`: a page to look at.
+/// `query:gallery(dir)`: a page of items and pictures.
 enum GalleryBinding {
     static func declare(on queries: LuaClass<QueryValue>, _ host: ScriptHost) {
         queries.method(

@@ -5,24 +5,21 @@ import Wording
 extension ImageClasses {
     func declareThumbnails(_ host: ScriptHost) {
         let image = image
+        let size = LuaParameter("size", .optional(.integer), "pixels a side; 40 if not given")
+        let radius = LuaType.optional(
+            .options([LuaParameter("cornerRadius", .number, "in pixels; an eighth of the size if not given")]))
         images.method(
             "thumbnail",
             [
                 LuaParameter("key", .text, "a file name of at most 255 bytes: an item's key, say"),
-                LuaParameter("size", .optional(.integer), "pixels a side; 40 if not given"),
-                LuaParameter(
-                    "options",
-                    .optional(
-                        .options([
-                            LuaParameter("cornerRadius", .number, "in pixels; an eighth of the size if not given")
-                        ])), "how it looks"),
+                size, LuaParameter("options", radius, "how it looks"),
             ],
             returns: LuaType.orError(.object("Image")),
             "The picture in a small square with rounded corners, filled from its middle, kept in Library/Caches.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:thumbnail(\"cover\", 16).width"
         ) { store, call in
-            let (size, radius) = try Self.look(call)
+            let (size, radius) = try Self.thumbnailOptions(call)
             return try Self.keyed(call, 0) {
                 call.returns(
                     try store.thumbnail(forKey: try call.text(0), size: size, cornerRadius: radius), image)
@@ -32,28 +29,20 @@ extension ImageClasses {
             "prepareThumbnails",
             [
                 LuaParameter("keys", .array(.text), "the pictures' keys: images:keys(), say"),
-                LuaParameter("size", .optional(.integer), "pixels a side; 40 if not given"),
-                LuaParameter(
-                    "options",
-                    .optional(
-                        .options([
-                            LuaParameter("cornerRadius", .number, "in pixels; an eighth of the size if not given")
-                        ])), "how they look"),
+                size, LuaParameter("options", radius, "how they look"),
             ],
             returns: [.table],
             "Makes the thumbnails of many pictures that are not there yet, on all processors; images:thumbnail then reads a small file. Why there is none, by key: empty when all are there.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return next(images:prepareThumbnails({ \"cover\" }, 16))"
         ) { [unowned host] store, call in
-            let (size, radius) = try Self.look(call)
+            let (size, radius) = try Self.thumbnailOptions(call)
             let given = try call.table(0)
             var keys: [String] = []
             for index in 1..<(given.rawCount + 1) {
-                guard let key = given.rawGet(.integer(Int64(index))).textValue else {
-                    throw call.refuse(
-                        0,
-                        "an array of keys expected, got \(given.rawGet(.integer(Int64(index))).typeName.withArticle) at \(index)"
-                    )
+                let value = given.rawGet(.integer(Int64(index)))
+                guard let key = value.textValue else {
+                    throw call.refuse(0, "an array of keys expected, got \(value.typeName.withArticle) at \(index)")
                 }
                 keys.append(key)
             }
@@ -69,8 +58,8 @@ extension ImageClasses {
         }
     }
 
-    /// Size and radius of a thumbnail.
-    private static func look(_ call: LuaCall) throws -> (size: Int, radius: Double?) {
+    /// The size and the radius of a thumbnail.
+    private static func thumbnailOptions(_ call: LuaCall) throws -> (size: Int, radius: Double?) {
         let size = try call.optional(1, call.integer) ?? 40
         guard (1...4096).contains(size) else { throw call.refuse(1, "a size from 1 to 4096 expected, got \(size)") }
         let radius = try call.option("cornerRadius", of: 2).numberValue

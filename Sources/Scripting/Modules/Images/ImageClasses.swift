@@ -4,14 +4,14 @@ import Images
 import Logging
 import Lua
 
-/// `images`, `image` and pictures themselves.
+/// `images`, `image` and the class of pictures.
 final class ImageClasses {
     let store: ImageStore
     let image: LuaClass<Image>
     let images: LuaClass<ImageStore>
     let module: LuaModule
 
-    /// The latest picture that could not be opened, and the place in a script that tried; see `failureToOpen`.
+    /// The latest failure to open a picture, with its place in the script; see `failureToOpen`.
     private var failure: (place: String, error: any Error)?
 
     var storeValue: LuaValue { images.value(store) }
@@ -66,7 +66,7 @@ final class ImageClasses {
             do throws(ImageError) {
                 return call.returns(LuaValue.table(exif(try picture.metadata(), call.state)))
             } catch {
-                // A property has one value: the reason is told.
+                // A property has one value, so the reason is logged.
                 host.logger.warning("\(error.message)")
                 return call.returns(LuaValue.nil)
             }
@@ -129,7 +129,7 @@ final class ImageClasses {
         return table
     }
 
-    /// The world's refusals become nil and an error.
+    /// Failures become nil and an error.
     private static func attempt(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
         do { return try body() } catch let error as ImageError {
             if error.code == .badKey { throw call.refuse(error.path == nil ? 0 : 1, error.message) }
@@ -204,7 +204,7 @@ final class ImageClasses {
         images.metamethod("__tostring") { store, call in call.returns("images (\((try? store.keys().count) ?? 0))") }
     }
 
-    /// A key that can be none is the script's fault; other refusals are the world's.
+    /// An invalid key is the script's fault; other failures become nil and an error.
     static func keyed(_ call: LuaCall, _ position: Int, _ body: () throws -> Int32) throws -> Int32 {
         do { return try body() } catch let error as ImageError {
             if error.code == .badKey { throw call.refuse(position, error.message) }
@@ -246,14 +246,14 @@ final class ImageClasses {
         }
     }
 
-    /// Why a nil that a script assigns to an item's picture is not meant to remove it: `item.image = image.open(path)`, in
-    /// one line, when the file could not be opened. Nil when it is meant.
+    /// The error when a script assigns nil to an item's picture because opening failed in the same line: `item.image =
+    /// image.open(path)`. Nil when the assignment is meant to remove the picture.
     func failureToOpen(_ call: LuaCall) -> (any Error)? {
         defer { failure = nil }
         guard let failure, call.place(ofLevel: 1) == failure.place else { return nil }
         return failure.error
     }
 
-    /// What was tried before no longer matters.
+    /// Forgets the latest failure.
     func forgetFailure() { failure = nil }
 }

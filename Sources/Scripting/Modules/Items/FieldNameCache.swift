@@ -1,10 +1,10 @@
 import Glibc
 import Items
 
-/// Fields whose names were checked, by the bytes of a name: of items that a loop makes each has the same.
+/// Field names that were already checked, by their bytes: the items of a loop have the same fields.
 ///
-/// Saves a string, its hash and the check for each field of each item: a loop that creates items with ten fields takes 0.66 of
-/// the time.
+/// Saves a string, its hash and the check for each field of each item: a loop that creates items with ten fields takes
+/// 0.66 of the time without the cache.
 struct FieldNameCache {
     private struct Entry {
         let name: [UInt8]
@@ -28,7 +28,7 @@ struct FieldNameCache {
         }
     }
 
-    /// Names of one length seldom begin and end alike.
+    /// Names of one length seldom have the same first and last bytes.
     private func place(_ name: UnsafeRawBufferPointer) -> Int {
         guard let first = name.first, let last = name.last else { return 0 }
         return (Int(first) &* 31 &+ Int(last) &* 7 &+ Int(name[name.count / 2]) &+ name.count) & (entries.count - 1)

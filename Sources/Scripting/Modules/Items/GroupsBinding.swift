@@ -3,16 +3,16 @@ import Lua
 import PropertyList
 import Wording
 
-/// A group of a query's items as scripts hold it.
+/// A group of a query's items as a Lua object.
 final class GroupValue {
     let group: ItemGroup
     init(_ group: ItemGroup) { self.group = group }
 }
 
-/// The groups behind a table of groups.
+/// The groups of a `groupBy` table.
 final class GroupsValue {
     let groups: ItemGroups
-    /// Where each key's group is; made when a script first asks for one by its key.
+    /// The position of each group by its key; created at the first lookup by key.
     private lazy var places: [PropertyListValue: Int] = Dictionary(
         groups.enumerated().compactMap { place, group in group.key.map { (Self.canonical($0), place) } },
         uniquingKeysWith: { first, _ in first })
@@ -29,14 +29,14 @@ final class GroupsValue {
     }
 }
 
-/// What `groupBy` gives: an array of groups, which is a table, with methods and keys behind its elements.
+/// The result of `groupBy`: an array of groups whose metatable has methods and a lookup by key.
 final class GroupsBinding {
     private unowned let classes: ItemClasses
     private let group: LuaClass<GroupValue>
     private let groups: LuaClass<GroupsValue>
-    /// By name: calls the method of the groups behind the table.
+    /// The methods by name, called with the table.
     private var methods: [String: LuaFunction] = [:]
-    /// In the metatable of each table of groups: the groups behind it.
+    /// The groups' field in the table's metatable.
     private static let handleKey = "groups"
 
     init(_ classes: ItemClasses) {
@@ -129,7 +129,7 @@ final class GroupsBinding {
 
     // MARK: The table
 
-    /// An array of the groups, whose metatable knows the methods and the keys.
+    /// The array of the groups, with the metatable of methods and keys.
     func table(_ found: ItemGroups) -> LuaTable {
         let state = classes.host.state
         let table = state.makeTable(array: found.count)
@@ -144,7 +144,7 @@ final class GroupsBinding {
         return table
     }
 
-    /// What a table of groups has beside its elements.
+    /// Looks up names other than elements.
     private lazy var index = classes.host.state.makeFunction(
         LuaFunctionDeclaration("__index", [LuaParameter("…", .variadic(.any))])
     ) { [unowned self] call in
@@ -155,7 +155,7 @@ final class GroupsBinding {
         guard let value = value(of: table), let place = try place(of: key, in: value) else {
             return call.returns(LuaValue.nil)
         }
-        // The element, which may have been put elsewhere since, and not another handle for it.
+        // The group itself, even if the element was moved, and not a second handle.
         return call.returns(GroupValue(value.groups[place]), group)
     }
 

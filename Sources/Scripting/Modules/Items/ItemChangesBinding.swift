@@ -2,7 +2,7 @@ import Items
 import Lua
 import PropertyList
 
-/// `event.changes` of `didCommit`: a commit as a read-only array whose elements are made when they are read.
+/// `event.changes` of `didCommit`: a commit as a read-only array whose elements are created on access.
 struct ItemChangesBinding {
     private let values: ValueBridge
 

@@ -4,7 +4,7 @@ import Items
 import Lua
 import PropertyList
 
-/// `items`, items and queries, which know of each other.
+/// The classes of `items`, items and queries, which refer to each other.
 final class ItemClasses {
     unowned let host: ScriptHost
     let items: LuaClass<ItemStore>
@@ -15,7 +15,7 @@ final class ItemClasses {
     let hooks: HookBinding
     let itemBinding: ItemBinding
     let changes: ItemChangesBinding
-    /// What `groupBy` gives.
+    /// The result of `groupBy`.
     private(set) lazy var groups = GroupsBinding(self)
 
     var value: LuaValue { items.value(host.items) }

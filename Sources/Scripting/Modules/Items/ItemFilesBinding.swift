@@ -3,7 +3,7 @@ import Files
 import Items
 import Lua
 
-/// `items:import` and `items:export`: items from files and to files.
+/// `items:import` and `items:export`.
 enum ItemFilesBinding {
     private static let options = LuaParameter(
         "options",
@@ -53,7 +53,7 @@ enum ItemFilesBinding {
         }
     }
 
-    /// A count, or what the world refused.
+    /// Returns a count, or nil and an error.
     private static func finish(_ call: LuaCall, _ body: () throws -> Int) throws -> Int32 {
         do {
             return call.returns(try body())
@@ -62,19 +62,19 @@ enum ItemFilesBinding {
         }
     }
 
-    /// Does long work that Ctrl-C and time limits reach, and that shows a bar if it is to.
+    /// Runs long work that Ctrl-C and time limits reach, with an optional progress bar.
     private static func work<Result>(
         _ options: inout ItemFileOptions, _ verb: String, on host: ScriptHost,
         _ body: (ItemFileOptions) throws -> Result
     ) throws -> Result {
         let checkpoint = try host.state.load(Array("".utf8), name: "=checkpoint")
         let showsBar = options.progress != nil
-        // What is read of a CSV file is counted in bytes; everything else in items.
+        // A CSV import counts bytes; everything else counts items.
         let unit = verb == "Importing" && options.format == .csv ? ProgressBar.Unit.bytes : .steps
         var bar: ProgressBar?
         defer { bar?.finish(host.output) }
         options.progress = { done, total in
-            // The VM looks for what is pending as it enters a function.
+            // The VM checks for interrupts when it enters a function.
             _ = try checkpoint.call()
             guard showsBar else { return }
             let shown = bar ?? ProgressBar(total: Int64(total), label: verb, unit: unit)

@@ -3,7 +3,7 @@ import Items
 import Lua
 import PropertyList
 
-/// `items`: creating, finding, ordering, keeping.
+/// `items`: creating, finding, ordering, saving.
 enum ItemStoreBinding {
     static func declare(on cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let host = classes.host
@@ -161,7 +161,7 @@ enum ItemStoreBinding {
     private static func indexing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let host = classes.host
         let field = [LuaParameter("field", .text, "a field's name, of the domain or custom")]
-        /// Changes the set of indexes, and takes the change back when the container can't remember it.
+        /// Changes the set of indexes, and undoes the change when the container can't store it.
         func change(_ call: LuaCall, _ host: ScriptHost, _ change: () throws -> Bool, _ back: () throws -> Void) throws
             -> Int32
         {
@@ -249,7 +249,7 @@ enum ItemStoreBinding {
 }
 
 extension ItemClasses {
-    /// A dry run's outcome as a table that prints as its summary.
+    /// The result of a dry run as a table that prints as its summary.
     func table(of diff: ItemStoreDiff) throws -> LuaTable {
         let state = host.state
         let table = state.makeTable(fields: 4)

@@ -3,7 +3,7 @@ import Lua
 import PredicateFormat
 import PropertyList
 
-/// A compiled predicate as scripts hold it.
+/// A compiled predicate as a Lua object.
 final class PredicateValue {
     let predicate: FormatPredicate
     init(_ predicate: FormatPredicate) { self.predicate = predicate }
@@ -43,7 +43,7 @@ enum PredicateModule {
         return module
     }
 
-    /// The predicate of a format at a position, with the variables behind it.
+    /// Compiles the format at a position, with the variables in the next argument.
     static func compile(_ call: LuaCall, _ position: Int, _ bridge: ValueBridge) throws -> FormatPredicate {
         var variables: [String: PropertyListValue] = [:]
         if case .table(let table) = call.value(position + 1) {

@@ -3,13 +3,13 @@ import Lua
 import PropertyList
 import Wording
 
-/// A query as scripts hold it: refined by methods that give a new one each.
+/// A query as a Lua object; its refining methods return new queries.
 final class QueryValue {
     let query: ItemQuery
     init(_ query: ItemQuery) { self.query = query }
 }
 
-/// Queries: where, sorted, limit, and the ways to answer.
+/// Queries: where, sorted, limit, and evaluation.
 enum QueryBinding {
     static func makeClass(in state: LuaState) -> LuaClass<QueryValue> {
         LuaClass<QueryValue>(
@@ -57,7 +57,7 @@ enum QueryBinding {
             returns: [.object("Query")], "In the order of a key; a second call adds a lesser one.",
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
         ) { [unowned classes] value, call in
-            // The shim has seen that it is one of the two.
+            // The shim has checked the choice.
             let descending = call.isNil(1) ? false : try call.borrowedBytes(1).first == UInt8(ascii: "d")
             if call.isFunction(0) {
                 let key = try Self.key(call, classes, of: value.query)
@@ -94,7 +94,7 @@ enum QueryBinding {
         }
     }
 
-    // MARK: Answering
+    // MARK: Evaluating
 
     private static func answering(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         let item = classes.item
@@ -123,7 +123,7 @@ enum QueryBinding {
             "each", returns: [.callback("() → integer, Item")], "An iterator over numbers and items, for `for`.",
             example: "for number, item in items:query():each() do print(number, item.name) end"
         ) { value, call in
-            // Read before the query runs: its own functions may remove what it has found.
+            // Read before the query runs: its functions may remove found items.
             let epoch = value.query.store.epoch.pointee
             try value.query.copyReferences { count in call.pushIterator(over: count, since: epoch, item) }
             return 1
@@ -244,7 +244,7 @@ enum QueryBinding {
 }
 
 extension LuaCall {
-    /// Gives back an array of items.
+    /// Returns an array of items.
     func returns(items: [ItemReference], _ cls: LuaClass<Item>) throws -> Int32 {
         try items.withUnsafeBytes { try returns(rows: $0.assumingMemoryBound(to: UInt64.self), cls) }
     }

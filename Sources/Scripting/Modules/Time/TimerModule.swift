@@ -1,13 +1,13 @@
 import Application
 import Lua
 
-/// `timer`: functions that run later, and waiting.
+/// `timer`: delayed functions, and waiting.
 enum TimerModule {
-    /// A timer as scripts hold it; the loop keeps it until it is done or cancelled.
+    /// A timer as a Lua object; the loop retains it until it is done or cancelled.
     private final class ScriptTimer {
         var timer: LoopTimer?
         var isCancelled = false
-        /// What it was asked to do: `every 2.0 s, chunk:3`.
+        /// Its description: `every 2.0 s, chunk:3`.
         let text: String
 
         init(_ text: String) { self.text = text }
@@ -83,7 +83,7 @@ enum TimerModule {
 }
 
 extension ScriptHost {
-    /// Runs a timer's function as a task of its own; its changes are committed when it ends, by an error too.
+    /// Runs a timer's function as a task; its changes are committed when it ends, also after an error.
     func runTimer(_ function: LuaFunction) {
         _ = scheduler.start(
             function, [], seconds: options.timeLimit, generation: 0,
