@@ -23,7 +23,6 @@ public struct ItemLoader {
         let draft = try store.makeDraft()
         do throws(StoreError) {
             for (name, value) in values { try draft.set(value, forField: name) }
-            store.completeDraft(draft.row)
             try insert(draft)
         } catch {
             draft.discard()

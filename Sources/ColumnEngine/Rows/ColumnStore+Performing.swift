@@ -36,7 +36,6 @@ extension ColumnStore {
                     table.setCell(row, field, try givenCell(value, for: field))
                 }
             }
-            completeDraft(row)
             let hash = try newKeyHash(row)
             if let position = change.position, position < order.count {
                 insert(row, at: position)

@@ -15,6 +15,8 @@ package final class ColumnStore {
     @exclusivity(unchecked) var keyHasher = KeyHasher()
     @exclusivity(unchecked) var heap = CellHeap()
     @exclusivity(unchecked) var fields: FieldTable
+    /// The declared field that a new item has the moment of its creation in.
+    let stamped: ItemField?
     @exclusivity(unchecked) package var keySource = KeySource()
     /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
     @exclusivity(unchecked) var rowSource: (any RowSource)?
@@ -50,6 +52,7 @@ package final class ColumnStore {
     /// - Parameter declared: the fields that have a column from the beginning, by number.
     package init(_ declared: [FieldDeclaration]) {
         table = ItemTable(declared)
+        stamped = declared.firstIndex { $0.isStamped }.map { ItemField(rawValue: UInt32($0)) }
         fields = FieldTable(declared)
         epochCounter = .allocate(capacity: 1)
         epochCounter.initialize(to: 0)
@@ -104,11 +107,6 @@ package final class ColumnStore {
     package func holder(ofKeyOf row: UInt32, _ hash: UInt64) -> UInt32? {
         if table.textKeys[row] { return table.withKey(row) { self.row(forKey: $0) } }
         return self.row(forKey: table.keys[row], hash)
-    }
-
-    /// Prefetches the index's slot of a key.
-    package func prefetch(itemKey: UnsafeBufferPointer<UInt8>) {
-        if let key = PackedKey(uuid: itemKey) { index.prefetch(keyHasher.hash(key)) }
     }
 
     /// The row is out of the store and out of the history.

@@ -42,6 +42,24 @@ extension ItemTable {
         if setInBlock(row, field.rawValue, cell) { countInBlocks(field) }
     }
 
+    /// Sets a field, as ``setCell(_:_:_:)``.
+    ///
+    /// - Returns: the cell before; absent in a new row.
+    @inline(__always)
+    mutating func replaceCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) -> Cell {
+        if field.rawValue > keyField.rawValue { note(cell, in: Int(field.rawValue)) }
+        if let old = withColumn(field, { $0.replace(row, cell) }) { return old }
+        let old = self.cell(row, field)
+        if field != keyField, setInBlock(row, field.rawValue, cell) { countInBlocks(field) }
+        return old
+    }
+
+    /// What is declared of a field; nil for the key and custom fields.
+    @inline(__always)
+    func declared(_ field: ItemField) -> (kind: FieldKind, isOptional: Bool)? {
+        withColumn(field) { column in column.declaredKind.map { ($0, column.unset.isAbsent) } } ?? nil
+    }
+
     /// Whether a field has the value that the archive has, and that nobody has looked at. Custom fields share a block.
     func isArchived(_ row: UInt32, _ field: ItemField) -> Bool { column(field)?.isArchived(row) ?? false }
 
@@ -78,7 +96,8 @@ extension ItemTable {
         return numbers
     }
 
-    /// The cell that a field has for a text already.
+    /// The cell that a field has for a text already. Inlined: for a call the compiler would copy the table.
+    @inline(__always)
     func entry(for text: UnsafeBufferPointer<UInt8>, _ field: ItemField) -> Cell? {
         withColumn(field) { $0.entry(for: text) } ?? nil
     }
