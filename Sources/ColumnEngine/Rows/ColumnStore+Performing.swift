@@ -1,8 +1,8 @@
 import PropertyList
 
-/// Changes that are given and not asked for: a replay's, or another host's. They go into the log; nobody is told.
+/// Changes of a replay or of another host: logged, without observers.
 extension ColumnStore {
-    /// Does one change.
+    /// Applies one change.
     ///
     /// - Throws: ``StoreError``: `itemRemoved`, `duplicateKey`, `positionOutOfRange`, `invalidValue`, `full`. The changes
     ///   before are in the log, for the caller to roll back.

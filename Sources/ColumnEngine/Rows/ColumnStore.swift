@@ -3,7 +3,7 @@ package import PropertyList
 /// A collection's rows: their fields as columns, their order, their keys, their indexes, and the log of what changed since
 /// the last commit.
 ///
-/// It asks and tells nobody of a change: observers, history and transactions are its owner's. Not `Sendable`: one thread
+/// Observers, history and transactions are its owner's. Not `Sendable`: one thread
 /// owns it.
 package final class ColumnStore {
     // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
@@ -18,7 +18,7 @@ package final class ColumnStore {
     /// The declared field that a new item has the moment of its creation in.
     let stamped: ItemField?
     @exclusivity(unchecked) package var keySource = KeySource()
-    /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
+    /// The source of rows that are not in memory; nil without a mapped archive.
     @exclusivity(unchecked) var rowSource: (any RowSource)?
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
 
@@ -40,7 +40,7 @@ package final class ColumnStore {
 
     /// Which items the archive has in their rows' places.
     @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
-    /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
+    /// By the key of a copy, the key of its original: attributes without a field exist only in the archive.
     private(set) var copies: [String: String] = [:]
     /// Whether the document has more of its items than fields hold.
     package var remembersCopies: () -> Bool = { false }

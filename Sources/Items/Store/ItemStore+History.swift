@@ -142,7 +142,7 @@ extension ItemStore {
 
     /// Gives back memory that the changes of a commit left unused.
     func tidy() {
-        columns.settleIndexes()
+        columns.mergeIndexes()
         guard columns.needsCompaction, !columns.isPinned, !columns.hasSnapshot else { return }
         compactHeap()
     }
