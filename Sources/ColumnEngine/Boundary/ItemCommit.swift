@@ -2,7 +2,7 @@ public import PropertyList
 
 /// The changes of one commit, oldest first, as ``ItemPersistence/append(_:durable:)`` reads them.
 ///
-/// A view: nothing is copied to make one, and keys, names and values are read when they are asked for. The values are
+/// A view without copies: keys, names and values are read on access. The values are
 /// those at the commit: of several changes to a field, each gives the last.
 public struct ItemCommit: ~Copyable {
     /// One change, to be asked for with the commit's own methods.

@@ -1,6 +1,6 @@
 public import PropertyList
 
-/// The way into an empty store for a persistence: items first, then changes. Nothing is logged, nobody is told.
+/// Loads an empty store for a persistence: items first, then changes. Nothing is logged, and no observer is told.
 public struct ItemLoader {
     package let store: ColumnStore
 
@@ -23,7 +23,6 @@ public struct ItemLoader {
         let draft = try store.makeDraft()
         do throws(StoreError) {
             for (name, value) in values { try draft.set(value, forField: name) }
-            store.completeDraft(draft.row)
             try insert(draft)
         } catch {
             draft.discard()

@@ -38,7 +38,7 @@ package struct CellHeap {
 
     package init() {}
 
-    /// The same texts and values, for another owner who adds to them: in pieces of its own.
+    /// The same texts and values for another owner, which appends to chunks of its own.
     func forked() -> CellHeap {
         var copy = self
         copy.cursor = nil

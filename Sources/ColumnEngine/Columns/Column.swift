@@ -53,7 +53,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         return memory + Int(row)
     }
 
-    /// Has the processor fetch a row's element, wherever it lies; nothing is read.
+    /// Prefetches a row's element.
     @inline(__always)
     func prefetch(_ row: UInt32) {
         cubby_prefetch(memory + Int(row))
@@ -173,7 +173,7 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 
     // MARK: Snapshots
 
-    /// The elements as they are now; they stay for as long as somebody holds what is returned.
+    /// The elements as they are now, kept as long as the returned column.
     mutating func share() -> SharedColumn<Element> {
         isShared = true
         return SharedColumn(buffer, memory, presentRows: presence?.presentRows ?? [], mappedCount: mappedCount)

@@ -71,7 +71,7 @@ extension FieldColumn {
     /// kept when at least three values in four are repetitions. O(n), for O(1) a value that came.
     ///
     /// - Parameter discard: told of each cell whose text is not needed any more.
-    func settleEncoding(_ discard: (Cell) -> Void) {
+    func chooseEncoding(_ discard: (Cell) -> Void) {
         guard encoding == .cells, held >= 4 * max(heldAtDecision, 256) else { return }
         heldAtDecision = held
         var dictionary = CellDictionary()

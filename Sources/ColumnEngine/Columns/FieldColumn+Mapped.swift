@@ -10,7 +10,7 @@ extension FieldColumn {
         }
     }
 
-    /// Whether the row's value is the archive's, and nobody has looked at it.
+    /// Whether the row's value is in the archive alone.
     func isArchived(_ row: UInt32) -> Bool { !cells.isPresent(row) || !words.isPresent(row) }
 
     /// Gives a mapped row the value that the archive has.

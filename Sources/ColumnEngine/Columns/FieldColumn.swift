@@ -143,6 +143,15 @@ final class FieldColumn {
         }
     }
 
+    /// Sets a row's value.
+    ///
+    /// - Returns: the value before; absent in a row that is new here.
+    func replace(_ row: UInt32, _ cell: Cell) -> Cell {
+        let old = Int(row) < count || encoding == .sparse ? self.cell(row) : .absent
+        set(row, cell)
+        return old
+    }
+
     private func setDeclared(_ row: UInt32, _ cell: Cell) {
         if Int(row) >= count {
             // No snapshot has a row that is new here.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Pages of the system's own: of two megabytes for what is some megabytes and more, where they are given to those who ask.
-/// Memory comes, as zeros, when it is touched.
+/// Memory mapped from the kernel, zero-filled at the first access; on pages of two megabytes for some megabytes and more,
+/// where the kernel grants them.
 package struct LargeMemory {
     let base: UnsafeMutableRawPointer
     /// The bytes that there are addresses for: more than asked for, to grow into.

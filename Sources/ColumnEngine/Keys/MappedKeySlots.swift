@@ -1,6 +1,6 @@
 import Files
 
-/// The slots of a key index as an index file has them: a page of them is checked when it is first looked at, so that
+/// The slots of a key index as an index file has them: each page is checked at its first access, so that
 /// opening costs the same however many items there are.
 ///
 /// The bytes may be anything: a page whose checksum is wrong, or that names an item that is not there, makes the whole
@@ -95,7 +95,7 @@ package final class MappedKeySlots {
     private func check(_ page: Int) -> Bool {
         let first = page * Self.slotsInPage
         let rowMask = KeyIndex.rowMask(slotCount: slotCount)
-        // No branch in the loop: eight slots at a time are looked at.
+        // Without a branch in the loop: eight slots at a time.
         var highest: UInt32 = 0
         var rowless: UInt32 = 0
         for slot in first..<min(first + Self.slotsInPage, slotCount) {

@@ -1,13 +1,13 @@
 import PredicateFormat
 import PropertyList
 
-/// How a query comes to the items that it looks at.
+/// The source of the rows that a query examines.
 enum ItemAccess {
     /// All of them, in the store's order.
     case scan
     /// Those with certain keys, in the store's order.
     case keys([UInt32])
-    /// Those at some ranks of an ordered index; `isExact` when nothing else is asked of them.
+    /// Those at some ranks of an ordered index; `isExact` when no other condition remains.
     case index(OrderedIndex, [Range<Int>], isExact: Bool)
 }
 

@@ -23,13 +23,13 @@ struct ItemFilter {
         test = planner.test(.all(plans))
     }
 
-    /// What the conditions did, joined; nil where nobody asks.
+    /// The counts of the conditions; nil for a query without a profile.
     var plan: ItemQueryPlan? { test.plans.first }
 
     /// Calls a body with the rows of each batch that satisfy the predicates, in order, until it says false; nothing changes
     /// the store meanwhile.
     ///
-    /// - Returns: how many rows were looked at; holes of the store's order do not count.
+    /// - Returns: the number of rows examined; holes of the store's order do not count.
     func forEachBatch(of rows: [UInt32], _ body: (SelectionVector) throws -> Bool) throws -> Int {
         try forEachBatch(rows.count, body) { range, batch in
             var count = 0

@@ -78,7 +78,7 @@ struct ItemGrouper {
         let fresh = self
         let parts = TwoThreads.map(rows.indices) { range in
             var part = fresh
-            // Who has to stop is asked on the caller's thread, and again below.
+            // The interruption is checked on the caller's thread, and again below.
             try? part.numberCells(
                 UnsafeBufferPointer(rebasing: rows[range]), UnsafeMutableBufferPointer(rebasing: result[range]))
             return (range, part)

@@ -30,13 +30,13 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
     public var operation: Operator
     /// What it works by: the condition's text, the keys of a sort, the number of a limit.
     public var detail: String
-    /// What it reads: `column of texts, dictionary of 12`; why items are asked one by one.
+    /// What it reads: `column of texts, dictionary of 12`; why items are tested one by one.
     public var note = ""
     /// The rows that came to it; nil for what gives the first ones.
     public var rowsIn: Int?
     /// The rows that it passed on.
     public var rowsOut: Int
-    /// How long it took, without its children that stand for operators of their own; nil where nobody measured. Of a condition
+    /// How long it took, without its children that stand for operators of their own; nil without a measurement. Of a condition
     /// it is the time of all threads.
     public var duration: Duration?
     /// How many threads worked on it.

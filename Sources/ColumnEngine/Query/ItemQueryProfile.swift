@@ -2,13 +2,13 @@ import PredicateFormat
 import Synchronization
 import Wording
 
-/// What the operators of a query tell while it runs, when someone wants to know; nobody else's query has one.
+/// Counts and times of a query's operators while it runs. Only an explained query has one.
 final class ItemQueryProfile {
     /// What gives the items.
     private var source = ItemQueryPlan(operation: .scan, detail: "", rowsOut: 0)
     private var filter: ItemQueryPlan?
     let sort = OperatorCount()
-    /// Whether the items come in the order that is asked for.
+    /// Whether the items come in the order of the query.
     var isInIndexOrder = false
     /// How many threads filter.
     var threads = 1
@@ -80,7 +80,7 @@ final class ConditionCount: Sendable {
         return kept
     }
 
-    /// Counts a condition that is asked of one row after another; a clock that is read for each would take longer than most.
+    /// Counts a condition that is tested row by row; reading a clock for each row would cost more than most conditions.
     func counting(_ test: @escaping (UInt32) throws -> Bool) -> (UInt32) throws -> Bool {
         { [count] row in
             let holds = try test(row)

@@ -23,7 +23,7 @@ struct ItemSorter {
         self.kept = kept
     }
 
-    /// A sorter of these rows. Functions are asked first: they may change the store, whose columns the other keys point to.
+    /// A sorter of these rows. Functions are called first: they may change the store, whose columns the other keys point to.
     init(_ query: RowQuery, _ keys: [ItemSortKey], keeping kept: Int?, rows: [UInt32]) throws {
         var asked: [Int: SortColumn] = [:]
         for (index, key) in keys.enumerated() {
@@ -95,7 +95,7 @@ struct ItemSorter {
     private func sort(
         _ entries: UnsafeMutableBufferPointer<Entry>, _ spare: UnsafeMutableBufferPointer<Entry>, by key: Int
     ) {
-        // What is given up in between is not used: the query asks once more.
+        // A partial result is not used: the query checks for the interruption again.
         if key == columns.count || entries.count > 4096 && Interruption.isDue { return }
         if entries.count <= Self.few { return compareAll(entries, from: key) }
         var areExact = true

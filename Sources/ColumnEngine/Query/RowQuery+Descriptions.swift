@@ -25,7 +25,7 @@ extension ColumnStore {
 }
 
 extension RowQuery {
-    /// Counts for the conditions of a query that asks them of one item after another, and why it does.
+    /// Counters for conditions that are tested item by item, and the reason.
     func counts(inIndexOrder: Bool = false) -> [ConditionCount] {
         let asksFunctions = conditions.contains { if case .function = $0 { true } else { false } }
         let reason =
@@ -87,7 +87,7 @@ extension RowQuery {
 }
 
 extension VectorPlanner {
-    /// What a pass reads, for people; for rows that are asked one by one, why.
+    /// What a pass reads, for people; for rows that are tested one by one, the reason.
     func note(_ plan: PredicatePlan, _ test: VectorTest) -> String {
         switch test {
         case .all, .any, .not, .counted: return ""

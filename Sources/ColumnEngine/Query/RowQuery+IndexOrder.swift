@@ -56,7 +56,7 @@ extension RowQuery {
             }
         case .scan:
             if hasConditions {
-                // Far from all items can be looked at in this order before a scan is faster.
+                // Before all items are examined in this order a scan is faster.
                 guard wanted != nil, let conditions = predicateTests() else { return nil }
                 tests = conditions
             }
@@ -103,7 +103,7 @@ private struct IndexWalk {
     private let otherKeys: [ItemSortKey]
     /// Whether the index's own order of equal values, that of their keys, is the one asked for.
     private let isNatural: Bool
-    /// How many items may be looked at.
+    /// The most items to be examined.
     var budget = Int.max
     /// Whether an answer that is not full is none.
     var mustFill = false

@@ -3,8 +3,8 @@ package import PropertyList
 
 /// A question about a store's rows; see ``ItemQuery`` of the store above for what each part means.
 ///
-/// Each answer looks at the store as it is then. A function may change the store; the rows that were there when the
-/// answer began are looked at once each, as long as they are there.
+/// Each answer is of the store at that moment. A function may change the store; each row present at the begin of the answer
+/// is examined once, unless it has been removed.
 package struct RowQuery {
     package enum Condition {
         case predicate(FormatPredicate)

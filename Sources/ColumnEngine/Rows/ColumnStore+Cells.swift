@@ -15,26 +15,35 @@ extension ColumnStore {
     ///
     /// - Throws: ``StoreError`` for a value that the field does not take.
     package func checked(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> PropertyListValue? {
-        if field.rawValue < table.keyField.rawValue {
-            return try FieldValidation.checked(value, fields.declared[Int(field.rawValue)])
-        }
         if field == table.keyField { throw FieldValidation.keyIsReadOnly }
-        return try FieldValidation.checked(value, custom: fields.name(of: field))
+        guard let (kind, isOptional) = table.declared(field) else {
+            return try FieldValidation.checked(value, custom: fields.name(of: field))
+        }
+        return try FieldValidation.checked(value, kind, isOptional: isOptional, named: fields.name(of: field))
     }
 
     /// A cell for a value of a field, absent for none; as ``checked(_:for:)``.
     package func checkedCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
-        try checked(value, for: field).map { cell($0, for: field) } ?? .absent
+        if case .integer(let number)? = value, table.declared(field)?.kind == .integer { return .integer(number) }
+        return try checked(value, for: field).map { cell($0, for: field) } ?? .absent
     }
 
     /// Whether a field can hold a cell.
     package func takes(_ cell: Cell, _ field: ItemField) -> Bool {
-        field != table.keyField && fields.declaration(field)?.takes(cell) ?? true
+        guard let (kind, isOptional) = table.declared(field) else { return field != table.keyField }
+        return switch kind {
+        case .text: cell.isText || cell.isAbsent && isOptional
+        case .integer: cell.kind == .integer
+        case .date: cell.kind == .date && cell.realValue.isFinite
+        case .mixed: true
+        }
     }
 
     /// A cell for a text given as bytes.
     package func textCell(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) -> Cell {
-        if !fields.takesText(field) { _ = try checked(.string(String(decoding: bytes, as: UTF8.self)), for: field) }
+        if table.declared(field).map({ $0.kind != .text }) ?? (field == table.keyField) {
+            _ = try checked(.string(String(decoding: bytes, as: UTF8.self)), for: field)
+        }
         guard UTF8Check.isValid(bytes) else {
             let name = fields.name(of: field)
             throw StoreError(
@@ -66,36 +75,26 @@ extension ColumnStore {
 
     // MARK: Drafts
 
-    /// A new row to be filled, outside of the store; a key and a date are made for one that is given none.
+    /// A new row to be filled, outside of the store, with the present date where one is declared.
+    ///
+    /// - Parameter key: the key, a new one if nil; it may be set again.
+    /// - Returns: the draft, complete as it is.
+    /// - Throws: `full`.
     @inline(never)
-    package func makeDraft() throws(StoreError) -> ItemDraft {
-        try checkRoomForRow()
-        let (row, isNew) = table.makeRow(key: PackedKey(text: .absent), isTextKey: true)
-        if let stamped = fields.stamped { table.setCell(row, stamped, Self.noDate) }
-        if isNew { order.addRow() }
-        return ItemDraft(store: self, row: row)
-    }
-
-    @inline(__always)
-    func checkRoomForRow() throws(StoreError) {
+    package func makeDraft(key: PackedKey? = nil) throws(StoreError) -> ItemDraft {
         if table.rowCount >= Int(UInt32.max) - 1 {
             throw StoreError(.full, "the store holds as many items as it can number")
         }
+        let key = key ?? keySource.uuid()
+        // Its slot comes from memory while the fields are set.
+        index.prefetch(keyHasher.hash(key))
+        let (row, isNew) = table.makeRow(key: key)
+        if isNew { order.addRow() }
+        if let stamped { table.setCell(row, stamped, .date(Self.now())) }
+        return ItemDraft(store: self, row: row)
     }
 
-    /// Gives a draft the key and the date that it was not given.
-    @inline(never)
-    package func completeDraft(_ row: UInt32) {
-        if table.textKeys[row], table.keys[row].cell.isAbsent {
-            table.keys[row] = keySource.uuid()
-            table.textKeys[row] = false
-        }
-        if let stamped = fields.stamped, table.cell(row, stamped) == Self.noDate {
-            table.setCell(row, stamped, .date(Self.now()))
-        }
-    }
-
-    /// Puts a complete draft at the end.
+    /// Puts a draft at the end.
     ///
     /// - Throws: `duplicateKey`.
     @inline(never)
@@ -119,7 +118,4 @@ extension ColumnStore {
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) - PropertyListDate.unixEpochOffset + Double(time.tv_nsec) / 1e9
     }
-
-    /// What a draft has until it is given a date: no number that a field takes.
-    private static let noDate = Cell(.date, 0x7FF8_0000_0000_4E4F)
 }

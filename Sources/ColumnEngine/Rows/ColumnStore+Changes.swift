@@ -104,7 +104,7 @@ extension ColumnStore {
         return taken
     }
 
-    /// Takes the last changes of the log back, and keeps the cells that go out: they are still somebody's.
+    /// Reverts the last changes of the log, and keeps the cells that go out: the history owns them.
     package func takeBack(_ count: Int) {
         let changes = Array(log.suffix(count))
         log.removeLast(count)
@@ -146,14 +146,14 @@ extension ColumnStore {
         if heap.needsCompaction, !table.hasSnapshot { compactHeap { _ in } }
     }
 
-    /// How many rows before its turn the index is asked for one.
+    /// How many rows ahead the slots of the index are prefetched.
     private static let lookahead = 12
 
     private func revert(_ change: Change, died: inout [UInt32]) {
         switch change.kind {
         case .append:
             for offset in stride(from: change.count - 1, through: 0, by: -1) {
-                // Keys lie anywhere in the index: those that are next come from memory meanwhile.
+                // Keys are spread over the index: prefetch the slots of the next rows.
                 if offset >= Self.lookahead { index.prefetch(keyHash(change.row + UInt32(offset - Self.lookahead))) }
                 let row = change.row + UInt32(offset)
                 _ = withdraw(row)

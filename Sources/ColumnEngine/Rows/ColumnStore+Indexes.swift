@@ -45,7 +45,7 @@ extension ColumnStore {
     }
 
     /// Puts what is committed into the indexes where it is much.
-    package func settleIndexes() {
+    package func mergeIndexes() {
         for index in indexes { index.mergePendingIfMany() }
     }
 }

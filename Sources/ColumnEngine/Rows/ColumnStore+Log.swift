@@ -1,4 +1,4 @@
-/// The log of what changed since the last commit: who undoes, rolls back and commits asks for it here.
+/// The log of changes since the last commit, for undo, rollback and commit.
 ///
 /// None of it is inlined into another module: see `ColumnStore+Access.swift`.
 extension ColumnStore {

@@ -1,8 +1,8 @@
 import PropertyList
 
-/// Changes that are given and not asked for: a replay's, or another host's. They go into the log; nobody is told.
+/// Changes of a replay or of another host: logged, without observers.
 extension ColumnStore {
-    /// Does one change.
+    /// Applies one change.
     ///
     /// - Throws: ``StoreError``: `itemRemoved`, `duplicateKey`, `positionOutOfRange`, `invalidValue`, `full`. The changes
     ///   before are in the log, for the caller to roll back.
@@ -36,7 +36,6 @@ extension ColumnStore {
                     table.setCell(row, field, try givenCell(value, for: field))
                 }
             }
-            completeDraft(row)
             let hash = try newKeyHash(row)
             if let position = change.position, position < order.count {
                 insert(row, at: position)

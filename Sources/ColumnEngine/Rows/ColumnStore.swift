@@ -3,7 +3,7 @@ package import PropertyList
 /// A collection's rows: their fields as columns, their order, their keys, their indexes, and the log of what changed since
 /// the last commit.
 ///
-/// It asks and tells nobody of a change: observers, history and transactions are its owner's. Not `Sendable`: one thread
+/// Observers, history and transactions are its owner's. Not `Sendable`: one thread
 /// owns it.
 package final class ColumnStore {
     // Exclusive access to these is not checked at run time: it costs more than the access, one thread owns the store, and
@@ -15,8 +15,10 @@ package final class ColumnStore {
     @exclusivity(unchecked) var keyHasher = KeyHasher()
     @exclusivity(unchecked) var heap = CellHeap()
     @exclusivity(unchecked) var fields: FieldTable
+    /// The declared field that a new item has the moment of its creation in.
+    let stamped: ItemField?
     @exclusivity(unchecked) package var keySource = KeySource()
-    /// Where rows come from that nobody has touched yet; nil when no archive is mapped.
+    /// The source of rows that are not in memory; nil without a mapped archive.
     @exclusivity(unchecked) var rowSource: (any RowSource)?
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
 
@@ -38,7 +40,7 @@ package final class ColumnStore {
 
     /// Which items the archive has in their rows' places.
     @exclusivity(unchecked) var archivedPlaces = ArchivedPlaces()
-    /// By the key of a copy, the key of the item that it was made from: what fields do not hold is in the archive alone.
+    /// By the key of a copy, the key of its original: attributes without a field exist only in the archive.
     private(set) var copies: [String: String] = [:]
     /// Whether the document has more of its items than fields hold.
     package var remembersCopies: () -> Bool = { false }
@@ -50,6 +52,7 @@ package final class ColumnStore {
     /// - Parameter declared: the fields that have a column from the beginning, by number.
     package init(_ declared: [FieldDeclaration]) {
         table = ItemTable(declared)
+        stamped = declared.firstIndex { $0.isStamped }.map { ItemField(rawValue: UInt32($0)) }
         fields = FieldTable(declared)
         epochCounter = .allocate(capacity: 1)
         epochCounter.initialize(to: 0)
@@ -104,11 +107,6 @@ package final class ColumnStore {
     package func holder(ofKeyOf row: UInt32, _ hash: UInt64) -> UInt32? {
         if table.textKeys[row] { return table.withKey(row) { self.row(forKey: $0) } }
         return self.row(forKey: table.keys[row], hash)
-    }
-
-    /// Prefetches the index's slot of a key.
-    package func prefetch(itemKey: UnsafeBufferPointer<UInt8>) {
-        if let key = PackedKey(uuid: itemKey) { index.prefetch(keyHasher.hash(key)) }
     }
 
     /// The row is out of the store and out of the history.

@@ -11,14 +11,4 @@ package struct FieldDeclaration: Sendable {
     package init(name: String, kind: FieldKind, unset: Cell, isStamped: Bool = false) {
         (self.name, self.kind, self.unset, self.isStamped) = (name, kind, unset, isStamped)
     }
-
-    /// Whether the field can hold a cell.
-    func takes(_ cell: Cell) -> Bool {
-        switch kind {
-        case .text: cell.isText || cell.isAbsent && unset.isAbsent
-        case .integer: cell.kind == .integer
-        case .date: cell.kind == .date && cell.realValue.isFinite
-        case .mixed: true
-        }
-    }
 }

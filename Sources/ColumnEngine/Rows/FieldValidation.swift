@@ -12,29 +12,28 @@ package enum FieldValidation {
     ///
     /// An integer field takes a real that is an integer, and keeps the integer.
     package static func checked(
-        _ value: PropertyListValue?, _ declaration: FieldDeclaration
+        _ value: PropertyListValue?, _ kind: FieldKind, isOptional: Bool, named name: @autoclosure () -> String
     ) throws(StoreError) -> PropertyListValue? {
-        switch (declaration.kind, value) {
-        case (.text, .string(let text)?):
-            try checkLength(text.utf8.count, declaration.name)
-            return value
-        case (.text, nil) where declaration.unset.isAbsent: return nil
+        switch (kind, value) {
         case (.integer, .integer?): return value
         case (.integer, .real(let real)?):
             if let integer = Int64(exactly: real) { return .integer(integer) }
         case (.integer, .single(let single)?):
             if let integer = Int64(exactly: single) { return .integer(integer) }
+        case (.text, .string(let text)?):
+            try checkLength(text.utf8.count, name())
+            return value
+        case (.text, nil) where isOptional: return nil
         case (.date, .date(let date)?) where date.secondsSinceReferenceDate.isFinite: return value
-        case (.mixed, _): return try checked(value, custom: declaration.name)
         default: break
         }
         let wanted =
-            switch declaration.kind {
-            case .text, .mixed: declaration.unset.isAbsent ? "a string or nil" : "a string"
+            switch kind {
+            case .text, .mixed: isOptional ? "a string or nil" : "a string"
             case .integer: "an integer"
             case .date: "a date"
             }
-        throw refusal(declaration.name, wanted, value)
+        throw refusal(name(), wanted, value)
     }
 
     /// The value in the form that a custom field keeps; nil for a field to be removed.
@@ -138,8 +137,9 @@ package enum FieldValidation {
         }
     }
 
-    private static func checkLength(_ count: Int, _ path: String) throws(StoreError) {
+    private static func checkLength(_ count: Int, _ path: @autoclosure () -> String) throws(StoreError) {
         if count > byteLimit {
+            let path = path()
             throw StoreError(.invalidValue(field: path), "\(path) is \(count) bytes long: \(byteLimit) is the most")
         }
     }

@@ -46,9 +46,8 @@ package struct ItemDraft {
 
     @inline(__always)
     private func place(_ cell: Cell, _ field: ItemField) {
-        let old = store.table.cell(row, field)
+        let old = store.table.replaceCell(row, field, cell)
         if !old.isAbsent { store.discard(old, of: field) }
-        store.table.setCell(row, field, cell)
     }
 
     private func setKey(_ key: String) throws(StoreError) {
@@ -58,6 +57,7 @@ package struct ItemDraft {
             if let packed = PackedKey(uuid: bytes) {
                 store.table.setKey(row, packed)
             } else {
+                if store.table.hasTextKey(row) { store.discard(store.table.key(row).cell) }
                 store.table.setKey(row, text: store.heap.text(bytes))
             }
         }

@@ -2,6 +2,7 @@
 public struct ItemField: Hashable, Sendable {
     public let rawValue: UInt32
 
+    @inlinable
     package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }

@@ -3,7 +3,7 @@ public import PropertyList
 /// The items at one moment, for another thread to write.
 ///
 /// Taking one copies nothing: it shares the store's columns, which the store leaves to it before it changes a row, and
-/// reads rows that nobody has touched from the mapped archive itself. Complexity of taking one: a bit for each mapped
+/// reads rows that are not in memory from the mapped archive. Complexity of taking one: a bit for each mapped
 /// item; of the first change of a column afterwards: a copy of that column.
 public final class ItemSnapshot: @unchecked Sendable {
     // Guard: what is shared does not change (`Column`, `CopiedBlocks`); `source` and `rows` are for the one thread that

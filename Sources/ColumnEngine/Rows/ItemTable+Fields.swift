@@ -42,7 +42,25 @@ extension ItemTable {
         if setInBlock(row, field.rawValue, cell) { countInBlocks(field) }
     }
 
-    /// Whether a field has the value that the archive has, and that nobody has looked at. Custom fields share a block.
+    /// Sets a field, as ``setCell(_:_:_:)``.
+    ///
+    /// - Returns: the cell before; absent in a new row.
+    @inline(__always)
+    mutating func replaceCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) -> Cell {
+        if field.rawValue > keyField.rawValue { note(cell, in: Int(field.rawValue)) }
+        if let old = withColumn(field, { $0.replace(row, cell) }) { return old }
+        let old = self.cell(row, field)
+        if field != keyField, setInBlock(row, field.rawValue, cell) { countInBlocks(field) }
+        return old
+    }
+
+    /// What is declared of a field; nil for the key and custom fields.
+    @inline(__always)
+    func declared(_ field: ItemField) -> (kind: FieldKind, isOptional: Bool)? {
+        withColumn(field) { column in column.declaredKind.map { ($0, column.unset.isAbsent) } } ?? nil
+    }
+
+    /// Whether a field's value is in the archive alone. Custom fields share a block.
     func isArchived(_ row: UInt32, _ field: ItemField) -> Bool { column(field)?.isArchived(row) ?? false }
 
     /// Prefetches the element of an item's field.
@@ -60,7 +78,7 @@ extension ItemTable {
         prefetch(row, field)
     }
 
-    /// Calls a body with each field beyond the domain's that an item has, and its cell, in the order of the fields' numbers.
+    /// Calls a body with each field that are not declared that an item has, and its cell, in the order of the fields' numbers.
     func forEachCustomCell<Failure: Error>(
         _ row: UInt32, _ body: (UInt32, Cell) throws(Failure) -> Void
     ) throws(Failure) {
@@ -71,14 +89,15 @@ extension ItemTable {
             }, body)
     }
 
-    /// The numbers of the fields beyond the domain's that an item has, ascending.
+    /// The numbers of the fields that are not declared that an item has, ascending.
     func customFields(_ row: UInt32) -> [UInt32] {
         var numbers: [UInt32] = []
         forEachCustomCell(row) { number, _ in numbers.append(number) }
         return numbers
     }
 
-    /// The cell that a field has for a text already.
+    /// The cell that a field has for a text already. Inlined: for a call the compiler would copy the table.
+    @inline(__always)
     func entry(for text: UnsafeBufferPointer<UInt8>, _ field: ItemField) -> Cell? {
         withColumn(field) { $0.entry(for: text) } ?? nil
     }
@@ -87,7 +106,7 @@ extension ItemTable {
     @inline(__always)
     func keepsTexts(_ field: ItemField) -> Bool { withColumn(field) { $0.keepsTexts } ?? false }
 
-    /// Whether some item has had a field beyond the domain's.
+    /// Whether some item has had a field that are not declared.
     func hasKind(_ field: ItemField) -> Bool { kinds(field) ?? 0 != 0 }
 
     // MARK: Columns
@@ -97,23 +116,23 @@ extension ItemTable {
         let place = Int(field.rawValue)
         while blockCounts.count <= place { blockCounts.append(0) }
         blockCounts[place] += 1
-        // What a mapped archive has is not counted: there a query asks for the column.
+        // Fields of a mapped archive are not counted: a query materialises their columns.
         guard !isMapped, blockCounts[place] >= FieldColumn.denseShare,
             blockCounts[place] * FieldColumn.denseShare >= rowCount
         else { return }
         if let column = madeColumn({ custom[$0][field.rawValue] }) { install(column, field) }
     }
 
-    /// Has the column of a field here, for who is going to look at all items: of a mapped archive it is read now, from
-    /// items that nobody has touched directly.
+    /// Materialises the column of a field for a full scan: of a mapped archive it is read now, past the items' blocks where
+    /// they are not in memory.
     ///
-    /// - Returns: nil for a field that is rare, or that no item has had, and when the work has to stop: the query that asked
-    ///   finds that out with its first batch.
+    /// - Returns: nil for a rare field, for a field that no item has had, and after an interruption, which the query finds with its
+    ///   first batch.
     mutating func materialise(
         _ field: ItemField, _ source: (any RowSource)?, _ discard: (Cell) -> Void
     ) -> FieldColumn? {
         if let column = column(field) {
-            column.settleEncoding(discard)
+            column.chooseEncoding(discard)
             return column
         }
         guard isMapped, let source, hasKind(field) else { return nil }
@@ -149,7 +168,7 @@ extension ItemTable {
     }
 }
 
-/// An item's fields beyond the domain's, of its block and of the columns, by number.
+/// An item's fields that are not declared, of its block and of the columns, by number.
 enum FieldMerge {
     @inline(__always)
     static func forEach<Failure: Error>(

@@ -4,7 +4,7 @@ import PropertyList
 
 /// Writes a snapshot as an archive.
 package struct ItemArchiveWriter {
-    /// How many items before its turn the memory that an item needs is asked for.
+    /// How many items ahead the memory of an item is prefetched.
     private static let lookahead = 8
 
     private let snapshot: ItemSnapshot

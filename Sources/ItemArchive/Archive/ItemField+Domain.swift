@@ -3,11 +3,11 @@ import Glibc
 
 /// The fields that every item has, as its archive names them; the numbers are the order of the declarations.
 extension ItemField {
-    public static var name: ItemField { ItemField(rawValue: 0) }
-    public static var serialNumber: ItemField { ItemField(rawValue: 1) }
-    public static var valueInDollars: ItemField { ItemField(rawValue: 2) }
-    public static var dateCreated: ItemField { ItemField(rawValue: 3) }
-    public static var itemKey: ItemField { ItemField(rawValue: 4) }
+    @inlinable public static var name: ItemField { ItemField(rawValue: 0) }
+    @inlinable public static var serialNumber: ItemField { ItemField(rawValue: 1) }
+    @inlinable public static var valueInDollars: ItemField { ItemField(rawValue: 2) }
+    @inlinable public static var dateCreated: ItemField { ItemField(rawValue: 3) }
+    @inlinable public static var itemKey: ItemField { ItemField(rawValue: 4) }
 
     /// The fields that every item has.
     public static let domain: [ItemField] = [.name, .serialNumber, .valueInDollars, .dateCreated, .itemKey]

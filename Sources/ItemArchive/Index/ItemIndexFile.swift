@@ -134,7 +134,7 @@ package struct ItemIndexFile: Sendable {
 
     // MARK: Reading
 
-    /// The table, of which each page is checked when it is first looked at.
+    /// The table; each page is checked at its first access.
     package func slots(in bytes: UnsafeRawBufferPointer, keeper: AnyObject?) -> MappedKeySlots? {
         let checksums = numbers.upperBound..<numbers.upperBound + MappedKeySlots.pageCount(slots.count / 4) * 8
         return MappedKeySlots(

@@ -5,7 +5,7 @@ import PropertyList
 extension ArchivePersistence {
     /// Reads the archive, then the journal's records that it does not contain.
     ///
-    /// - Throws: `inUse` when somebody else has the folder; `corruptArchive` when there is an archive that cannot be read, or
+    /// - Throws: `inUse` when another owner has the folder; `corruptArchive` when there is an archive that cannot be read, or
     ///   none where the journal or the index tells of one; `inputOutput`.
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
         var report = ItemLoadReport()
@@ -254,7 +254,7 @@ extension ArchivePersistence {
         guard let damage else {
             if isReadOnly { return }
             journal = try attempt { () throws(FileError) in
-                try JournalWriter.open(journalPath, scan.header, nextSequence, length: intact, using: layer)
+                try JournalWriter(journalPath, scan.header, nextSequence, length: intact, using: layer)
             }
             return
         }
@@ -294,7 +294,7 @@ extension ArchivePersistence {
         let kept = try attempt { () throws(FileError) in
             let kept = try aside("items.journal.torn")
             try AtomicFile.write(tail, to: kept, using: layer)
-            let writer = try JournalWriter.open(journalPath, header, nextSequence, length: intact, using: layer)
+            let writer = try JournalWriter(journalPath, header, nextSequence, length: intact, using: layer)
             try writer.cut()
             journal = writer
             return kept

@@ -51,7 +51,7 @@ public final class ArchivePersistence: DocumentPersistence, FilePersistence {
     ///   - indexFolder: where `items.index` is, the container's Caches say; nil for no index.
     ///   - mappedFrom: archives of fewer items are read whole when they are opened, and get no index.
     ///   - removesLeftovers: whether loading removes what interrupted writes left in the folder, for which all of the folder
-    ///     is listed; false when somebody else sees to that.
+    ///     is listed; false when the caller does that.
     ///   - opensCutArchive: whether an archive that is damaged, and shorter than the journal or the index says, is opened
     ///     with what can be read of it; false for an error that changes nothing, so that a backup can be put back.
     ///   - lock: the folder's lock, when the caller has taken it; held until the persistence goes.
@@ -108,7 +108,7 @@ public final class ArchivePersistence: DocumentPersistence, FilePersistence {
     /// What an earlier owner left lying about has been seen to.
     func noteOrder() { lock?.noteOrder() }
 
-    /// A journal shorter than this is never worth a save that nobody asked for.
+    /// A shorter journal never causes a save of its own accord.
     public var shortJournalLength = 256 << 20
 
     public var isJournalLong: Bool {
@@ -155,7 +155,7 @@ public final class ArchivePersistence: DocumentPersistence, FilePersistence {
             let start = try layer.contents(of: file)
             let header = try? start.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
             if let header, header.identifier == next.identifier {
-                journal = try JournalWriter.open(
+                journal = try JournalWriter(
                     journalPath, header, next.nextSequence, length: header.bytes.count + next.bytes.count, using: layer)
                 nextSequence = next.nextSequence
             }

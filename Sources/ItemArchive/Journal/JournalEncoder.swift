@@ -1,5 +1,4 @@
 package import ColumnEngine
-import Glibc
 import PropertyList
 
 /// Encodes the changes of one commit as a record of the journal.
@@ -102,7 +101,6 @@ package struct JournalEncoder {
     private mutating func item(_ row: UInt32, at position: Int?) {
         custom.removeAll(keepingCapacity: true)
         rows.forEachCustomField(row) { custom.append(($0, $1)) }
-        if position == nil, custom.isEmpty, !rows.hasTextKey(row), plainInsertion(row) { return }
         for (number, _) in custom { _ = fieldNumber(number) }
         if let position {
             begin(.insert)
@@ -120,48 +118,6 @@ package struct JournalEncoder {
             writer.varint(UInt64(fieldNumber(number)))
             writer.cell(value, rows)
         }
-    }
-
-    /// An item with a UUID, short texts and no custom fields, as nearly all are: put together at once.
-    ///
-    /// - Returns: false when its texts are long.
-    private mutating func plainInsertion(_ row: UInt32) -> Bool {
-        let (name, serial, key) = (rows.cell(row, .name), rows.cell(row, .serialNumber), rows.key(row))
-        guard name.isText, name.heapByteCount < 0x80, serial.isText || serial.isAbsent, serial.heapByteCount < 0x80
-        else { return false }
-        withUnsafeTemporaryAllocation(byteCount: 320, alignment: 8) { scratch in
-            guard let start = scratch.baseAddress else { return }
-            var end = start
-            @inline(__always) func byte(_ byte: UInt8) {
-                end.storeBytes(of: byte, as: UInt8.self)
-                end += 1
-            }
-            @inline(__always) func word(_ word: UInt64) {
-                end.storeBytes(of: word, as: UInt64.self)
-                end += 8
-            }
-            @inline(__always) func text(_ cell: Cell) {
-                byte(JournalCode.Value.string.rawValue)
-                cell.withText { text in
-                    byte(UInt8(truncatingIfNeeded: text.count))
-                    if let base = text.baseAddress { memcpy(end, base, text.count) }
-                    end += text.count
-                }
-            }
-            byte(JournalCode.Change.append.rawValue)
-            byte(JournalCode.Key.uuid.rawValue)
-            word(key.high.bigEndian)
-            word(key.low.bigEndian)
-            text(name)
-            if serial.isAbsent { byte(JournalCode.Value.absent.rawValue) } else { text(serial) }
-            end += Varint.store(Varint.zigzag(rows.cell(row, .valueInDollars).integerValue), at: end)
-            word(rows.cell(row, .dateCreated).tail.littleEndian)
-            byte(0)
-            writer.bytes.append(
-                contentsOf: UnsafeBufferPointer(
-                    start: start.assumingMemoryBound(to: UInt8.self), count: end - start))
-        }
-        return true
     }
 
     /// The field's number in this record; a custom field's name is written before its first use.

@@ -25,36 +25,21 @@ final class JournalWriter {
     /// Longer records are few, and get no room behind them.
     private static let shortRecord = 1 << 12
 
-    private init(
-        path: String, layer: any FileLayer, file: OpenFile, header: JournalHeader, nextSequence: UInt64, length: Int,
-        end: Int
-    ) {
-        self.path = path
-        self.layer = layer
-        self.file = file
-        self.header = header
-        self.nextSequence = nextSequence
-        self.length = length
-        self.end = end
-    }
-
     deinit {
         if isReplaced { layer.discard(file) } else { layer.close(file) }
     }
 
-    /// Goes on with a journal that is there.
-    static func open(
+    /// Goes on with a journal that exists.
+    init(
         _ path: String, _ header: JournalHeader, _ nextSequence: UInt64, length: Int, using layer: any FileLayer
-    ) throws(FileError) -> JournalWriter {
-        let file = try layer.open(path, .update)
-        do throws(FileError) {
-            return JournalWriter(
-                path: path, layer: layer, file: file, header: header, nextSequence: nextSequence, length: length,
-                end: try layer.status(file).size)
-        } catch {
+    ) throws(FileError) {
+        file = try layer.open(path, .update)
+        do throws(FileError) { end = try layer.status(file).size } catch {
             layer.close(file)
             throw error
         }
+        (self.path, self.header, self.nextSequence, self.length) = (path, header, nextSequence, length)
+        self.layer = layer
     }
 
     /// Puts a new journal, with records that are sealed by its identifier, in the place of the old one.
@@ -64,9 +49,7 @@ final class JournalWriter {
     ) throws(FileError) -> JournalWriter {
         let bytes = header.bytes + records
         try AtomicFile.write(bytes, to: path, using: layer, durable: durable, permissions: 0o600)
-        let writer = JournalWriter(
-            path: path, layer: layer, file: try layer.open(path, .update), header: header, nextSequence: nextSequence,
-            length: bytes.count, end: bytes.count)
+        let writer = try JournalWriter(path, header, nextSequence, length: bytes.count, using: layer)
         writer.isNameDirty = !durable
         return writer
     }

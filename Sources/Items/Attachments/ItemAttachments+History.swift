@@ -49,7 +49,7 @@ extension ItemAttachments {
     /// Items have left the store, which is in the journal: what goes with them leaves.
     ///
     /// - Parameter keys: of the items; another item may be in the store under one of them.
-    /// - Returns: the changes, oldest first. What nobody keeps of them is removed for good.
+    /// - Returns: the changes, oldest first. Files that no step needs are removed for good.
     func setAside(_ keys: Set<String>) -> [AttachmentChange] {
         self.keys(among: keys).sorted().compactMap { key in
             if isItem(key) { return nil }

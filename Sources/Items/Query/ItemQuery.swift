@@ -5,8 +5,8 @@ public import PredicateFormat
 ///
 ///     let dear = try store.query(FormatPredicate(format: "valueInDollars > 500")).sorted("name").limit(10).all()
 ///
-/// Each answer looks at the store as it is then. A condition that is a function may change the store; the items that
-/// were there when the answer began are looked at once each, as long as they are there.
+/// Each answer is of the store at that moment. A condition that is a function may change the store; each item present at the
+/// begin of the answer is examined once, unless it has been removed.
 public struct ItemQuery {
     public let store: ItemStore
     var rows: RowQuery

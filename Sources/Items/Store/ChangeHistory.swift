@@ -4,7 +4,7 @@ import DequeModule
 /// Commits that can be taken back, or done again: a group of changes each, oldest first.
 struct ChangeHistory {
     private var groups: Deque<ChangeGroup> = []
-    /// The bytes of all groups. Counted as groups come and go: each commit asks for them.
+    /// The bytes of all groups. Counted as groups come and go: each commit reads the count.
     private(set) var byteCount = 0
 
     var count: Int { groups.count }

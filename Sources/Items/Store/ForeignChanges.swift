@@ -6,20 +6,14 @@ import DequeModule
 ///
 /// Grows with what is applied while there is a history, and shrinks with the history.
 struct ForeignChanges {
-    /// A field of a row, or its position.
-    private struct Place: Hashable {
-        var row: UInt32
-        var field: UInt32
-    }
-
     private static let position = UInt32.max
     private static let anyField = UInt32.max - 1
-    /// Fewer places are not worth a look for those that no step asks for any more.
+    /// With fewer places, those that no step needs any more are kept.
     private static let fewPlaces = 1024
 
     /// How often changes came. A step has the number of the moment at which it was made.
     private(set) var epoch: UInt64 = 0
-    private var places: [Place: UInt64] = [:]
+    private var places: [ChangedField: UInt64] = [:]
     private var prunedAt = fewPlaces
     /// Rows whose items left, oldest first: their numbers are not given away while a step may refer to them.
     private var removedRows: Deque<(row: UInt32, epoch: UInt64)> = []
@@ -32,22 +26,22 @@ struct ForeignChanges {
             case .append, .insert: break
             case .remove: removedRows.append((change.row, epoch))
             case .set:
-                places[Place(row: change.row, field: change.field)] = epoch
-                places[Place(row: change.row, field: Self.anyField)] = epoch
-            case .move: places[Place(row: change.row, field: Self.position)] = epoch
+                places[change.changedField] = epoch
+                places[ChangedField(row: change.row, field: Self.anyField)] = epoch
+            case .move: places[ChangedField(row: change.row, field: Self.position)] = epoch
             }
         }
     }
 
     func changed(_ field: UInt32, of row: UInt32, since epoch: UInt64) -> Bool {
-        places[Place(row: row, field: field)] ?? 0 > epoch
+        places[ChangedField(row: row, field: field)] ?? 0 > epoch
     }
 
     func changedAnyField(of row: UInt32, since epoch: UInt64) -> Bool { changed(Self.anyField, of: row, since: epoch) }
 
     func moved(_ row: UInt32, since epoch: UInt64) -> Bool { changed(Self.position, of: row, since: epoch) }
 
-    /// Forgets what no step asks for.
+    /// Forgets the places that no step needs.
     ///
     /// - Parameter oldest: the epoch of the oldest step; nil when there is none.
     /// - Returns: rows that no step refers to any more.

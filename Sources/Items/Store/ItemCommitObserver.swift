@@ -1,6 +1,6 @@
 import ColumnEngine
 
-/// Someone who is told of commits: of changes that happened, and of no others.
+/// An observer of commits: of changes that happened, and of no others.
 ///
 /// ``ItemStoreObserver`` hears of every change at once, of one within a dry run or a transaction that fails later, too. A
 /// commit observer hears of the changes when they are in the journal, once, in the order of the commits. A copy that is

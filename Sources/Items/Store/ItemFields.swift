@@ -46,8 +46,10 @@ public struct ItemFields: Sendable, Hashable {
             guard case .string? = value else { throw FieldValidation.refusal(field, "a string", value) }
             setStored(value, field)
         default:
-            if let declaration = [FieldDeclaration].domain.first(where: { $0.name == field }) {
-                return setStored(try FieldValidation.checked(value, declaration), field)
+            if let declared = [FieldDeclaration].domain.first(where: { $0.name == field }) {
+                let isOptional = declared.unset.isAbsent
+                return setStored(
+                    try FieldValidation.checked(value, declared.kind, isOptional: isOptional, named: field), field)
             }
             try FieldValidation.checkName(field)
             custom[field] = value

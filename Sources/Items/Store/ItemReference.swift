@@ -6,7 +6,7 @@ import ColumnEngine
 /// never names another item, even when the item is gone for good and its row given to a new one. The store answers
 /// for references as an ``Item`` answers for itself.
 package struct ItemReference: Hashable, Sendable {
-    /// The reference in a word of which 48 bits are in use, as whoever keeps it has it.
+    /// The reference as a word of which 48 bits are in use.
     package let bits: UInt64
 
     /// The reference that was kept as a word.

@@ -37,14 +37,13 @@ extension ItemStore {
 
     /// A new item that is filled field by field and then inserted; for callers that have bytes and not strings.
     ///
+    /// - Parameter key: the bytes of the key that the draft is to be given, if they are at hand: a UUID is set at once.
+    /// - Returns: the draft, to be inserted or discarded.
     /// - Throws: `readOnly`, `full`.
-    package func beginItem() throws(StoreError) -> ItemDraft {
+    package func beginItem(key: UnsafeBufferPointer<UInt8>? = nil) throws(StoreError) -> ItemDraft {
         if isReadOnly { throw readOnlyError }
-        return try columns.makeDraft()
+        return try columns.makeDraft(key: key.flatMap(PackedKey.init(uuid:)))
     }
-
-    /// Prefetches the index's slot of a key that a new item is about to get.
-    package func prefetch(itemKey: UnsafeBufferPointer<UInt8>) { columns.prefetch(itemKey: itemKey) }
 
     /// Appends an item that was begun with ``beginItem()``.
     ///
@@ -61,7 +60,6 @@ extension ItemStore {
     }
 
     private func insertDraft(_ row: UInt32) throws(StoreError) {
-        columns.completeDraft(row)
         if isWatched {
             keepLatestCommit()
             if !observers.isEmpty {

@@ -1,7 +1,7 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// Adds someone who is told of commits from now on; kept until removed. Changes take no longer for it.
+    /// Adds an observer of commits; kept until removed. Changes take no longer for it.
     public func addCommitObserver(_ observer: any ItemCommitObserver) {
         commitObservers.append(observer)
     }
@@ -59,7 +59,7 @@ extension ItemStore {
         }
     }
 
-    /// Has the latest commit copy the values that it refers to, when somebody holds it: the store is about to change.
+    /// Has the latest commit copy the values that it refers to, when an observer holds it: the store is about to change.
     @inline(never)
     func keepLatestCommit() {
         latestCommit?.keep()

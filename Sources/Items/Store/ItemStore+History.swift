@@ -148,7 +148,7 @@ extension ItemStore {
 
     /// Gives back memory that the changes of a commit left unused.
     func tidy() {
-        columns.settleIndexes()
+        columns.mergeIndexes()
         guard columns.needsCompaction, !columns.hasChanges, !columns.isPinned, !columns.hasSnapshot else { return }
         compactHeap()
     }

@@ -1,7 +1,7 @@
 import ColumnEngine
 
 extension ItemStore {
-    /// Adds someone who is told of changes from now on; kept until removed.
+    /// Adds an observer of changes; kept until removed.
     public func addObserver(_ observer: any ItemStoreObserver) {
         observers.append(observer)
         isWatched = true

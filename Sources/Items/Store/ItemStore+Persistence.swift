@@ -42,7 +42,7 @@ extension ItemStore {
         attachments?.synchronize()
     }
 
-    /// The commit itself; whoever calls it tells its observers when nothing is left to be done.
+    /// The commit itself; the caller tells the observers when it is complete.
     @discardableResult
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         // What a handler changes while a commit is on its way follows with the next one.

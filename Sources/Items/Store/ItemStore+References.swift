@@ -7,7 +7,7 @@ extension ItemStore {
     /// The item of a reference; one that is removed when it is gone for good.
     package func item(_ reference: ItemReference) -> Item {
         if isCurrent(reference) { return item(row: reference.row) }
-        // A row that is dead from the beginning: free again when nobody holds the object.
+        // A row that is dead from the beginning: freed with the object.
         return columns.makeDeadRow(item(row:))
     }
 

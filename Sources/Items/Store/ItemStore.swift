@@ -44,7 +44,7 @@ public final class ItemStore {
     var isTellingCommits = false
     /// How many bodies under way have the telling wait for their end.
     var tellingDelays = 0
-    /// The latest commit, while somebody holds it: until the next change its values are the store's.
+    /// The latest commit, while an observer holds it: until the next change its values are the store's.
     weak var latestCommit: ItemStoreCommit?
     /// Why the next commit is made.
     var commitCause = ItemStoreCommit.Cause.script
@@ -83,7 +83,7 @@ public final class ItemStore {
 
     /// A number that grows with every change; two equal readings mean that nothing changed in between.
     public var version: UInt64 { columns.version }
-    /// The store for those who may outlive it.
+    /// A reference to the store that becomes nil with it.
     public let zeroingReference = ItemStoreReference()
 
     /// An empty store in memory.

@@ -36,14 +36,10 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
     }
 
     init(_ store: ColumnStore, _ changes: ArraySlice<Change>) {
-        struct Place: Hashable {
-            var row: UInt32
-            var field: UInt32
-        }
         var insertedRows: [UInt32] = []
         var isInserted: Set<UInt32> = []
         var removedRows: [UInt32] = []
-        var seen: Set<Place> = []
+        var seen: Set<ChangedField> = []
         for change in changes {
             switch change.kind {
             case .append:
@@ -57,7 +53,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
             case .set:
                 let field = ItemField(rawValue: change.field)
                 guard !isInserted.contains(change.row), store.isLive(change.row),
-                    seen.insert(Place(row: change.row, field: change.field)).inserted
+                    seen.insert(change.changedField).inserted
                 else { continue }
                 let old = store.value(change.cell)
                 let new = store.value(change.row, field)

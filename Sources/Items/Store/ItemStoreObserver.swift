@@ -1,7 +1,7 @@
 import ColumnEngine
 public import PropertyList
 
-/// Someone who is told of a store's changes before and after, and may refuse or rewrite them.
+/// An observer of a store's changes, called before and after each; it may refuse or rewrite a change.
 ///
 /// A `will…` method that throws refuses the change: what it changed itself is rolled back, and the change throws
 /// `vetoed`. Within `performBulkChange` the `did…` methods of single changes are not called; `didChangeMany` is, once.

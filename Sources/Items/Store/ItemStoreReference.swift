@@ -1,6 +1,6 @@
 import ColumnEngine
 
-/// A store for those who may outlive it: nil once it is gone.
+/// A zeroing reference to a store: nil once the store is gone.
 ///
 /// A weak reference would do the same. But an object that has one counts its references in a table beside it from then
 /// on, and a store is retained and released with every field that is read.

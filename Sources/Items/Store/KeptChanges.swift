@@ -7,12 +7,6 @@ import PropertyList
 /// The history notes old values only. The value after a change is the old one of the next change to the same field, or
 /// the one that the item has at the commit.
 struct KeptChanges {
-    /// A field of a row.
-    private struct Place: Hashable {
-        var row: UInt32
-        var field: UInt32
-    }
-
     private struct Entry {
         var kind: ItemChange.Kind
         /// An update's field; for an insert and a removal, the index of the item's fields.
@@ -37,7 +31,7 @@ struct KeptChanges {
         fieldNames = store.fieldNames
         entries.reserveCapacity(count)
         let inserted = Self.insertedRows(changes)
-        var later: [Place: PropertyListValue?] = [:]
+        var later: [ChangedField: PropertyListValue?] = [:]
         // The fields of new items that were changed after the insertion.
         var laterOfInserted: [UInt32: [UInt32: PropertyListValue?]] = [:]
         // Newest first, so that the value after each change is known; turned at the end.
@@ -53,7 +47,7 @@ struct KeptChanges {
             case .remove:
                 add(.remove, change.row, store, position: change.position, nil)
             case .set:
-                let place = Place(row: change.row, field: change.field)
+                let place = change.changedField
                 let old = store.value(change.cell)
                 var entry = entry(.update, change.row, store)
                 entry.number = change.field

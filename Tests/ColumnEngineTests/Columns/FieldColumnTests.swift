@@ -84,7 +84,7 @@ struct FieldColumnTests {
         column.clear(100)
         #expect((2..<6).map { column.cell($0) } == [unset, unset, cells[1], unset])
         for row in 0..<5000 as Range<UInt32> { column.set(row, cells[Int(row % 2)]) }
-        column.settleEncoding { _ in Issue.record("a text of a declared column was given up") }
+        column.chooseEncoding { _ in Issue.record("a text of a declared column was given up") }
         for row in 1..<5000 as Range<UInt32> { column.clear(row) }
         #expect(column.encoding == encoding && column.cell(0) == cells[0] && column.cell(4999) == unset)
     }
@@ -135,10 +135,10 @@ struct FieldColumnTests {
         let many = 4 * (limit + 1)
         for row in 0..<many - 1 { column.set(UInt32(row), long(row % 10)) }
         var discarded = 0
-        column.settleEncoding { _ in discarded += 1 }
+        column.chooseEncoding { _ in discarded += 1 }
         #expect(column.encoding == .cells)
         column.set(UInt32(many - 1), long(0))
-        column.settleEncoding { _ in discarded += 1 }
+        column.chooseEncoding { _ in discarded += 1 }
         #expect(column.encoding == .codes)
         #expect(column.dictionary.count == 10)
         #expect(discarded == many - 10)
@@ -153,12 +153,12 @@ struct FieldColumnTests {
         for odd in [Self.box, .single(1)] {
             let column = FieldColumn(like: Self.box)
             for row in 0..<UInt32(4096) { column.set(row, row == 4095 ? odd : .integer(1)) }
-            column.settleEncoding { _ in Issue.record("nothing is given up") }
+            column.chooseEncoding { _ in Issue.record("nothing is given up") }
             #expect(column.encoding == .cells)
         }
         let column = FieldColumn(like: Self.box)
         for row in 0..<UInt32(4096) { column.set(row, .integer(Int64(row % 1025))) }
-        column.settleEncoding { _ in Issue.record("nothing is given up") }
+        column.chooseEncoding { _ in Issue.record("nothing is given up") }
         #expect(column.encoding == .cells)
         #expect(column.heldAtDecision == 4096)
     }
@@ -217,7 +217,7 @@ struct FieldColumnTests {
             #expect(isRight, "seed \(seed), \(column.encoding)")
             #expect(column.held == model.count { !$0.isAbsent }, "seed \(seed), \(column.encoding)")
             if snapshot == nil, random.number(2) == 0 { snapshot = (SharedFieldColumn(column), model) }
-            if random.number(4) == 0 { column.settleEncoding { _ in } }
+            if random.number(4) == 0 { column.chooseEncoding { _ in } }
             if random.number(6) == 0 { _ = column.view(rowCount: model.count) }
         }
     }

@@ -16,11 +16,10 @@ struct ItemDraftTests {
         name: [UInt8]? = nil, serial: [UInt8]? = nil, value: Int64 = 0, date: PropertyListDate? = nil,
         key: [UInt8]? = nil
     ) throws -> Item {
-        let draft = try store.beginItem()
+        let draft = try key?.withUnsafeBufferPointer { try store.beginItem(key: $0) } ?? store.beginItem()
         func set(_ bytes: [UInt8]?, _ field: ItemField) throws {
             try bytes?.withUnsafeBufferPointer { try draft.setUTF8($0, for: field) }
         }
-        key?.withUnsafeBufferPointer { store.prefetch(itemKey: $0) }
         do {
             try set(name, .name)
             try set(serial, .serialNumber)

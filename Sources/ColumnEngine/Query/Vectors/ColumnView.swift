@@ -22,7 +22,7 @@ enum ColumnView {
 }
 
 extension ColumnStore {
-    /// The view of a field for an operator that goes over most of the items.
+    /// The view of a field for a full scan.
     func view(_ field: ItemField) -> ColumnView {
         guard let column = materialise(field) else {
             return field == table.keyField || table.hasKind(field) ? .rows : .absent
@@ -30,7 +30,7 @@ extension ColumnStore {
         return column.view(rowCount: table.rowCount)
     }
 
-    /// Has the column of a field here that a query is going to look at.
+    /// Materialises the column of a field for a query.
     func materialise(_ field: ItemField) -> FieldColumn? {
         table.materialise(field, rowSource) { heap.discard($0) }
     }

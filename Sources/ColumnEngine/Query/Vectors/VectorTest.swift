@@ -11,7 +11,7 @@ indirect enum VectorTest {
     case integers(UnsafePointer<Int64>, presence: UnsafePointer<UInt64>?, PredicateIntegerTest, whenAbsent: Bool)
     case reals(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?, RealTest, whenAbsent: Bool)
     case dates(UnsafePointer<Double>, presence: UnsafePointer<UInt64>?, PredicateDateTest, whenAbsent: Bool)
-    /// Whether there is a value: what a comparison with nil asks.
+    /// Whether there is a value: a comparison with nil.
     case presence(UnsafePointer<UInt64>?, whenPresent: Bool, whenAbsent: Bool)
     case cellPresence(UnsafePointer<Cell>, whenPresent: Bool, whenAbsent: Bool)
     /// The verdict on each entry of a dictionary.

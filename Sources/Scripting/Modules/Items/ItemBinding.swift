@@ -153,9 +153,7 @@ final class ItemBinding {
 
     /// Makes an item with the fields in the table that a call was given.
     func create(in store: ItemStore, from call: LuaCall) throws -> ItemReference {
-        // The key's slot of the index comes from memory while the other fields are read.
-        if let key = call.bytes(0, of: 4, record) { store.prefetch(itemKey: key.bindMemory(to: UInt8.self)) }
-        let draft = try store.beginItem()
+        let draft = try store.beginItem(key: call.bytes(0, of: 4, record)?.bindMemory(to: UInt8.self))
         do {
             let isFilled = try call.withRecord(0, record) { try Self.fill(draft, $0) }
             if !isFilled { try fill(draft, from: call) }
@@ -168,19 +166,18 @@ final class ItemBinding {
 
     /// Sets the fields of a table that has only fields of the domain, without walking over its entries.
     ///
-    /// - Returns: false when a value is not of the kind that its field takes: to be filled by ``fill(_:from:)`` then.
+    /// - Returns: false, with nothing set, when a value is not of the kind that its field takes.
     private static func fill(_ draft: ItemDraft, _ values: LuaRecordValues) throws -> Bool {
-        for (place, field) in ItemField.domain.enumerated() where values.has(place) {
-            if let text = values.bytes(place), field != .valueInDollars, field != .dateCreated {
-                try draft.setUTF8(text.bindMemory(to: UInt8.self), for: field)
-            } else if let value = values.integer(place), field == .valueInDollars {
-                try draft.set(.integer(value), for: field)
-            } else if let date = values.bits(place) {
-                try draft.set(.date(DateValue(luaBits: date).date), for: field)
-            } else {
-                return false
-            }
-        }
+        let (name, serial, key) = (values.bytes(0), values.bytes(1), values.bytes(4))
+        let (value, date) = (values.integer(2), values.bits(3))
+        guard values.has(0) == (name != nil), values.has(1) == (serial != nil), values.has(2) == (value != nil),
+            values.has(3) == (date != nil), values.has(4) == (key != nil)
+        else { return false }
+        if let name { try draft.setUTF8(name.bindMemory(to: UInt8.self), for: .name) }
+        if let serial { try draft.setUTF8(serial.bindMemory(to: UInt8.self), for: .serialNumber) }
+        if let value { try draft.set(.integer(value), for: .valueInDollars) }
+        if let date { try draft.set(.date(DateValue(luaBits: date).date), for: .dateCreated) }
+        if let key { try draft.setUTF8(key.bindMemory(to: UInt8.self), for: .itemKey) }
         return true
     }
 

@@ -1,14 +1,26 @@
-package import PredicateFormat
-package import PropertyList
+public import PredicateFormat
+public import PropertyList
 import Wording
 
-/// What a query of rows groups, sorts or adds up by.
-package enum RowKey {
+/// What a query groups, sorts or adds up by.
+public enum QueryKey<Element> {
     case field(ItemField)
     /// An expression of the predicate language, and its text.
     case expression(FormatExpression, text: String)
-    case function((UInt32) throws -> PropertyListValue?)
+    case function((Element) throws -> PropertyListValue?)
+
+    /// The same key of other elements.
+    package func map<Other>(_ element: @escaping (Other) -> Element?) -> QueryKey<Other> {
+        switch self {
+        case .field(let field): .field(field)
+        case .expression(let expression, let text): .expression(expression, text: text)
+        case .function(let function): .function { try element($0).flatMap(function) }
+        }
+    }
 }
+
+/// The key of a query of rows.
+package typealias RowKey = QueryKey<UInt32>
 
 extension ColumnStore {
     /// The key that a text is: the field of that name if there is one, else an expression over fields.
