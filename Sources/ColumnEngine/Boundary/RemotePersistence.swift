@@ -22,7 +22,9 @@ public protocol RemotePersistence: ItemPersistence {
     func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit]
 
     /// A change of another host with the position that it has among the items as they are now.
-    func placed(_ change: RemoteChange) -> ItemChange
+    ///
+    /// - Parameter unranked: the rows that this host put where they are, and has not committed.
+    func placed(_ change: RemoteChange, among unranked: Set<UInt32>) -> ItemChange
 
     /// A change was applied.
     func didApply(_ change: RemoteChange)

@@ -84,9 +84,10 @@ extension ItemStore {
                     + "\(revision.rawValue)")
         }
         if isWatched { keepLatestCommit() }
+        let unranked = Self.unrankedRows(columns.changes)
         let applied = try columns.apart { () throws(StoreError) in
             for change in commit.changes {
-                try columns.perform(remote.placed(change))
+                try columns.perform(remote.placed(change, among: unranked))
                 remote.didApply(change)
             }
         }
@@ -95,6 +96,19 @@ extension ItemStore {
         noteCommit(.remote, applied, host: commit.host)
         if isWatched { keepLatestCommit() }
         endApplying(applied)
+    }
+
+    /// The rows that changes brought in or moved.
+    private static func unrankedRows(_ changes: [Change]) -> Set<UInt32> {
+        var rows: Set<UInt32> = []
+        for change in changes {
+            switch change.kind {
+            case .append: rows.formUnion(change.row..<change.row + UInt32(change.count))
+            case .insert, .move: rows.insert(change.row)
+            case .remove, .set: break
+            }
+        }
+        return rows
     }
 }
 

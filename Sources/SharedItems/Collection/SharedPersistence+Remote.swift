@@ -93,10 +93,10 @@ extension SharedPersistence {
 
     // MARK: Places
 
-    public func placed(_ change: RemoteChange) -> ItemChange {
+    public func placed(_ change: RemoteChange, among unranked: Set<UInt32>) -> ItemChange {
         guard let columns, change.change.kind == .insert || change.change.kind == .move else { return change.change }
         var placed = change.change
-        var position = position(of: change.rank, placed.itemKey, in: columns)
+        var position = position(of: change.rank, placed.itemKey, in: columns, unranked)
         if placed.kind == .move {
             var key = placed.itemKey
             if let row = key.withUTF8({ columns.row(forKey: $0) }), columns.position(of: row) < position {
@@ -120,13 +120,21 @@ extension SharedPersistence {
     }
 
     /// How many items stand before a rank. O(log n).
-    private func position(of rank: [UInt8], _ key: String, in columns: ColumnStore) -> Int {
+    private func position(
+        of rank: [UInt8], _ key: String, in columns: ColumnStore, _ unranked: Set<UInt32>
+    ) -> Int {
         var (low, high) = (0, columns.count)
         while low < high {
             let middle = (low + high) / 2
-            let row = columns.row(at: middle)
+            var probe = middle
+            while !unranked.isEmpty, probe < high, unranked.contains(columns.row(at: probe)) { probe += 1 }
+            guard probe < high else {
+                high = middle
+                continue
+            }
+            let row = columns.row(at: probe)
             let order = ranks.compare(row, rank)
-            if order < 0 || (order == 0 && columns.keyString(row) < key) { low = middle + 1 } else { high = middle }
+            if order < 0 || (order == 0 && columns.keyString(row) < key) { low = probe + 1 } else { high = middle }
         }
         return low
     }
