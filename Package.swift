@@ -99,8 +99,8 @@ let package = Package(
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Gallery", "Images", "Items", "ItemArchive", "ColumnEngine", "PredicateFormat",
-                "CSV",
+                "Lua", "Application", "Gallery", "Images", "SharedItems", "Items", "ItemArchive", "ColumnEngine",
+                "PredicateFormat", "CSV",
                 "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -112,9 +112,8 @@ let package = Package(
         .target(
             name: "Cubby",
             dependencies: [
-                "Scripting", "REPL", "Gallery", "Images", "Items", "ItemArchive", "ColumnEngine", "Application",
-                "PredicateFormat",
-                "CSV",
+                "Scripting", "REPL", "Gallery", "Images", "SharedItems", "Items", "ItemArchive", "ColumnEngine",
+                "Application", "PredicateFormat", "CSV",
                 "KeyedArchive", "PropertyList", "Lua", "Files",
             ]),
         .executableTarget(

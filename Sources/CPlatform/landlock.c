@@ -24,7 +24,7 @@ struct __attribute__((packed)) path_beneath {
     int32_t path;
 };
 
-enum { create_version = 1, rule_path_beneath = 1 };
+enum { create_version = 1, rule_path_beneath = 1, rule_net_port = 2 };
 
 enum {
     execute = 1 << 0,
@@ -88,6 +88,15 @@ int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int u
     if (rights == 0) return 0;
     struct path_beneath rule = {.allowed = rights, .path = path};
     return syscall(__NR_landlock_add_rule, ruleset, rule_path_beneath, &rule, 0) == 0 ? 0 : -errno;
+}
+
+int cubby_landlock_allow_port(int ruleset, int abi, int port) {
+    if (abi < 4) return 0;
+    struct {
+        uint64_t allowed;
+        uint64_t port;
+    } rule = {.allowed = network_connect, .port = (uint64_t)port};
+    return syscall(__NR_landlock_add_rule, ruleset, rule_net_port, &rule, 0) == 0 ? 0 : -errno;
 }
 
 int cubby_landlock_restrict(int ruleset) {

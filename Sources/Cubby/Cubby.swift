@@ -13,3 +13,4 @@
 @_exported public import PropertyList
 @_exported public import REPL
 @_exported public import Scripting
+@_exported public import SharedItems

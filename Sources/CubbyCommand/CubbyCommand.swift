@@ -21,6 +21,7 @@ struct CubbyCommand: ParsableCommand {
             cubby run [<options>] FILE [ARGS …]
             cubby gallery [<options>] [PREDICATE] DIR
             cubby inspect | convert | check FILE … [<options>]
+            cubby shared init | migrate | grant | status URL
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
@@ -32,7 +33,7 @@ struct CubbyCommand: ParsableCommand {
         subcommands: [
             StartCommand.self, RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
             InspectCommand.self, ConvertCommand.self, CheckCommand.self, GalleryCommand.self, DoctorCommand.self,
-            APICommand.self, InitCommand.self,
+            SharedCommand.self, APICommand.self, InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
 

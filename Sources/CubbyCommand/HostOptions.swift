@@ -13,6 +13,16 @@ struct HostOptions: ParsableArguments {
             valueName: "dir"))
     var container: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Work on a collection of several hosts, postgres://host/database?collection=name; CUBBY_SHARED if not given.",
+            valueName: "url"))
+    var shared: String?
+
+    @Option(
+        help: ArgumentHelp("This host's name for the others; the container's folder's if not given.", valueName: "name"))
+    var hostName: String?
+
     @Flag(help: "Change nothing; another process may have the container.")
     var readOnly = false
 
@@ -129,6 +139,14 @@ struct HostOptions: ParsableArguments {
         let located = try memory?.container ?? ContainerArgument.locate(container)
         var options = ScriptHostOptions(container: located)
         if memory != nil { options.persistence = { MemoryPersistence(isReadOnly: $0.isReadOnly) } }
+        if let url = shared ?? Environment.value("CUBBY_SHARED"), !url.isEmpty {
+            if memory != nil {
+                throw CommandFailure.exit(
+                    .usage, "--shared needs a container that stays, which has the host's identity: name a folder")
+            }
+            options.shared = try SharedArgument.address(url)
+            options.hostName = hostName
+        }
         options.isReadOnly = readOnly
         options.runsInitScript = !noInit
         options.durability = durability

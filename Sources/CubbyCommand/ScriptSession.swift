@@ -7,6 +7,7 @@ import LineEditor
 import Lua
 import REPL
 import Scripting
+import SharedItems
 
 /// Opens a host, runs the source, and ends in order with the documented exit status.
 struct ScriptSession {
@@ -172,6 +173,8 @@ struct ScriptSession {
             throw CommandFailure.exit(.unavailable, "--require-sandbox: \(error.message)")
         } catch let error as FileError {
             throw CommandFailure.exit(error, advice: Self.advice(on: error, options.container))
+        } catch let error as SharedError {
+            throw SharedArgument.failure(error)
         } catch let error as StoreError {
             if let error = error.cause as? FileError, error.isMisplaced { throw CommandFailure.exit(error) }
             throw CommandFailure.exit(error.code == .inputOutput ? .inputOutput : .badData, error.message)

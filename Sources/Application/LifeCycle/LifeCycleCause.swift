@@ -20,6 +20,8 @@ public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
     /// The journal has grown so long that the archive is rewritten.
     case journal
     case idle
+    /// The server of a shared collection came or went.
+    case server
     /// The clocks advanced while the process did not run.
     case clock
 }

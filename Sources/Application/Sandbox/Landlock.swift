@@ -67,6 +67,11 @@ package enum Landlock {
         let removeFolder = Int32(CUBBY_LANDLOCK_REMOVE_FOLDER)
         for path in rules.removeFolders { try allow(path, removeFolder, in: ruleset, abi, rules) }
 
+        for port in rules.connectedPorts.sorted() where !rules.allowsNetwork {
+            let result = cubby_landlock_allow_port(ruleset, abi, Int32(clamping: port))
+            guard result == 0 else { throw .refused(step: "the rule for the port \(port)", code: -result) }
+        }
+
         let result = cubby_landlock_restrict(ruleset)
         guard result == 0 else { throw .refused(step: "the restriction", code: -result) }
         return Int(abi)

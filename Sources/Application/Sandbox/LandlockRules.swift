@@ -10,6 +10,8 @@ package struct LandlockRules: Sendable, Hashable {
     package var removeFolders: [String] = []
     /// Paths that may be missing on this machine; missing ones are skipped.
     package var optional: Set<String>
+    /// The TCP ports that the process may connect to.
+    package var connectedPorts: Set<Int> = []
     /// Leaves TCP unrestricted. Otherwise, from ABI 4 on, nothing binds or connects.
     package var allowsNetwork = false
     /// Leaves signals to other processes, and their abstract sockets, unrestricted.
@@ -54,6 +56,7 @@ package struct LandlockRules: Sendable, Hashable {
         execute += other.execute
         devices += other.devices
         removeFolders += other.removeFolders
+        connectedPorts.formUnion(other.connectedPorts)
         optional.formUnion(other.optional)
     }
 }

@@ -181,6 +181,9 @@ int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int u
 /* Enforces the ruleset for the calling thread and its later threads, irrevocably. */
 int cubby_landlock_restrict(int ruleset);
 
+/* Lets TCP connect to a port of any machine. Returns 0 or a negative error number. */
+int cubby_landlock_allow_port(int ruleset, int abi, int port);
+
 /* Prefetches a cache line. Any address is valid, since nothing is read. */
 static inline void cubby_prefetch(const void *address) { __builtin_prefetch(address); }
 

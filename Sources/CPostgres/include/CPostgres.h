@@ -17,6 +17,7 @@
 #define CPOSTGRES_FUNCTIONS(F) \
     F(PQclear) \
     F(PQcmdTuples) \
+    F(PQconninfo) \
     F(PQconninfoFree) \
     F(PQconninfoParse) \
     F(PQconnectPoll) \

@@ -47,7 +47,7 @@ extension ItemStore {
         columns.closeSavepoint()
         let isStep: Bool
         do throws(StoreError) {
-            isStep = try write(.change, isSerializable: true)
+            isStep = try write(.change, isSerializable: !isSnapshotIsolated)
         } catch {
             columns.unseal(behind: start)
             rollBack(to: start)

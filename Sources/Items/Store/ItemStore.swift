@@ -63,6 +63,8 @@ public final class ItemStore {
     let remote: (any RemotePersistence)?
     /// Whether a commit is on its way to the others.
     var isSendingCommit = false
+    /// Whether the transaction under way minds changes of the same fields only.
+    var isSnapshotIsolated = false
     /// Whether commits of others were put beneath the changes of the commit that is on its way.
     var isMerged = false
     /// Commits of others that a failed commit could not be put behind.

@@ -15,6 +15,10 @@ extension EventDeclaration {
             EventDeclaration(
                 .app, "systemDidWake", "The machine slept, and goes on.",
                 [LuaParameter("seconds", .number, "how long")]),
+            EventDeclaration(.app, "didConnect", "The server of the shared collection is back."),
+            EventDeclaration(
+                .app, "didDisconnect",
+                "The server of the shared collection does not answer: items can be read and not changed."),
             EventDeclaration(
                 .app, "willSave",
                 "The items are about to be saved; a save that a script asked for can be refused.",

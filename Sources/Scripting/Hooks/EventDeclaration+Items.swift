@@ -54,6 +54,8 @@ extension EventDeclaration {
                 "Changes of items are in the journal: once a commit that happened, never for a dry run or for what was rolled back. What keeps a copy of the items follows this event. What a handler changes is the next commit.",
                 [
                     LuaParameter(
+                        "host", .optional(.text), "the name of the host that made the commit, when it was another one"),
+                    LuaParameter(
                         "changes", .array(.record("change", change)),
                         "what the commit changed, in order: tables of kind, itemKey, name, field, old, new and position, each made when it is read"
                     )

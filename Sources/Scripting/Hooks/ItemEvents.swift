@@ -110,8 +110,8 @@ extension ItemEvents: ItemCommitObserver {
         guard host.hooks.hasHooks(for: Self.commitEvent) else { return }
         let changes = { [unowned host] in host.classes.changes.array(of: commit) }
         let event = ScriptEvent(
-            LifeCycleEvent(name: Self.commitEvent, cause: .script, simulated: false), onDemand: ["changes": changes],
-            commit: commit)
+            LifeCycleEvent(name: Self.commitEvent, cause: .script, simulated: false),
+            details: commit.host.map { ["host": .text($0)] } ?? [:], onDemand: ["changes": changes], commit: commit)
         host.hooks.deliver(event, until: host.handlersDeadline)
     }
 }

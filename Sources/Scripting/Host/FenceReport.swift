@@ -20,12 +20,14 @@ public struct FenceReport: Sendable, Hashable {
     ///
     /// - Throws: `LandlockError`, when it is required and can't be closed.
     static func closing(
-        _ options: ScriptHostOptions, bundles: [ApplicationBundle], fence: PathFence
+        _ options: ScriptHostOptions, bundles: [ApplicationBundle], fence: PathFence, others: LandlockRules
     ) throws -> FenceReport {
         var report = FenceReport(pathMethod: options.hasPathFence ? fence.method : nil)
         guard options.kernelFence != .off else { return report }
         do throws(LandlockError) {
-            report.kernelABI = try Landlock.restrict(rules(options, bundles))
+            var rules = rules(options, bundles)
+            rules.add(others)
+            report.kernelABI = try Landlock.restrict(rules)
             // Libraries that create temporary files must create them where they may.
             Environment.set("TMPDIR", options.container.tmp)
         } catch {

@@ -6,6 +6,7 @@ public import Items
 package import Logging
 public import Lua
 import PropertyList
+import SharedItems
 
 /// A scripted application: a Lua state with the stores, the life cycle and the sandbox.
 ///
@@ -75,6 +76,8 @@ public final class ScriptHost {
     var scriptMemory: ScriptMemory?
     private var signals: SignalSource?
     private var itemEvents: ItemEvents?
+    /// The host's part in a shared collection; nil without one.
+    private(set) var shared: SharedSession?
     private var itemClasses: ItemClasses?
 
     /// The classes of items and pictures; available after the initializer.
@@ -120,13 +123,26 @@ public final class ScriptHost {
                 do { try moduleFence.grant(folder, .read) } catch { logger.debug("\(error.message)") }
             }
         }
-        let persistence = try options.persistence(opened)
+        let waiter = LoopWaiter()
+        let persistence: any ItemPersistence
+        var others = LandlockRules()
+        if let address = options.shared {
+            let shared = SharedPersistence(
+                address, host: SharedSession.identifier(of: container, using: files),
+                hostName: options.hostName ?? PathText.name(of: container.path), waiter: waiter)
+            try shared.prepare()
+            others = LandlockRules(readOnly: shared.files, optional: Set(shared.files))
+            others.connectedPorts = shared.ports
+            persistence = shared
+        } else {
+            persistence = try options.persistence(opened)
+        }
         for path in (persistence as? any FilePersistence)?.closedPaths ?? [] { fence.close(path) }
         socket = try Self.makeSocket(options, logger)
         service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
         memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil
         // All outside files are open: from here on the kernel enforces the fence.
-        fences = try FenceReport.closing(options, bundles: bundles, fence: fence)
+        fences = try FenceReport.closing(options, bundles: bundles, fence: fence, others: others)
         defaults = Defaults(
             folder: container.preferences, domain: options.applicationName, using: files)
         if case .file(let error)? = defaults.problem, error.isMisplaced { throw error }
@@ -160,6 +176,9 @@ public final class ScriptHost {
         let classes = ItemClasses(self, HookBinding(self))
         itemClasses = classes
         StandardModules.install(in: self, classes)
+        if let persistence = persistence as? SharedPersistence {
+            shared = SharedSession(self, persistence, waiter)
+        }
         if options.handlesSignals { try takeSignals() }
         if options.limitsProcess { limitProcess() }
     }
@@ -243,7 +262,10 @@ public final class ScriptHost {
     /// The same for a function.
     public func run(_ function: LuaFunction, _ arguments: [LuaValue] = []) -> Result<[LuaValue], LuaError> {
         let outer = foreground
-        if outer == nil { state.resetOutput() }
+        if outer == nil {
+            state.resetOutput()
+            shared?.apply()
+        }
         classes.imageClasses.forgetFailure()
         defer { foreground = outer }
         // Until it waits, Ctrl-C applies to this code, not to a waiting script around it.
@@ -301,6 +323,7 @@ public final class ScriptHost {
                 }
                 if !inGroup { try items.endGroup() }
             }
+            shared?.apply()
             return .success(())
         } catch {
             var failure = LuaError(.runtime, error.message)

@@ -1,6 +1,7 @@
 public import Application
 public import Items
 public import Logging
+public import SharedItems
 
 /// The configuration of a host.
 public struct ScriptHostOptions: Sendable {
@@ -12,6 +13,10 @@ public struct ScriptHostOptions: Sendable {
     public var persistence: @Sendable (OpenedContainer) throws -> any ItemPersistence = {
         ArchivePersistence(of: $0)
     }
+    /// The collection of several hosts that takes the place of the container's own items; nil for none.
+    public var shared: SharedAddress?
+    /// The host's name for the others of a shared collection; the container's folder's if nil.
+    public var hostName: String?
     public var applicationName = "cubby"
     public var applicationVersion = "1.0"
     /// Whether nothing may be changed; another process may then own the container.

@@ -17,7 +17,7 @@ enum HostResolver {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(reading) }
         let found = Monitor<[String?]?>(nil)
-        _ = WorkerThread {
+        let worker = WorkerThread {
             let addresses = hosts.map(address)
             found.change { $0 = addresses }
             close(writing)
@@ -31,6 +31,8 @@ enum HostResolver {
             }
             _ = try waiter.wait(for: reading, isWriting: false, seconds: deadline.seconds)
         }
+        // It is at its end: a sandbox that is closed next must not find a second thread.
+        _ = worker.join()
         return found.change { $0 } ?? []
     }
 

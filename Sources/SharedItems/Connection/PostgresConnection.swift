@@ -56,6 +56,20 @@ package final class PostgresConnection {
         return library.PQsslAttribute(connection, "protocol").map { String(cString: $0) }
     }
 
+    /// The settings that the connection was made with, its password left out.
+    package var settings: [String: String] {
+        guard let connection, let options = library.PQconninfo(connection) else { return [:] }
+        defer { library.PQconninfoFree(options) }
+        var settings: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            let name = String(cString: keyword)
+            if let value = option.pointee.val, !name.hasSuffix("password") { settings[name] = String(cString: value) }
+            option += 1
+        }
+        return settings
+    }
+
     package func close() {
         if let connection { library.PQfinish(connection) }
         connection = nil

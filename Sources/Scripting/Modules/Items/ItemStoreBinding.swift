@@ -33,6 +33,30 @@ enum ItemStoreBinding {
         LuaParameter("itemKey", .optional(.text), "its key, one that is unused; a new one if not given"),
     ]
 
+    private static let transactionOptions = [
+        LuaParameter("retries", .optional(.integer), "how often it may run again; 10 if not given"),
+        LuaParameter(
+            "isolation", .optional(.choice(ItemStore.Isolation.allCases.map(\.rawValue))),
+            "`serializable`, or `snapshot`: then only changes of the same fields stand in its way"),
+    ]
+
+    private static func retries(_ call: LuaCall) throws -> Int {
+        switch try call.option("retries", of: 1) {
+        case .nil: return ItemStore.defaultRetries
+        case .integer(let count) where (0...1000).contains(count): return Int(count)
+        default: throw call.refuse(1, "retries is a number from 0 to 1000")
+        }
+    }
+
+    private static func isolation(_ call: LuaCall) throws -> ItemStore.Isolation {
+        let given = try call.option("isolation", of: 1)
+        if given.isNil { return .serializable }
+        guard let isolation = given.textValue.flatMap(ItemStore.Isolation.init(rawValue:)) else {
+            throw call.refuse(1, "isolation is \"serializable\" or \"snapshot\"")
+        }
+        return isolation
+    }
+
     private static let diff: [LuaParameter] = {
         let brief = [
             LuaParameter("itemKey", .optional(.text), "the item's key"), LuaParameter("name", .text, "the item's name"),
@@ -125,13 +149,21 @@ enum ItemStoreBinding {
             return call.returnsNothing()
         }
         cls.method(
-            "transaction", [LuaParameter("body", .callback("() → any"), "what changes items")],
+            "transaction",
+            [
+                LuaParameter("body", .callback("() → any"), "what changes items"),
+                LuaParameter(
+                    "options", .optional(.record("transaction.options", transactionOptions)),
+                    "for a collection that other hosts change, too"),
+            ],
             returns: [.variadic(.any)],
-            "Runs a function whose changes all happen or none; an error rolls back and is raised again.",
+            "Runs a function whose changes all happen or none; an error rolls back and is raised again. On a shared collection it is serializable, and runs again when another host changed what it read.",
             example: "items:transaction(function() for _ = 1, 10 do items:randomItem() end end) return #items"
         ) { store, call in
             let body = try call.function(0)
-            let results = try store.transaction { try body.call() }
+            let results = try store.transaction(isolation: try isolation(call), retries: try retries(call)) {
+                try body.call()
+            }
             return try call.returns(values: results)
         }
         cls.method(
@@ -241,6 +273,14 @@ enum ItemStoreBinding {
             do { try store.synchronize() } catch { return call.returns(failure: error) }
             return call.returns(true)
         }
+        cls.property(
+            "isReadOnly", .boolean,
+            "Whether items can be read and not changed: the container was opened so, or the shared collection's server does not answer."
+        ) { store, call in call.returns(store.isReadOnly) }
+        cls.property(
+            "isConnected", .boolean,
+            "Whether the shared collection's server answered last; true for a container's own items."
+        ) { store, call in call.returns(store.isConnected) }
         cls.property("hasChanges", .boolean, "Whether something changed since the last save.") { store, call in
             call.returns(store.hasChanges)
         }

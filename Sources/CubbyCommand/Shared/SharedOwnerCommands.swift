@@ -1,0 +1,99 @@
+import Application
+import ArgumentParser
+import SharedItems
+
+/// `cubby shared init URL`: tables, functions and the collection.
+struct SharedInitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Make the tables and a collection, as the database's owner.")
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let outcome = try SharedSchema.initialize(address)
+            if outcome.madeSchema { Report.line("made the tables in the schema cubby") }
+            Report.line(
+                outcome.madeCollection
+                    ? "made the collection \(address.collection); a host opens it with cubby --container DIR --shared '\(address)'"
+                    : "the collection \(address.collection) is there already: nothing was changed")
+        }
+    }
+}
+
+/// `cubby shared migrate URL`: an older program's tables and functions, brought to this one's.
+struct SharedMigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Bring tables and functions of an older program up to date, as their owner.")
+
+    @Argument(help: ArgumentHelp("The address of a collection in the database.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let format = try SharedSchema.migrate(address)
+            Report.line("the tables are of format \(format), the functions this program's")
+        }
+    }
+}
+
+/// `cubby shared grant ROLE URL`: a role may be a host.
+struct SharedGrantCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grant", abstract: "Let a role of the database use its collections, as their owner.")
+
+    @Argument(help: "The role, which exists.")
+    var role: String
+
+    @Argument(help: ArgumentHelp("The address of a collection in the database.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            try SharedSchema.grant(role, address)
+            Report.line("\(role) reads the collections, and changes items through functions alone")
+        }
+    }
+}
+
+/// `cubby shared status URL`: the server, the collection, its hosts.
+struct SharedStatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Say what the server has: the collection, its revision, its hosts, what is unsafe.")
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let status = try SharedStatus(address)
+            for line in status.lines { Report.line(line) }
+            for line in status.advice { Report.line(line) }
+        }
+    }
+}
+
+/// The address on the command line, and the ways out when something is wrong with it or behind it.
+enum SharedArgument {
+    static func address(_ url: String) throws -> SharedAddress {
+        do throws(SharedAddressError) { return try SharedAddress(url) } catch {
+            throw CommandFailure.exit(.usage, error.description)
+        }
+    }
+
+    static func using(_ url: String, _ body: (SharedAddress) throws(SharedError) -> Void) throws {
+        SignalMask.restore()
+        let address = try address(url)
+        do throws(SharedError) { try body(address) } catch { throw failure(error) }
+    }
+
+    static func failure(_ error: SharedError) -> ExitCode {
+        switch error.code {
+        case .badAddress: CommandFailure.exit(.usage, error.message)
+        case .unavailable: CommandFailure.exit(.unavailable, error.message)
+        case .disconnected: CommandFailure.exit(.inputOutput, error.message)
+        case .unusable, .refused: CommandFailure.exit(.badData, error.message)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Application
+import SharedItems
+
+/// Waits for the server while the host's loop turns: Ctrl-C, Ctrl-Z, timers and the prompt go on.
+///
+/// An answer that comes at once is waited for alone, so that handlers do not run within each commit.
+final class LoopWaiter: PostgresWaiter {
+    /// The host's loop; nil before there is one, and then the wait blocks.
+    weak var loop: EventLoop?
+    /// Whether the wait is to end now: Ctrl-C, or the application ends.
+    var isCancelled: () -> Bool = { false }
+    private let blocking = BlockingWaiter()
+    /// Seconds in which a server that is well answers.
+    private static let grace = 0.2
+
+    func wait(for descriptor: Int32, isWriting: Bool, seconds: Double) throws(PostgresError) -> Bool {
+        guard let loop else { return try blocking.wait(for: descriptor, isWriting: isWriting, seconds: seconds) }
+        if try blocking.wait(for: descriptor, isWriting: isWriting, seconds: min(seconds, Self.grace)) { return true }
+        guard seconds > Self.grace else { return false }
+        var isReady = false
+        let watch = loop.watch(descriptor, for: isWriting ? [.readable, .writable] : .readable) { _ in isReady = true }
+        defer { watch.cancel() }
+        let end = MonotonicTime.now().advanced(by: seconds - Self.grace)
+        while !isReady {
+            if isCancelled() {
+                throw PostgresError(.cancelled, "the wait for the server was interrupted")
+            }
+            let left = end.seconds(since: .now())
+            guard left > 0 else { return false }
+            loop.runOnce(timeout: left)
+        }
+        return true
+    }
+}

@@ -1,0 +1,124 @@
+import Application
+import Files
+import Items
+import Logging
+import Lua
+import PropertyList
+import SharedItems
+import Wording
+
+/// A host's part in a shared collection: it hears of others' commits between its own work, and comes back after an outage.
+final class SharedSession {
+    let persistence: SharedPersistence
+    private unowned let host: ScriptHost
+    private let waiter: LoopWaiter
+    /// The watch of the server's socket, and the socket.
+    private var watch: (LoopWatch, descriptor: Int32)?
+    /// The next attempt to connect.
+    private var retry: LoopTimer?
+    private var retryDelay = SharedSession.firstDelay
+    /// Whether the outage under way was told.
+    private var hasToldOutage = false
+
+    private static let firstDelay = 0.5
+    private static let longestDelay = 15.0
+
+    init(_ host: ScriptHost, _ persistence: SharedPersistence, _ waiter: LoopWaiter) {
+        self.host = host
+        self.persistence = persistence
+        self.waiter = waiter
+        waiter.loop = host.loop
+        waiter.isCancelled = { [unowned host] in host.isCancelRequested || host.exitCode != nil }
+        persistence.onConnectionChange = { [weak self] isConnected in self?.connectionChanged(isConnected) }
+        watchSocket()
+        host.items.addCommitObserver(self)
+    }
+
+    /// The identifier of the container's host, from run to run.
+    static func identifier(of container: Container, using files: any FileLayer) -> [UInt8] {
+        let defaults = Defaults(folder: container.preferences, domain: "shared", using: files)
+        if case .data(let bytes)? = defaults.value(forKey: "host"), bytes.count == 16 { return bytes }
+        var source = SystemRandomNumberGenerator()
+        let bytes = withUnsafeBytes(of: (source.next(), source.next())) { Array($0) }
+        try? defaults.set(.data(bytes), forKey: "host")
+        try? defaults.synchronize()
+        return bytes
+    }
+
+    /// Applies what others committed, unless a transaction is under way. A failure is the connection's, which is told.
+    func apply() {
+        guard !host.items.isInTransaction else { return }
+        do { try host.items.applyRemoteCommits() } catch {
+            host.logger.debug("\(error.message)")
+            if error.code != .disconnected { host.logger.warning("\(error.message)") }
+        }
+        watchSocket()
+    }
+
+    // MARK: The connection
+
+    private func watchSocket() {
+        let descriptor = persistence.descriptor
+        if let watch, watch.descriptor == descriptor { return }
+        watch?.0.cancel()
+        watch = nil
+        guard let descriptor else { return }
+        watch = (
+            host.loop.watch(descriptor) { [weak self] _ in
+                guard let self else { return }
+                do { try persistence.receive() } catch { host.logger.debug("\(error)") }
+                apply()
+            }, descriptor
+        )
+    }
+
+    private func connectionChanged(_ isConnected: Bool) {
+        if isConnected {
+            retry?.cancel()
+            retry = nil
+            retryDelay = Self.firstDelay
+            if hasToldOutage {
+                hasToldOutage = false
+                host.logger.notice("the collection's server is back")
+                host.deliverConnection("didConnect")
+            }
+            return
+        }
+        watch?.0.cancel()
+        watch = nil
+        if !hasToldOutage {
+            hasToldOutage = true
+            host.logger.warning(
+                "the collection's server does not answer: items can be read, and changed when it is back")
+            host.deliverConnection("didDisconnect")
+        }
+        retryLater()
+    }
+
+    private func retryLater() {
+        guard retry == nil else { return }
+        retry = host.loop.after(retryDelay) { [weak self] in
+            guard let self else { return }
+            retry = nil
+            retryDelay = min(retryDelay * 2, Self.longestDelay)
+            do { try persistence.poll() } catch { host.logger.debug("\(error)") }
+            if persistence.isConnected { apply() } else { retryLater() }
+        }
+    }
+}
+
+extension SharedSession: ItemCommitObserver {
+    /// At a prompt, a quiet line above the one being typed.
+    func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
+        guard let name = commit.host, host.options.isInteractive else { return }
+        host.output.writeError("\(commit.count.counted("change")) by \(VisibleText.line(name))\n")
+    }
+}
+
+extension ScriptHost {
+    /// Delivers the events of the connection to a shared collection.
+    func deliverConnection(_ name: String) {
+        guard hooks.hasHooks(for: name) else { return }
+        hooks.deliver(ScriptEvent(LifeCycleEvent(name: name, cause: .server, simulated: false)))
+    }
+}

@@ -1,0 +1,31 @@
+import Files
+
+/// What a sandbox that is closed around a host has to leave open for its server.
+extension SharedPersistence {
+    /// Connects ahead of ``load(into:)``, while everything can still be reached.
+    ///
+    /// - Throws: ``SharedError``.
+    package func prepare() throws(SharedError) {
+        do throws(PostgresError) { try connect() } catch { throw SharedError(error, address) }
+    }
+
+    /// The TCP ports of the server; none on a socket.
+    package var ports: Set<Int> {
+        let settings = connection?.settings ?? [:]
+        let hosts = settings["host"]?.split(separator: ",") ?? []
+        guard !hosts.isEmpty, !hosts.allSatisfy({ $0.hasPrefix("/") }) else { return [] }
+        return Set((settings["port"] ?? "5432").split(separator: ",").compactMap { Int($0) })
+    }
+
+    /// The files that a new connection reads: those of the look-up of names, of passwords and of certificates.
+    package var files: [String] {
+        let settings = connection?.settings ?? [:]
+        let named = ["passfile", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslcrldir"].compactMap { settings[$0] }
+        let home = HomeFolder.path.map { [$0 + "/.postgresql", $0 + "/.pgpass", $0 + "/.pg_service.conf"] } ?? []
+        let system = [
+            "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
+            "/etc/ssl", "/etc/passwd", "/etc/postgresql-common",
+        ]
+        return named.filter { $0.hasPrefix("/") } + home + system
+    }
+}

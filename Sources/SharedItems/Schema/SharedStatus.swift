@@ -1,0 +1,80 @@
+import Wording
+
+/// What a server has of a collection, in lines for people.
+public struct SharedStatus: Sendable {
+    /// A name and its value in each, aligned.
+    public private(set) var lines: [String] = []
+    /// What is unsafe, and what to do about it.
+    public private(set) var advice: [String] = []
+
+    /// Asks the server.
+    ///
+    /// - Throws: ``SharedError``.
+    public init(_ address: SharedAddress) throws(SharedError) {
+        do throws(PostgresError) {
+            let connection = try PostgresConnection(address, waiter: BlockingWaiter())
+            defer { connection.close() }
+            try read(address, connection)
+        } catch {
+            throw SharedError(error, address)
+        }
+    }
+
+    private mutating func read(_ address: SharedAddress, _ connection: PostgresConnection) throws(PostgresError) {
+        var pairs: [(String, String)] = []
+        let version = connection.serverVersion
+        pairs.append(("server", "PostgreSQL \(version / 10_000).\(version % 10_000)"))
+        pairs.append(("transport", connection.encryption ?? "not encrypted"))
+        try SharedSchema.checkServer(connection)
+        guard let format = try SharedSchema.installedFormat(connection) else { throw SharedSchema.missingSchema(address) }
+        pairs.append(("format", "\(format)"))
+        let collection = try connection.run(
+            "select c.id, c.head, c.floor, (select count(*) from cubby.item i where i.collection = c.id), "
+                + "(select max(l.at)::text from cubby.log l where l.collection = c.id and l.revision = c.head) "
+                + "from cubby.collection c where c.name = $1", [.text(address.collection)])
+        guard collection.rowCount == 1 else {
+            throw PostgresError(.server("CB001"), "there is no collection \"\(address.collection)\"")
+        }
+        let count = Int(clamping: try collection.number(0, 3))
+        pairs.append(("collection", "\(address.collection), \(count.counted("item"))"))
+        let head = try collection.number(0, 1)
+        let moment = try collection.withBytes(0, 4) { (bytes) throws(PostgresError) in bytes.map { String(decoding: $0, as: UTF8.self) } }
+        pairs.append(("revision", "\(head)" + (moment.map { ", made \($0)" } ?? "")))
+        try readSafety(connection, &pairs)
+        let hosts = try connection.run(
+            "select name, connected_at::text, "
+                + "(select count(*) from cubby.log l where l.collection = h.collection and l.host = h.id) "
+                + "from cubby.host h where collection = $1 order by connected_at desc limit 50",
+            [.int4(Int32(clamping: try collection.number(0, 0)))])
+        for row in 0..<hosts.rowCount {
+            let commits = Int(clamping: try hosts.number(row, 2))
+            pairs.append(
+                (
+                    row == 0 ? "hosts" : "",
+                    "\(VisibleText.line(try hosts.text(row, 0))), last connected \(try hosts.text(row, 1)), \(commits.counted("commit"))"
+                ))
+        }
+        let width = pairs.map(\.0.count).max() ?? 0
+        lines = pairs.map { $0.0 + String(repeating: " ", count: width + 2 - $0.0.count) + $0.1 }
+    }
+
+    /// What the server does against losing commits.
+    private mutating func readSafety(
+        _ connection: PostgresConnection, _ pairs: inout [(String, String)]
+    ) throws(PostgresError) {
+        let settings = try connection.run(
+            "select current_setting('fsync'), current_setting('synchronous_commit'), "
+                + "current_setting('synchronous_standby_names'), current_setting('full_page_writes')")
+        let (fsync, commit, standbys) = (try settings.text(0, 0), try settings.text(0, 1), try settings.text(0, 2))
+        pairs.append(
+            ("durability", "fsync \(fsync), synchronous_commit \(commit), synchronous standbys \(standbys.isEmpty ? "none" : standbys)"))
+        if fsync != "on" || commit == "off" {
+            advice.append(
+                "A power cut of the server can lose commits that hosts were told of: set fsync and synchronous_commit on.")
+        }
+        if standbys.isEmpty {
+            advice.append(
+                "There is no synchronous standby: a failover to another server can lose commits (synchronous_standby_names).")
+        }
+    }
+}
