@@ -20,7 +20,8 @@ struct HostOptions: ParsableArguments {
     var shared: String?
 
     @Option(
-        help: ArgumentHelp("This host's name for the others; the container's folder's if not given.", valueName: "name"))
+        help: ArgumentHelp("This host's name for the others; the container's folder's if not given.", valueName: "name")
+    )
     var hostName: String?
 
     @Flag(help: "Change nothing; another process may have the container.")

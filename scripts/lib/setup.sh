@@ -1,7 +1,7 @@
 # Set-up that the scripts share: what a fresh Debian lacks is installed, and what changed is built.
 # To be sourced by bash with `root` set to the project's folder. Says what it does on standard error, and nothing else.
 
-readonly BUILD_PACKAGES=(liblua5.4-dev libvips-dev pkg-config)
+readonly BUILD_PACKAGES=(liblua5.4-dev libvips-dev libpq-dev pkg-config)
 readonly TEST_PACKAGES=(tmux lua5.4 libplist-utils python3 python3-pil lua-check lua-penlight lua-inspect)
 readonly BINARY=$root/.build/release/cubby
 # Touched before a build begins, so that an edit made while it runs is newer.
@@ -82,8 +82,15 @@ install_packages() {
 
 # Not Debian: the scripts cannot install there, but they build where the libraries are.
 check_libraries() {
-  command -v pkg-config >/dev/null && pkg-config --exists lua5.4 vips ||
-    die "this is not Debian, so nothing is installed by itself: install the development files of Lua 5.4 and of libvips, and pkg-config"
+  command -v pkg-config >/dev/null && pkg-config --exists lua5.4 vips libpq ||
+    die "this is not Debian, so nothing is installed by itself: install the development files of Lua 5.4, of libvips and of libpq, and pkg-config"
+}
+
+# Tests of shared collections start a server of their own; without PostgreSQL they say that they are skipped.
+install_postgresql() {
+  command -v apt-get >/dev/null || return 0
+  [[ -z $(missing_packages postgresql-15) ]] && return
+  step "Installing postgresql-15" apt_install postgresql-15 || say "The tests of shared collections are skipped."
 }
 
 require_swift() {

@@ -9,6 +9,11 @@ public protocol RemotePersistence: ItemPersistence {
     /// Asks nobody.
     func mayHaveCommits(after revision: ItemRevision) -> Bool
 
+    /// Asks the server how far the collection has come, and connects when there is no connection.
+    ///
+    /// - Throws: ``StoreError`` with `disconnected`.
+    func poll() throws(StoreError)
+
     /// Sends the changes of one commit. A commit whose answer was lost is sent again with the next call, as the same one.
     ///
     /// - Parameters:

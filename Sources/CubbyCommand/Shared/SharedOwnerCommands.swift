@@ -60,7 +60,8 @@ struct SharedGrantCommand: ParsableCommand {
 /// `cubby shared status URL`: the server, the collection, its hosts.
 struct SharedStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Say what the server has: the collection, its revision, its hosts, what is unsafe.")
+        commandName: "status",
+        abstract: "Say what the server has: the collection, its revision, its hosts, what is unsafe.")
 
     @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
     var url: String

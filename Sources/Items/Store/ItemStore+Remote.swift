@@ -9,11 +9,17 @@ extension ItemStore {
     /// - Throws: ``StoreError``: `disconnected`, `conflict` of the commit that comes first.
     public func applyRemoteCommits() throws(StoreError) {
         guard let remote, !isInTransaction, !isSendingCommit else { return }
+        if !remote.isConnected { try remote.poll() }
         isReadOnly = remote.isReadOnly
         guard remote.mayHaveCommits(after: revision) else { return }
         defer { tellCommits() }
         try commit(.change)
         for commit in try remote.takeCommits(after: revision) { try apply(commit, from: remote) }
+    }
+
+    /// The connection to the other hosts is lost: until ``applyRemoteCommits()`` finds it again, items can only be read.
+    public func connectionWasLost() {
+        if let remote { isReadOnly = remote.isReadOnly }
     }
 
     /// Sends the log's changes, after those of others where both changed the same items but not the same fields.

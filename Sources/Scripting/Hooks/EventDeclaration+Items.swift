@@ -58,7 +58,7 @@ extension EventDeclaration {
                     LuaParameter(
                         "changes", .array(.record("change", change)),
                         "what the commit changed, in order: tables of kind, itemKey, name, field, old, new and position, each made when it is read"
-                    )
+                    ),
                 ]),
         ]
     }()

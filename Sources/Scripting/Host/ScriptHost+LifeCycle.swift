@@ -38,6 +38,7 @@ extension ScriptHost {
 
     private func frontEndInterrupt() {
         // Also while the prompt shows a value, whose `__tostring` may not return.
+        if shared?.interruptWait() == true { return }
         if foreground == nil, scheduler.current == nil, state.depth == 0, let onInterrupt { return onInterrupt() }
         cancelForeground()
     }

@@ -7,8 +7,11 @@ import SharedItems
 final class LoopWaiter: PostgresWaiter {
     /// The host's loop; nil before there is one, and then the wait blocks.
     weak var loop: EventLoop?
-    /// Whether the wait is to end now: Ctrl-C, or the application ends.
-    var isCancelled: () -> Bool = { false }
+    /// Whether the application has ended, and with it the wait.
+    var hasEnded: () -> Bool = { false }
+    /// Whether the loop turns for a wait at the moment.
+    private(set) var isWaiting = false
+    private var isInterrupted = false
     private let blocking = BlockingWaiter()
     /// Seconds in which a server that is well answers.
     private static let grace = 0.2
@@ -19,11 +22,18 @@ final class LoopWaiter: PostgresWaiter {
         guard seconds > Self.grace else { return false }
         var isReady = false
         let watch = loop.watch(descriptor, for: isWriting ? [.readable, .writable] : .readable) { _ in isReady = true }
-        defer { watch.cancel() }
+        (isWaiting, isInterrupted) = (true, false)
+        defer {
+            watch.cancel()
+            isWaiting = false
+        }
         let end = MonotonicTime.now().advanced(by: seconds - Self.grace)
         while !isReady {
-            if isCancelled() {
-                throw PostgresError(.cancelled, "the wait for the server was interrupted")
+            if isInterrupted || hasEnded() {
+                throw PostgresError(
+                    .cancelled,
+                    "the wait for the server was interrupted: it may have made the commit, which is found out when it answers again"
+                )
             }
             let left = end.seconds(since: .now())
             guard left > 0 else { return false }
@@ -31,4 +41,7 @@ final class LoopWaiter: PostgresWaiter {
         }
         return true
     }
+
+    /// Ends a wait: Ctrl-C.
+    func interrupt() { isInterrupted = true }
 }

@@ -28,7 +28,7 @@ final class SharedSession {
         self.persistence = persistence
         self.waiter = waiter
         waiter.loop = host.loop
-        waiter.isCancelled = { [unowned host] in host.isCancelRequested || host.exitCode != nil }
+        waiter.hasEnded = { [unowned host] in host.exitCode != nil }
         persistence.onConnectionChange = { [weak self] isConnected in self?.connectionChanged(isConnected) }
         watchSocket()
         host.items.addCommitObserver(self)
@@ -45,14 +45,24 @@ final class SharedSession {
         return bytes
     }
 
-    /// Applies what others committed, unless a transaction is under way. A failure is the connection's, which is told.
+    /// Ends a wait for the server, if there is one: Ctrl-C.
+    ///
+    /// - Returns: whether there was one.
+    func interruptWait() -> Bool {
+        if waiter.isWaiting { waiter.interrupt() }
+        return waiter.isWaiting
+    }
+
+    /// Applies what others committed, unless a transaction is under way. Without a connection it does nothing: a chunk does
+    /// not wait for a server that is away.
     func apply() {
-        guard !host.items.isInTransaction else { return }
+        guard persistence.isConnected, !host.items.isInTransaction else { return }
         do { try host.items.applyRemoteCommits() } catch {
             host.logger.debug("\(error.message)")
             if error.code != .disconnected { host.logger.warning("\(error.message)") }
         }
         watchSocket()
+        tellReturn()
     }
 
     // MARK: The connection
@@ -77,13 +87,9 @@ final class SharedSession {
             retry?.cancel()
             retry = nil
             retryDelay = Self.firstDelay
-            if hasToldOutage {
-                hasToldOutage = false
-                host.logger.notice("the collection's server is back")
-                host.deliverConnection("didConnect")
-            }
             return
         }
+        host.items.connectionWasLost()
         watch?.0.cancel()
         watch = nil
         if !hasToldOutage {
@@ -93,6 +99,14 @@ final class SharedSession {
             host.deliverConnection("didDisconnect")
         }
         retryLater()
+    }
+
+    /// Once what was on its way has arrived: handlers may change items again.
+    private func tellReturn() {
+        guard hasToldOutage, persistence.isConnected, !host.items.isReadOnly else { return }
+        hasToldOutage = false
+        host.logger.notice("the collection's server is back")
+        host.deliverConnection("didConnect")
     }
 
     private func retryLater() {

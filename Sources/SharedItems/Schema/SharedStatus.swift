@@ -26,7 +26,9 @@ public struct SharedStatus: Sendable {
         pairs.append(("server", "PostgreSQL \(version / 10_000).\(version % 10_000)"))
         pairs.append(("transport", connection.encryption ?? "not encrypted"))
         try SharedSchema.checkServer(connection)
-        guard let format = try SharedSchema.installedFormat(connection) else { throw SharedSchema.missingSchema(address) }
+        guard let format = try SharedSchema.installedFormat(connection) else {
+            throw SharedSchema.missingSchema(address)
+        }
         pairs.append(("format", "\(format)"))
         let collection = try connection.run(
             "select c.id, c.head, c.floor, (select count(*) from cubby.item i where i.collection = c.id), "
@@ -38,7 +40,9 @@ public struct SharedStatus: Sendable {
         let count = Int(clamping: try collection.number(0, 3))
         pairs.append(("collection", "\(address.collection), \(count.counted("item"))"))
         let head = try collection.number(0, 1)
-        let moment = try collection.withBytes(0, 4) { (bytes) throws(PostgresError) in bytes.map { String(decoding: $0, as: UTF8.self) } }
+        let moment = try collection.withBytes(0, 4) { (bytes) throws(PostgresError) in
+            bytes.map { String(decoding: $0, as: UTF8.self) }
+        }
         pairs.append(("revision", "\(head)" + (moment.map { ", made \($0)" } ?? "")))
         try readSafety(connection, &pairs)
         let hosts = try connection.run(
@@ -67,14 +71,19 @@ public struct SharedStatus: Sendable {
                 + "current_setting('synchronous_standby_names'), current_setting('full_page_writes')")
         let (fsync, commit, standbys) = (try settings.text(0, 0), try settings.text(0, 1), try settings.text(0, 2))
         pairs.append(
-            ("durability", "fsync \(fsync), synchronous_commit \(commit), synchronous standbys \(standbys.isEmpty ? "none" : standbys)"))
+            (
+                "durability",
+                "fsync \(fsync), synchronous_commit \(commit), synchronous standbys \(standbys.isEmpty ? "none" : standbys)"
+            ))
         if fsync != "on" || commit == "off" {
             advice.append(
-                "A power cut of the server can lose commits that hosts were told of: set fsync and synchronous_commit on.")
+                "A power cut of the server can lose commits that hosts were told of: set fsync and synchronous_commit on."
+            )
         }
         if standbys.isEmpty {
             advice.append(
-                "There is no synchronous standby: a failover to another server can lose commits (synchronous_standby_names).")
+                "There is no synchronous standby: a failover to another server can lose commits (synchronous_standby_names)."
+            )
         }
     }
 }
