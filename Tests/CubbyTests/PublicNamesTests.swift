@@ -107,6 +107,13 @@ import Testing
         MemoryPersistence.self, OriginalArchive.self, StoreCheck.self, StoreError.self, StoreFinding.self,
     ]
 
+    // What several hosts share
+    static let shared: [Any.Type] = [
+        RemoteChange.self, RemoteCommit.self, RemoteOutcome.self, (any RemotePersistence).self, SharedAddress.self,
+        SharedAddressError.self, SharedError.self, SharedPersistence.self, SharedSchema.self, SharedStatistics.self,
+        SharedStatus.self,
+    ]
+
     final class Probe {}
 
     @Test("each public type is named here")

@@ -20,6 +20,7 @@ public protocol RemotePersistence: ItemPersistence {
     ///   - commit: readable until the call returns.
     ///   - isSerializable: whether any commit of others since its revision stands in its way; if not, only one that changed
     ///     the same items.
+    /// - Returns: what became of it.
     /// - Throws: ``StoreError`` with `disconnected`, and others; the changes are not known to be kept then.
     func send(_ commit: borrowing ItemCommit, isSerializable: Bool) throws(StoreError) -> RemoteOutcome
 
@@ -28,7 +29,10 @@ public protocol RemotePersistence: ItemPersistence {
 
     /// A change of another host with the position that it has among the items as they are now.
     ///
-    /// - Parameter unranked: the rows that this host put where they are, and has not committed.
+    /// - Parameters:
+    ///   - change: of the other host.
+    ///   - unranked: the rows that this host put where they are, and has not committed.
+    /// - Returns: the change for this host.
     func placed(_ change: RemoteChange, among unranked: Set<UInt32>) -> ItemChange
 
     /// A change was applied.

@@ -19,6 +19,8 @@ extension ItemStore {
     /// - Parameters:
     ///   - isolation: what stands in its way.
     ///   - retries: how often it runs again at most.
+    ///   - body: what changes items; it may run more than once.
+    /// - Returns: what the body gives.
     /// - Throws: what the body throws; ``StoreError`` with `conflict` after the last attempt.
     public func transaction<Result>(
         isolation: Isolation, retries: Int = defaultRetries, _ body: () throws -> Result
