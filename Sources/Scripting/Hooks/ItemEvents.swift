@@ -111,7 +111,7 @@ extension ItemEvents: ItemCommitObserver {
         let changes = { [unowned host] in host.classes.changes.array(of: commit) }
         let event = ScriptEvent(
             LifeCycleEvent(name: Self.commitEvent, cause: .script, simulated: false),
-            details: commit.host.map { ["host": .text($0)] } ?? [:], onDemand: ["changes": changes], commit: commit)
+            details: ["host": commit.host.map(LuaValue.text) ?? .nil], onDemand: ["changes": changes], commit: commit)
         host.hooks.deliver(event, until: host.handlersDeadline)
     }
 }

@@ -1,0 +1,113 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--shared` and `cubby shared`, with the built program and a PostgreSQL of each test's own.
+@Suite(
+    "Shared collections with the program", .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"),
+    .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"))
+final class SharedCollectionTests {
+    private let program: Program
+    private let server: PostgresServer
+
+    init() throws {
+        program = try Program()
+        server = try PostgresServer()
+        #expect(try program("shared", "init", server.url()).status == .exited(0))
+    }
+
+    deinit { server.stop() }
+
+    private func host(_ name: String, _ code: String) throws -> ProcessOutput {
+        try program("--container", program.scratch.file(name), "--shared", server.url(), "-e", code)
+    }
+
+    @Test("what one host does another has; status shows both; init again changes nothing")
+    func exchange() throws {
+        #expect(try host("desk-1", "items:createItem{ name = 'Vase', itemKey = 'k' }").status == .exited(0))
+        #expect(try host("desk-2", "items[1].room = 'Hall' print(#items)").stdout == "1\n")
+        #expect(try host("desk-1", "print(items:item('k').room)").stdout == "Hall\n")
+        let status = try program("shared", "status", server.url()).stdout
+        for part in ["PostgreSQL 1", "home, 1 item", "revision    2", "desk-1", "desk-2", "synchronous standby"] {
+            #expect(status.contains(part), "\(status)")
+        }
+        #expect(try program("shared", "init", server.url()).stdout.contains("nothing was changed"))
+        #expect(try program("shared", "migrate", server.url()).stdout.contains("format 1"))
+    }
+
+    @Test("what is wrong with an address or behind it: the status, and what to do")
+    func refusals() throws {
+        let table: [(url: String, status: Int32, text: String)] = [
+            ("museum", 64, "postgres://host/database?collection=name"),
+            ("postgres://a:secret@h/db", 64, "PGPASSFILE"),
+            (server.url("unknown"), 65, "cubby shared init"),
+            (server.url(database: "template1"), 65, "the database has no shared collections"),
+            (server.url(folder: program.scratch.path), 74, "No such file or directory"),
+            (server.url(user: "stranger"), 74, "stranger"),
+        ]
+        for (url, status, text) in table {
+            for words in [["shared", "status", url], ["--shared", url, "-e", "print('ran')"]] {
+                let output = try program(words)
+                #expect(output.status == .exited(status), "\(words): \(output.stderr)")
+                #expect(output.stderr.contains(text) && output.stdout.isEmpty, "\(words): \(output.stderr)")
+            }
+        }
+        let memory = try program("--container", ":memory:", "--shared", server.url(), "-e", "1")
+        #expect(memory.status == .exited(64))
+    }
+
+    @Test("transfers between accounts by four hosts at once: the sum stays")
+    func bank() async throws {
+        #expect(
+            try host("bank", "for n = 1, 6 do items:createItem{ itemKey = 'a' .. n, valueInDollars = 100 } end").status
+                == .exited(0))
+        let code = """
+            local retries = 0
+            for n = 1, 15 do
+              items:transaction(function()
+                retries = retries + 1
+                local from, to = items:item("a" .. math.random(6)), items:item("a" .. math.random(6))
+                local amount = math.random(10)
+                from.valueInDollars = from.valueInDollars - amount
+                to.valueInDollars = to.valueInDollars + amount
+              end, { retries = 200 })
+            end
+            print(retries >= 15)
+            """
+        try await withThrowingTaskGroup(of: ProcessOutput.self) { group in
+            for number in 0..<4 {
+                let (program, url) = (program, server.url())
+                group.addTask {
+                    try program("--container", program.scratch.file("teller-\(number)"), "--shared", url, "-e", code)
+                }
+            }
+            for try await output in group {
+                #expect(output.status == .exited(0), "\(output.stderr)")
+                #expect(output.stdout == "true\n")
+            }
+        }
+        #expect(try host("bank", "print(#items, items:query():sum('valueInDollars'))").stdout == "6\t600\n")
+    }
+
+    @Test("at a prompt: others' changes are told, an outage is survived, a handler hears of both")
+    func prompt() throws {
+        let terminal = try program.shell()
+        try terminal.startPrompt("--container \(program.scratch.file("desk-1")) --shared '\(server.url())'")
+        try terminal.sendLine("items:on('didCommit', function(e) print('heard', e.cause, e.host) end)")
+        try terminal.expect("Hook(didCommit")
+        #expect(try host("desk-2", "items:createItem{ name = 'Urn' }").status == .exited(0))
+        try terminal.expect("1 change by desk-2")
+        try terminal.expect("heard\tremote\tdesk-2")
+        server.stop()
+        try terminal.expect("the collection's server does not answer")
+        try terminal.sendLine("items[1].name = 'lost'")
+        try terminal.expect("changed when it is back")
+        try terminal.sendLine("items[1].name .. tostring(items.isReadOnly) .. tostring(items.isConnected)")
+        try terminal.expect("Urntruefalse")
+        try server.start()
+        try terminal.expect("the collection's server is back")
+        try terminal.sendLine("items[1].name = 'Amphora'")
+        try terminal.expect("heard\tscript")
+        #expect(try host("desk-2", "print(items[1].name)").stdout == "Amphora\n")
+    }
+}
