@@ -89,6 +89,7 @@ package final class PostgresConnection {
     ///
     /// - Parameters:
     ///   - sql: with `$1`, `$2` for the parameters.
+    ///   - parameters: their values.
     ///   - isPrepared: whether the server keeps the command's plan: for one that comes again and again.
     /// - Returns: its rows.
     /// - Throws: ``PostgresError``; after one that is in doubt the connection is closed.
