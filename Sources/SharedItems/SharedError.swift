@@ -34,6 +34,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         case .unusable, .badAnswer: self.init(.unusable, error.message)
         case .server(let code):
             switch code {
+            case _ where error.isInDoubt: self.init(.disconnected, error.message)
             case "42501":
                 self.init(
                     .refused,
@@ -43,6 +44,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
                 self.init(
                     .unusable, "\(error.message): its owner makes it with cubby shared init '\(address.description)'")
             case "53100": self.init(.refused, "\(error.message): the server's disk is full; nothing was committed")
+            case "42703", "42804", "42P06", "42P07": self.init(SharedSchema.foreignSchema, address)
             case "3F000", "42P01", "42883": self.init(SharedSchema.missingSchema(address), address)
             default: self.init(.refused, "the server refused: \(error.message) (SQLSTATE \(code))")
             }
@@ -56,6 +58,9 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         }
         if message.contains("certificate") {
             return ": the server's certificate has to be signed by an authority in ~/.postgresql/root.crt (sslrootcert)"
+        }
+        if message.contains("FATAL:"), message.contains("does not exist") {
+            return ": check the address, or have the owner of the server make it"
         }
         return ""
     }

@@ -17,36 +17,8 @@ struct SharedStoreTests {
 
     /// Stores of several hosts on a new collection.
     private func stores(_ names: String..., collection: String = #function) throws -> [ItemStore] {
-        let name = String(collection.prefix { $0 != "(" })
-        let address = try cluster.address(name)
-        try SharedSchema.initialize(address)
+        let address = try cluster.newCollection(String(collection.prefix { $0 != "(" }))
         return try names.map { try ItemStore.open(SharedPersistence(address, hostName: $0, timeLimit: 5)) }
-    }
-
-    private func update(_ stores: ItemStore...) throws {
-        for store in stores {
-            try (store.remote as? SharedPersistence)?.poll()
-            try store.applyRemoteCommits()
-        }
-    }
-
-    /// What a store has, in order; equal in all stores at one revision.
-    private func contents(_ store: ItemStore) throws -> [[String: PropertyListValue]] {
-        try store.allItems.map { try $0.allFields.values }
-    }
-
-    private func expectEqual(_ stores: [ItemStore]) throws {
-        for store in stores { try update(store) }
-        let first = try contents(stores[0])
-        for store in stores.dropFirst() {
-            #expect(try contents(store) == first)
-            #expect(store.revision == stores[0].revision)
-        }
-        // A host that comes later has the same.
-        guard let remote = stores[0].remote as? SharedPersistence else { return }
-        let late = try ItemStore.open(SharedPersistence(remote.address, hostName: "late"))
-        #expect(try contents(late) == first)
-        #expect(late.revision == stores[0].revision)
     }
 
     @Test("what one host commits another has, with fields of all kinds, in order")
@@ -188,7 +160,7 @@ struct SharedStoreTests {
             }
             do { try store.commit() } catch { #expect(error.code == .conflict, "\(error)") }
             if random.number(5) == 0 { do { try store.undo() } catch { #expect(error.code == .conflict, "\(error)") } }
-            if random.number(3) == 0 { try update(stores[random.number(3)]) }
+            if random.number(3) == 0 { try stores[random.number(3)].update() }
             if step % 25 == 24 { try expectEqual(stores) }
         }
         try expectEqual(stores)

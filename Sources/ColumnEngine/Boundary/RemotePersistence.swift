@@ -5,6 +5,9 @@ public protocol RemotePersistence: ItemPersistence {
     /// Whether the server answered last.
     var isConnected: Bool { get }
 
+    /// Why nothing may be changed while the persistence is read-only, for the user.
+    var readOnlyReason: String { get }
+
     /// Whether the other hosts may have committed something after a revision, or a commit of this host is to be sent again.
     /// Asks nobody.
     func mayHaveCommits(after revision: ItemRevision) -> Bool
@@ -14,7 +17,8 @@ public protocol RemotePersistence: ItemPersistence {
     /// - Throws: ``StoreError`` with `disconnected`.
     func poll() throws(StoreError)
 
-    /// Sends the changes of one commit. A commit whose answer was lost is sent again with the next call, as the same one.
+    /// Sends the changes of one commit. While a commit's answer is missing the persistence is read-only, and the next call
+    /// sends the same commit again, as it was.
     ///
     /// - Parameters:
     ///   - commit: readable until the call returns.
@@ -24,7 +28,17 @@ public protocol RemotePersistence: ItemPersistence {
     /// - Throws: ``StoreError`` with `disconnected`, and others; the changes are not known to be kept then.
     func send(_ commit: borrowing ItemCommit, isSerializable: Bool) throws(StoreError) -> RemoteOutcome
 
-    /// The commits after a revision, oldest first; of this host's own, those that it does not have.
+    /// The changes of a commit that failed were taken back: it is not sent again. If it happened, it comes from the log.
+    ///
+    /// - Returns: whether it may have happened.
+    func abandonCommit() -> Bool
+
+    /// Ends the use of the server, which has something that the store's items cannot be brought to. The persistence is
+    /// read-only from now on.
+    func stop(_ reason: StoreError)
+
+    /// Commits after a revision, oldest first, without a gap; of this host's own, those that it does not have. At least one
+    /// if there are any.
     func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit]
 
     /// A change of another host with the position that it has among the items as they are now.

@@ -29,7 +29,7 @@ extension ItemStore {
             if revision == nil, columns.hasChanges { try appendLog(durable: durability == .power) }
         } catch {
             rollBack(to: 0, tells: false)
-            throw error
+            throw didTakeBack(after: error)
         }
         if let revision { self.revision = revision }
         guard columns.hasChanges else { return }

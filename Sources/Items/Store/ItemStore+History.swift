@@ -96,8 +96,7 @@ extension ItemStore {
             attachmentStep = AttachmentStep()
             columns.takeBack(done)
             restoreOrder()
-            if error.code == .conflict { applyUnappliedCommits() }
-            throw error
+            throw didTakeBack(after: error)
         }
         for change in reversed { attachments?.reverse(change) }
         settle(kind)

@@ -9,12 +9,18 @@ extension ItemStore {
     /// - Throws: ``StoreError``: `disconnected`, `conflict` of the commit that comes first.
     public func applyRemoteCommits() throws(StoreError) {
         guard let remote, !isInTransaction, !isSendingCommit else { return }
+        defer {
+            isReadOnly = remote.isReadOnly
+            tellCommits()
+        }
         if !remote.isConnected { try remote.poll() }
-        isReadOnly = remote.isReadOnly
         guard remote.mayHaveCommits(after: revision) else { return }
-        defer { tellCommits() }
         try commit(.change)
-        for commit in try remote.takeCommits(after: revision) { try apply(commit, from: remote) }
+        while remote.mayHaveCommits(after: revision) {
+            let commits = try remote.takeCommits(after: revision)
+            for commit in commits { try apply(commit, from: remote) }
+            if commits.isEmpty { return }
+        }
     }
 
     /// The connection to the other hosts is lost: until ``applyRemoteCommits()`` finds it again, items can only be read.
@@ -27,7 +33,7 @@ extension ItemStore {
     /// - Throws: ``StoreError`` with `conflict`: nothing of the log is kept then, and what others did is still to be applied.
     func send(to remote: any RemotePersistence, isSerializable: Bool) throws(StoreError) {
         // Handlers may run while the server is waited for: what they changed would be taken for a part of this commit.
-        (isSendingCommit, isReadOnly, isMerged) = (true, true, false)
+        (isSendingCommit, isReadOnly) = (true, true)
         defer { (isSendingCommit, isReadOnly) = (false, remote.isReadOnly) }
         while true {
             let sent = try remote.send(
@@ -35,6 +41,7 @@ extension ItemStore {
             if case .committed(let newest) = sent {
                 // With a gap in front, the revision is reached when the commits in between are applied.
                 if newest == revision.next { revision = newest }
+                isMerged = false
                 return
             }
             let commits = try remote.takeCommits(after: revision)
@@ -48,6 +55,20 @@ extension ItemStore {
             for commit in commits { try apply(commit, from: remote) }
             isMerged = true
         }
+    }
+
+    /// Ends a commit that failed and whose changes were taken back: what others did meanwhile is applied.
+    ///
+    /// - Returns: what to tell.
+    func didTakeBack(after error: StoreError) -> StoreError {
+        if error.code == .conflict { applyUnappliedCommits() }
+        guard let remote, remote.abandonCommit() else { return error }
+        isReadOnly = remote.isReadOnly
+        return StoreError(
+            .disconnected,
+            "the changes were rolled back here, and may have been committed: the server's answer was lost "
+                + "(\(error.message)); look at the items when the server is back, before making the changes again",
+            cause: error)
     }
 
     /// Puts the items into the order that all hosts have, after changes were taken back whose positions others had shifted.
@@ -83,19 +104,24 @@ extension ItemStore {
     /// Applies a commit beneath the changes that are not committed yet, which are about other fields.
     private func apply(_ commit: RemoteCommit, from remote: any RemotePersistence) throws(StoreError) {
         guard commit.revision > revision else { return }
-        guard commit.revision == revision.next else {
-            throw StoreError(
-                .disconnected,
-                "revision \(revision.next.rawValue) of the collection is missing: \(commit.revision.rawValue) came after "
-                    + "\(revision.rawValue)")
-        }
         if isWatched { keepLatestCommit() }
         let unranked = Self.unrankedRows(columns.changes)
-        let applied = try columns.apart { () throws(StoreError) in
-            for change in commit.changes {
-                try columns.perform(remote.placed(change, among: unranked))
-                remote.didApply(change)
+        let applied: [Change]
+        do throws(StoreError) {
+            applied = try columns.apart { () throws(StoreError) in
+                for change in commit.changes {
+                    try columns.perform(remote.placed(change, among: unranked))
+                    remote.didApply(change)
+                }
             }
+        } catch {
+            let reason = StoreError(
+                .corruptJournal,
+                "revision \(commit.revision.rawValue) of the collection, by \(commit.host), does not fit the items that "
+                    + "are here: \(error.message); start again to synchronise anew",
+                cause: error)
+            remote.stop(reason)
+            throw reason
         }
         revision = commit.revision
         guard !applied.isEmpty else { return }

@@ -8,6 +8,8 @@ extension ItemStore {
     /// removed items included, and is thrown again. Transactions nest as savepoints. The end of the outermost one is
     /// a commit; if that fails, the changes are rolled back as well.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        // A server is sent a transaction alone: what came before has other rules when others were ahead.
+        if remote != nil, !isInTransaction { try commit() }
         beginTransaction()
         let result: Result
         do {
@@ -52,8 +54,7 @@ extension ItemStore {
             columns.unseal(behind: start)
             rollBack(to: start)
             attachments?.rollBackSavepoint()
-            if error.code == .conflict { applyUnappliedCommits() }
-            throw error
+            throw didTakeBack(after: error)
         }
         let changes = attachments?.closeSavepoint() ?? []
         if isStep, !undoStack.isEmpty {

@@ -136,9 +136,8 @@ public final class ItemStore {
             return StoreError(
                 .readOnly, "a commit is on its way to the server: items can be changed when it has answered")
         }
-        guard let remote, !remote.isConnected else { return .storeIsReadOnly }
-        return StoreError(
-            .readOnly, "the collection's server does not answer: items can be read, and changed when it is back")
+        guard let remote else { return .storeIsReadOnly }
+        return StoreError(.readOnly, remote.readOnlyReason)
     }
 
     /// The path of the archive; nil for a store that has none.

@@ -21,7 +21,7 @@ enum Rank {
     ///   - low: the rank before the first; nil for the beginning.
     ///   - high: the rank behind the last; nil for the end.
     ///   - tail: gives random bits.
-    /// - Returns: the ranks.
+    /// - Returns: as many ranks.
     static func ranks(_ count: Int, after low: [UInt8]?, before high: [UInt8]?, tail: () -> UInt32) -> [[UInt8]] {
         var prefix: [UInt8] = []
         var low = low.map { $0[...] }

@@ -18,6 +18,8 @@ struct RankTable {
             places += [UInt32](repeating: 0, count: max(Int(row) + 1 - places.count, places.count / 2))
         }
         if garbage > 1 << 16, garbage > buffer.count / 2 { compact() }
+        // More than 4 GB are no ranks of ours: a row without one is behind all others.
+        guard buffer.count < Int(UInt32.max), rank.count <= Rank.lengthLimit else { return }
         places[Int(row)] = UInt32(buffer.count)
         buffer.append(UInt8(truncatingIfNeeded: rank.count & 0x7F))
         buffer.append(UInt8(truncatingIfNeeded: rank.count >> 7))

@@ -28,7 +28,12 @@ enum SharedChange: Sendable {
                 let rank = [UInt8](try reader.piece(try reader.varint()))
                 guard !rank.isEmpty, rank.count <= Rank.lengthLimit else { throw reader.corrupt("a rank is none") }
                 changes.append(.rank(key: key, rank))
-            case .defineField: names.append(try reader.string())
+            case .defineField:
+                let name = try reader.string()
+                guard (try? FieldValidation.checkName(name)) != nil, !names.prefix(5).contains(name) else {
+                    throw reader.corrupt("a field has no usable name")
+                }
+                names.append(name)
             case .insert, .move, .copy, nil: throw reader.corrupt("an unknown change")
             }
         }
@@ -50,7 +55,9 @@ enum SharedChange: Sendable {
 
     private static func name(_ reader: inout RecordReader, _ names: [String]) throws(StoreError) -> String {
         let number = try reader.varint()
-        guard number < UInt64(names.count) else { throw reader.corrupt("a field was never named") }
+        guard number < UInt64(names.count), names[Int(number)] != "itemKey" else {
+            throw reader.corrupt("a field was never named")
+        }
         return names[Int(number)]
     }
 

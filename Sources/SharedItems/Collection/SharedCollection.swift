@@ -15,9 +15,15 @@ struct SharedCollection {
         let rows = try connection.run(
             "select id, head, floor, epoch from cubby.hello($1, $2, $3)", [.text(name), .uuid(host), .text(hostName)])
         number = Int32(clamping: try rows.number(0, 0))
-        head = UInt64(bitPattern: try rows.number(0, 1))
-        floor = UInt64(bitPattern: try rows.number(0, 2))
+        head = try rows.revision(0, 1)
+        floor = try rows.revision(0, 2)
         guard let epoch = try rows.bytes(0, 3), epoch.count == 16 else { throw PostgresResult.badAnswer("no epoch") }
         self.epoch = epoch
+    }
+
+    /// The channel on which commits are told of.
+    var channel: String {
+        let digits = Array("0123456789abcdef")
+        return "cubby_" + String(epoch.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 }

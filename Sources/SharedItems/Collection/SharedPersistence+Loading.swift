@@ -12,7 +12,7 @@ extension SharedPersistence {
             // One snapshot for the revision and the items.
             try connection.runScript("begin isolation level repeatable read read only")
             let head = try connection.run("select head from cubby.collection where id = $1", [.int4(collection.number)])
-            report.revision.rawValue = UInt64(bitPattern: try head.number(0, 0))
+            report.revision.rawValue = try head.revision(0, 0)
             var items = ItemCopy()
             try connection.copyOut(
                 "copy (select rank, record from cubby.item where collection = \(collection.number)) to stdout (format binary)"
@@ -22,9 +22,16 @@ extension SharedPersistence {
         }
         latest = max(latest, report.revision.rawValue)
         loader.reserve(items.count)
-        try items.forEachInOrder { (rank, record) throws(StoreError) in
-            let row = try loader.addRecord(record)
-            ranks.set(row, rank)
+        do throws(StoreError) {
+            try items.forEachInOrder { (rank, record) throws(StoreError) in
+                let row = try loader.addRecord(record)
+                ranks.set(row, rank)
+            }
+        } catch {
+            throw StoreError(
+                .corruptJournal,
+                "an item of the collection is damaged on the server (\(error.message)): its owner restores it from a backup",
+                cause: error)
         }
         report.archivedItems = items.count
         return report

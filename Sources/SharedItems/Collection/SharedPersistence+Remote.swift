@@ -5,90 +5,126 @@ import PropertyList
 /// The commits of the other hosts.
 extension SharedPersistence {
     public func mayHaveCommits(after revision: ItemRevision) -> Bool {
-        latest > revision.rawValue || inDoubt != nil || (collection != nil && !isConnected)
+        stopped == nil && (latest > revision.rawValue || inDoubt != nil || (collection != nil && !isConnected))
     }
 
-    /// Takes what the server said by itself. Call it when the socket is readable.
+    /// Takes what the server said by itself. Call it when the socket is readable; while an answer is waited for it does
+    /// nothing.
     ///
     /// - Throws: `StoreError` with `disconnected`.
     public func receive() throws(StoreError) {
-        guard let connection else { return }
+        guard let connection, !isAsking else { return }
         let texts = try asking { () throws(PostgresError) in try connection.takeNotifications() }
-        for text in texts { note(text) }
+        for text in texts { latest = max(latest, announcements.note(text) ?? 0) }
     }
 
-    /// Asks the server for its latest revision: a notification can be lost.
+    /// Asks the server for its latest revision: a notification can be lost. Does nothing while an answer is waited for.
     ///
     /// - Throws: `StoreError` with `disconnected`.
     public func poll() throws(StoreError) {
+        if isAsking { return }
         let connection = try connected()
         guard let collection else { throw Self.notLoaded }
         let head = try asking { () throws(PostgresError) in
             try connection.run(
                 "select head from cubby.collection where id = $1", [.int4(collection.number)], isPrepared: true
-            ).number(0, 0)
+            ).revision(0, 0)
         }
-        latest = max(latest, UInt64(bitPattern: head))
-    }
-
-    /// Reads a notification: the revision, the host, and a small record in hexadecimal.
-    private func note(_ text: String) {
-        guard let first = text.split(separator: " ").first, let revision = UInt64(first) else { return }
-        latest = max(latest, revision)
+        latest = max(latest, head)
     }
 
     public func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit] {
         ownRevisions = ownRevisions.filter { $0 > revision.rawValue }
-        let connection = try connected()
-        guard let collection else { throw Self.notLoaded }
-        let rows = try asking { () throws(PostgresError) in
-            try connection.run(
-                "select l.revision, l.record, coalesce(h.name, ''), l.host from cubby.log l "
-                    + "left join cubby.host h on h.collection = l.collection and h.id = l.host "
-                    + "where l.collection = $1 and l.revision > $2 order by l.revision",
-                [.int4(collection.number), .int8(Int64(bitPattern: revision.rawValue))], isPrepared: true)
-        }
+        var logged = isConnected ? announcements.take(after: revision.rawValue, upTo: latest) : nil
+        if logged?.allSatisfy({ hostNames[$0.host] != nil }) != true { logged = try askLog(after: revision.rawValue) }
         var commits: [RemoteCommit] = []
-        var expected = revision.rawValue
-        for row in 0..<rows.rowCount {
-            let number = UInt64(bitPattern: try asking { () throws(PostgresError) in try rows.number(row, 0) })
-            expected += 1
-            guard number == expected else {
-                throw StoreError(
-                    .disconnected,
-                    "revision \(expected) is missing in the collection's log: start again to synchronise anew")
-            }
-            let host = try asking { () throws(PostgresError) in try rows.text(row, 2) }
+        for commit in logged ?? [] {
             var changes: [RemoteChange] = []
-            if !ownRevisions.contains(number) {
-                let record = try asking { () throws(PostgresError) in try rows.bytes(row, 1) } ?? []
-                changes = try record.withBytes { (bytes) throws(StoreError) in
-                    Self.remoteChanges(try SharedChange.changes(of: bytes))
+            if !ownRevisions.contains(commit.revision) {
+                do throws(StoreError) {
+                    changes = try commit.record.withBytes { (bytes) throws(StoreError) in
+                        try Self.remoteChanges(try SharedChange.changes(of: bytes))
+                    }
+                } catch {
+                    // What came before is whole, and is applied first.
+                    if !commits.isEmpty { break }
+                    throw damaged(commit.revision, error)
                 }
                 statistics.remoteCommits += 1
             }
-            commits.append(RemoteCommit(revision: ItemRevision(rawValue: number), host: host, changes: changes))
+            commits.append(
+                RemoteCommit(
+                    revision: ItemRevision(rawValue: commit.revision), host: hostNames[commit.host] ?? "",
+                    changes: changes))
         }
-        latest = max(latest, expected)
         return commits
     }
 
+    /// The next commits of the log.
+    private func askLog(after revision: UInt64) throws(StoreError) -> [LoggedCommit] {
+        let connection = try connected()
+        guard let collection else { throw Self.notLoaded }
+        let commits = try asking { () throws(PostgresError) in
+            let rows = try connection.run(
+                "select l.revision, l.record, l.host, coalesce(h.name, '') from cubby.log l "
+                    + "left join cubby.host h on h.collection = l.collection and h.id = l.host "
+                    + "where l.collection = $1 and l.revision > $2 order by l.revision limit 1000",
+                [.int4(collection.number), .int8(Int64(clamping: revision))], isPrepared: true)
+            var commits: [LoggedCommit] = []
+            for row in 0..<rows.rowCount {
+                let host = try rows.bytes(row, 2) ?? []
+                hostNames[host] = try rows.text(row, 3)
+                commits.append(
+                    LoggedCommit(
+                        revision: try rows.revision(row, 0), host: host, record: try rows.bytes(row, 1) ?? []))
+            }
+            return commits
+        }
+        for (number, commit) in zip((revision + 1)..., commits) where number != commit.revision {
+            throw missing(number)
+        }
+        if commits.isEmpty, latest > revision { throw missing(revision + 1) }
+        return commits
+    }
+
+    private func missing(_ revision: UInt64) -> StoreError {
+        let reason = StoreError(
+            .inputOutput,
+            "revision \(revision) is missing in the collection's log: start again to synchronise anew")
+        stop(reason)
+        return reason
+    }
+
+    private func damaged(_ revision: UInt64, _ error: StoreError) -> StoreError {
+        let reason = StoreError(
+            .corruptJournal,
+            "revision \(revision) of the collection's log is damaged (\(error.message)): start again to synchronise anew",
+            cause: error)
+        stop(reason)
+        return reason
+    }
+
     /// The changes as stores know them; the rank of a new item goes with its insertion.
-    private static func remoteChanges(_ changes: [SharedChange]) -> [RemoteChange] {
+    private static func remoteChanges(_ changes: [SharedChange]) throws(StoreError) -> [RemoteChange] {
         var ranks: [String: [UInt8]] = [:]
         for case .rank(let key, let rank) in changes { ranks[key] = rank }
         var inserted: Set<String> = []
-        return changes.compactMap { change in
+        var result: [RemoteChange] = []
+        for change in changes {
             switch change {
             case .insert(let key, let values):
                 inserted.insert(key)
-                return RemoteChange(.insert(values), rank: ranks[key] ?? [])
-            case .remove(let key): return RemoteChange(.remove(key))
-            case .set(let key, let field, let value): return RemoteChange(.update(key, field, to: value))
+                guard let rank = ranks[key] else {
+                    throw StoreError(.corruptJournal, "the item \(key) came without a rank")
+                }
+                result.append(RemoteChange(.insert(values), rank: rank))
+            case .remove(let key): result.append(RemoteChange(.remove(key)))
+            case .set(let key, let field, let value): result.append(RemoteChange(.update(key, field, to: value)))
             case .rank(let key, let rank):
-                return inserted.contains(key) ? nil : RemoteChange(.move(key, to: 0), rank: rank)
+                if !inserted.contains(key) { result.append(RemoteChange(.move(key, to: 0), rank: rank)) }
             }
         }
+        return result
     }
 
     // MARK: Places

@@ -27,8 +27,17 @@ public final class SharedPersistence: RemotePersistence {
     var ownRevisions: Set<UInt64> = []
     /// The latest revision that the server told of.
     var latest: UInt64 = 0
+    /// Commits that came with their notifications.
+    var announcements = Announcements()
+    /// The names of the hosts that have committed, by identifier.
+    var hostNames: [[UInt8]: String] = [:]
     /// The commit whose answer did not come.
-    var inDoubt: (token: [UInt8], commit: EncodedCommit, seen: UInt64)?
+    var inDoubt: SentCommit?
+    /// Why the server is of no use any more.
+    var stopped: StoreError?
+    /// Whether an answer is waited for: whoever is called meanwhile must not ask for another one.
+    private(set) var isAsking = false
+    private let opensReadOnly: Bool
     /// How often each thing happened.
     public internal(set) var statistics = SharedStatistics()
     /// Called when the connection came or went.
@@ -39,15 +48,22 @@ public final class SharedPersistence: RemotePersistence {
     ///   - host: 16 bytes that identify this host, the same from run to run; made if nil.
     ///   - hostName: the name that other hosts see.
     ///   - timeLimit: the seconds that a commit, or another question, may take.
-    public convenience init(_ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Double = 10) {
-        self.init(address, host: host, hostName: hostName, timeLimit: timeLimit, waiter: BlockingWaiter())
+    ///   - isReadOnly: whether the store refuses changes, and only follows the others.
+    public convenience init(
+        _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Double = 10,
+        isReadOnly: Bool = false
+    ) {
+        self.init(
+            address, host: host, hostName: hostName, timeLimit: timeLimit, isReadOnly: isReadOnly,
+            waiter: BlockingWaiter())
     }
 
     /// The same with another way to wait.
     package init(
         _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Double = 10,
-        waiter: any PostgresWaiter
+        isReadOnly: Bool = false, waiter: any PostgresWaiter
     ) {
+        opensReadOnly = isReadOnly
         self.address = address
         self.host = host ?? Self.newIdentifier()
         self.hostName = hostName
@@ -56,7 +72,17 @@ public final class SharedPersistence: RemotePersistence {
     }
 
     public var isConnected: Bool { connection?.isOpen ?? false }
-    public var isReadOnly: Bool { collection != nil && !isConnected }
+    public var isReadOnly: Bool {
+        opensReadOnly || collection != nil && (!isConnected || inDoubt != nil || stopped != nil)
+    }
+
+    public var readOnlyReason: String {
+        if let stopped { return stopped.message }
+        if opensReadOnly { return StoreError.storeIsReadOnly.message }
+        return isConnected
+            ? "the last commit's answer was lost: items can be changed when the server has said whether it happened"
+            : "the collection's server does not answer: items can be read, and changed when it is back"
+    }
 
     /// The socket to watch for what the server says by itself; nil without a connection.
     package var descriptor: Int32? { connection?.descriptor }
@@ -70,59 +96,11 @@ public final class SharedPersistence: RemotePersistence {
         return revision
     }
 
-    // MARK: Committing
-
-    public func send(_ commit: borrowing ItemCommit, isSerializable: Bool) throws(StoreError) -> RemoteOutcome {
-        let connection = try connected()
-        guard let collection else { throw Self.notLoaded }
-        let seen = commit.revision.rawValue
-        // The answer to the same changes is still to come: they are sent as they were.
-        let sent: (token: [UInt8], commit: EncodedCommit, seen: UInt64)
-        if let inDoubt, inDoubt.seen == seen {
-            sent = inDoubt
-        } else {
-            sent = (Self.newIdentifier(), EncodedCommit(commit, ranks), seen)
-        }
-        inDoubt = sent
-        let answer = try asking { () throws(PostgresError) in
-            let encoded = sent.commit
-            let rows = try connection.run(
-                "select status, revision from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
-                [
-                    .int4(collection.number), .uuid(collection.epoch), .int8(Int64(bitPattern: seen)),
-                    .uuid(sent.token),
-                    .uuid(host), isSerializable ? .nullByteArrays : .byteArrays([]), .byteArrays(encoded.removed),
-                    .byteArrays(encoded.keys), .byteArrays(encoded.ranks), .byteArrays(encoded.records),
-                    .bytes(encoded.record),
-                ], isPrepared: true)
-            return (status: try rows.number(0, 0), revision: try rows.integer(0, 1))
-        }
-        inDoubt = nil
-        switch (answer.status, answer.revision) {
-        case (0, let revision?), (1, let revision?):
-            let number = UInt64(bitPattern: revision)
-            statistics.commits += 1
-            if answer.status == 1 { statistics.settledInDoubt += 1 }
-            for (row, rank) in sent.commit.newRanks { ranks.set(row, rank) }
-            latest = max(latest, number)
-            if number != seen + 1 { ownRevisions.insert(number) }
-            return .committed(ItemRevision(rawValue: number))
-        case (2, let revision?):
-            statistics.overtaken += 1
-            latest = max(latest, UInt64(bitPattern: revision))
-            return .behind
-        default:
-            throw StoreError(
-                .disconnected,
-                "the collection on the server has another history than this host's (it was restored, or its log is cut): "
-                    + "start again to synchronise anew; the changes since the last commit are not kept")
-        }
-    }
-
     // MARK: The connection
 
     /// The connection, made anew when it broke.
     func connected() throws(StoreError) -> PostgresConnection {
+        if let stopped { throw stopped }
         if let connection, connection.isOpen { return connection }
         return try asking { () throws(PostgresError) in try connect() }
     }
@@ -141,7 +119,7 @@ public final class SharedPersistence: RemotePersistence {
                 "the collection on the server has another history than this host's: it was restored, or a standby without "
                     + "all commits took over; start again to synchronise anew")
         }
-        try connection.run("listen cubby_\(found.number)")
+        try connection.run("listen \(found.channel)")
         collection = found
         latest = max(latest, found.head)
         self.connection = connection
@@ -151,15 +129,27 @@ public final class SharedPersistence: RemotePersistence {
 
     /// Asks the server something; a connection that broke is given up.
     func asking<Value>(_ body: () throws(PostgresError) -> Value) throws(StoreError) -> Value {
+        isAsking = true
+        defer { isAsking = false }
         do throws(PostgresError) { return try body() } catch {
-            if let connection, !connection.isOpen {
-                self.connection = nil
-                statistics.disconnections += 1
-                onConnectionChange?(false)
-            }
+            if let connection, !connection.isOpen { disconnect() }
             let shown = SharedError(error, address)
             throw StoreError(shown.code == .disconnected ? .disconnected : .inputOutput, shown.message, cause: error)
         }
+    }
+
+    private func disconnect() {
+        guard connection != nil else { return }
+        connection?.close()
+        connection = nil
+        announcements = Announcements()
+        statistics.disconnections += 1
+        onConnectionChange?(false)
+    }
+
+    public func stop(_ reason: StoreError) {
+        stopped = reason
+        disconnect()
     }
 
     static let notLoaded = StoreError(.inputOutput, "the collection was not opened")

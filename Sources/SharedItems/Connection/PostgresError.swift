@@ -29,6 +29,12 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
 
     package var description: String { message }
 
+    /// Whether the server said that it has not done the command.
+    var isRefusal: Bool {
+        if case .server = kind { return !isInDoubt }
+        return false
+    }
+
     /// Whether the command's outcome is unknown.
     package var isInDoubt: Bool {
         switch kind {

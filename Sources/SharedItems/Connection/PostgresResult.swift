@@ -59,6 +59,13 @@ package final class PostgresResult {
         return number
     }
 
+    /// A revision: a number that is not negative, and has a next one.
+    func revision(_ row: Int, _ column: Int) throws(PostgresError) -> UInt64 {
+        let number = try number(row, column)
+        guard number >= 0, number < .max else { throw Self.badAnswer("\(number) where a revision belongs") }
+        return UInt64(number)
+    }
+
     static func badAnswer(_ what: String) -> PostgresError {
         PostgresError(.badAnswer, "the server's answer has another shape than it should: \(what)")
     }

@@ -70,10 +70,15 @@ public enum SharedSchema {
     /// The format of the tables in the database; nil when there are none.
     static func installedFormat(_ connection: PostgresConnection) throws(PostgresError) -> Int64? {
         let found = try connection.run(
-            "select to_regclass('cubby.format') is not null and to_regclass('cubby.log') is not null")
-        guard try found.bytes(0, 0) == [1] else { return nil }
+            "select to_regclass('cubby.format') is not null and to_regclass('cubby.log') is not null, "
+                + "exists (select from pg_catalog.pg_namespace where nspname = 'cubby')")
+        guard try found.bytes(0, 0) == [1] else {
+            if try found.bytes(0, 1) == [1] { throw foreignSchema }
+            return nil
+        }
         let rows = try connection.run("select max(version) from cubby.format")
-        return try rows.integer(0, 0)
+        guard let format = try rows.integer(0, 0) else { throw foreignSchema }
+        return format
     }
 
     static func checkServer(_ connection: PostgresConnection) throws(PostgresError) {
@@ -94,6 +99,9 @@ public enum SharedSchema {
             "the database has no shared collections: its owner makes them with cubby shared init '\(address.description)'"
         )
     }
+
+    static let foreignSchema = PostgresError(
+        .unusable, "the database has a schema named cubby that another program made: use another database")
 
     private static func newerFormat(_ found: Int64) -> PostgresError {
         PostgresError(

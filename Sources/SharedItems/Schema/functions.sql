@@ -74,10 +74,11 @@ begin
     end if;
     insert into cubby.log (collection, revision, seen, host, token, keys, record)
         values (in_collection, commit.revision, in_seen, in_host, in_token, in_keys || in_removed, in_record);
-    -- A small record goes along, so that a listener need not ask for it. The channel only wakes: a payload can be lost.
+    -- A small record goes along, so that a listener need not ask for it; the log has those that are lost. Anybody may notify
+    -- on any channel: only hosts know the epoch.
     perform pg_notify(
-        'cubby_' || in_collection,
-        commit.revision || ' ' || in_host
+        'cubby_' || encode(uuid_send(now_epoch), 'hex'),
+        commit.revision || ' ' || encode(uuid_send(in_host), 'hex')
             || case when octet_length(in_record) <= 3500 then ' ' || encode(in_record, 'hex') else '' end);
 end $$;
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Items
 
 /// What a store asks of its persistence, whichever it is.
-@Suite("Conformance of persistences")
+@Suite("Conformance of persistences", .cluster)
 struct PersistenceConformanceTests {
     struct Failure: Error {}
 
@@ -18,6 +18,11 @@ struct PersistenceConformanceTests {
         }
         try store.commit()
     }
+
+    @Test(
+        "PostgreSQL is among them",
+        .enabled(if: PostgresCluster.missing == nil, "PostgreSQL is not installed: the others are tried without it"))
+    func hasShared() { #expect(PersistenceKind.all.contains { $0.name == "PostgreSQL" }) }
 
     @Test(
         "random changes, transactions, undo and saves: another opening finds what was committed",
@@ -59,21 +64,21 @@ struct PersistenceConformanceTests {
         try fill(store)
         let before = try store.records
         try #require(store[0]).setName("loose")
-        place.setFailing(true)
+        try place.setFailing(true)
         #expect(throws: StoreError.self) { try store.commit() }
         #expect(throws: StoreError.self) { try store.transaction { try #require(store[1]).remove() } }
         #expect(throws: StoreError.self) { try store.undo() }
         #expect(throws: StoreError.self) { try store.apply([.remove("key 2")]) }
         #expect(try place.kept == before)
         #expect(store.count == 4)
-        place.setFailing(false)
+        try place.setFailing(false)
         #expect(try store.commit())
         #expect(try place.kept == store.records)
-        place.setFailing(true)
+        try place.setFailing(true)
         let error = #expect(throws: StoreError.self) { try store.undo() }
         #expect(error?.code == .inputOutput)
         #expect(try store[0]?.name == "loose")
-        place.setFailing(false)
+        try place.setFailing(false)
         #expect(try store.undo())
         #expect(try store.records == before)
         #expect(try place.kept == before)
@@ -97,6 +102,7 @@ struct PersistenceConformanceTests {
         #expect(store.revision == last)
         #expect(try place.open(isReadOnly: true).revision == last)
 
+        if place.mergesCommits { return }
         let before = try store.records
         store.revision = ItemRevision(rawValue: 1)
         try #require(store[0]).remove()

@@ -6,6 +6,7 @@ import Testing
 @testable import ColumnEngine
 @testable import ItemArchive
 @testable import Items
+@testable import SharedItems
 
 /// A persistence that the conformance suite runs over: to add one is to name it in ``all``.
 struct PersistenceKind: Sendable, CustomTestStringConvertible {
@@ -15,11 +16,12 @@ struct PersistenceKind: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all = [
-        PersistenceKind(name: "in memory") { MemoryPlace() },
-        PersistenceKind(name: "embedded") { try EmbeddedPlace(isMapped: false) },
-        PersistenceKind(name: "embedded, mapped") { try EmbeddedPlace(isMapped: true) },
-    ]
+    static let all =
+        [
+            PersistenceKind(name: "in memory") { MemoryPlace() },
+            PersistenceKind(name: "embedded") { try EmbeddedPlace(isMapped: false) },
+            PersistenceKind(name: "embedded, mapped") { try EmbeddedPlace(isMapped: true) },
+        ] + (PostgresCluster.missing == nil ? [PersistenceKind(name: "PostgreSQL") { try SharedPlace(.ofSuite) }] : [])
 }
 
 /// Where items are kept.
@@ -28,10 +30,15 @@ protocol PersistencePlace {
     func persistence(isReadOnly: Bool) throws -> any ItemPersistence
 
     /// Has every write fail, or none.
-    func setFailing(_ fails: Bool)
+    func setFailing(_ fails: Bool) throws
+
+    /// Whether a commit may follow others that its store has not seen, if they changed something else.
+    var mergesCommits: Bool { get }
 }
 
 extension PersistencePlace {
+    var mergesCommits: Bool { false }
+
     func open(isReadOnly: Bool = false, durability: Durability = .process) throws -> ItemStore {
         try ItemStore.open(persistence(isReadOnly: isReadOnly), durability: durability)
     }
@@ -73,26 +80,30 @@ private struct EmbeddedPlace: PersistencePlace {
     func setFailing(_ fails: Bool) { layer.arm(failAt: fails ? 1 : .max, keepsFailing: fails) }
 }
 
-/// Passes a store's calls on, and notes them.
-final class WatchedPersistence: ItemPersistence {
-    private let inner: any ItemPersistence
-    /// Whether each append was to be durable.
-    private(set) var appends: [Bool] = []
-    private(set) var synchronizations = 0
+/// A collection of its own on the suite's server.
+private struct SharedPlace: PersistencePlace {
+    let address: SharedAddress
+    let owner: PostgresConnection
 
-    init(_ inner: any ItemPersistence) { self.inner = inner }
-
-    var isReadOnly: Bool { inner.isReadOnly }
-
-    func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport { try inner.load(into: loader) }
-
-    func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
-        appends.append(durable)
-        return try inner.append(commit, durable: durable)
+    init(_ cluster: PostgresCluster) throws {
+        address = try cluster.newCollection("place-\(UInt64.random(in: 0...UInt64.max))")
+        owner = try cluster.connect()
     }
 
-    func synchronize() throws(StoreError) {
-        synchronizations += 1
-        try inner.synchronize()
+    // What comes after others' commits is merged, where it can be: `SharedStoreTests`.
+    var mergesCommits: Bool { true }
+
+    func persistence(isReadOnly: Bool) throws -> any ItemPersistence {
+        SharedPersistence(address, hostName: "host", isReadOnly: isReadOnly)
+    }
+
+    /// The place of the next commit in the log is taken, so that the server refuses it.
+    func setFailing(_ fails: Bool) throws {
+        try owner.run(
+            fails
+                ? "insert into cubby.log (collection, revision, seen, host, token, keys, record) select id, head + 1, 0, "
+                    + "gen_random_uuid(), gen_random_uuid(), '{}', '' from cubby.collection where name = $1"
+                : "delete from cubby.log l using cubby.collection c where c.name = $1 and l.collection = c.id "
+                    + "and l.revision > c.head", [.text(address.collection)])
     }
 }

@@ -1,0 +1,65 @@
+/// Small commits that came with their notifications: they need not be asked for.
+///
+/// The channel's name has the epoch in it, which only who may read the collection knows: other users of the database cannot
+/// make such a notification.
+struct Announcements {
+    /// More are not kept: the log has them.
+    private static let limit = 256
+
+    /// Oldest first, without a gap.
+    private var kept: [(revision: UInt64, host: [UInt8], record: Substring)] = []
+
+    /// Notes a notification: the revision, the host and, of a small commit, the record, in hexadecimal.
+    ///
+    /// - Returns: the revision; nil for a text of another shape.
+    mutating func note(_ text: String) -> UInt64? {
+        let words = text.split(separator: " ")
+        guard let first = words.first, let revision = UInt64(first), revision < UInt64(Int64.max) else { return nil }
+        if let last = kept.last, revision != last.revision + 1 || kept.count >= Self.limit { kept = [] }
+        if words.count == 3, let host = Self.bytes(words[1]) { kept.append((revision, host, words[2])) }
+        return revision
+    }
+
+    /// The commits after a revision up to another; nil when one of them is not here.
+    mutating func take(after revision: UInt64, upTo latest: UInt64) -> [LoggedCommit]? {
+        let taken = kept.drop { $0.revision <= revision }
+        kept = []
+        guard taken.first?.revision == revision + 1, taken.last?.revision == latest else { return nil }
+        var commits: [LoggedCommit] = []
+        for (revision, host, text) in taken {
+            guard let record = Self.bytes(text) else { return nil }
+            commits.append(LoggedCommit(revision: revision, host: host, record: record))
+        }
+        return commits
+    }
+
+    /// The bytes of hexadecimal digits.
+    private static func bytes(_ text: Substring) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count / 2)
+        var high: UInt8?
+        for digit in text.utf8 {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+}
+
+/// A commit as the log has it.
+struct LoggedCommit {
+    let revision: UInt64
+    /// The host's identifier.
+    let host: [UInt8]
+    let record: [UInt8]
+}

@@ -1,0 +1,71 @@
+public import ColumnEngine
+
+/// A commit as it was sent.
+struct SentCommit {
+    /// One for each logical commit, however often it is sent: it cannot happen twice.
+    let token: [UInt8]
+    /// The revision that it follows.
+    let seen: UInt64
+    let commit: EncodedCommit
+}
+
+/// Commits of this host.
+extension SharedPersistence {
+    public func send(_ commit: borrowing ItemCommit, isSerializable: Bool) throws(StoreError) -> RemoteOutcome {
+        let connection = try connected()
+        guard let collection else { throw Self.notLoaded }
+        let wasInDoubt = inDoubt != nil
+        // While it is in doubt the store is read-only: the changes are the same.
+        let sent =
+            inDoubt
+            ?? SentCommit(
+                token: Self.newIdentifier(), seen: commit.revision.rawValue, commit: EncodedCommit(commit, ranks))
+        let encoded = sent.commit
+        inDoubt = sent
+        let status: Int64
+        let revision: UInt64
+        do throws(StoreError) {
+            (status, revision) = try asking { () throws(PostgresError) in
+                let rows = try connection.run(
+                    "select status, coalesce(revision, 0) from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
+                    [
+                        .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
+                        .uuid(sent.token), .uuid(host), isSerializable ? .nullByteArrays : .byteArrays([]),
+                        .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
+                        .byteArrays(encoded.records), .bytes(encoded.record),
+                    ], isPrepared: true)
+                return (try rows.number(0, 0), try rows.revision(0, 1))
+            }
+        } catch {
+            // A refusal says nothing of an earlier try whose answer was lost.
+            if !wasInDoubt, (error.cause as? PostgresError)?.isRefusal == true { inDoubt = nil }
+            throw error
+        }
+        inDoubt = nil
+        switch status {
+        case 0, 1:
+            statistics.commits += 1
+            if status == 1 { statistics.settledInDoubt += 1 }
+            for (row, rank) in encoded.newRanks { ranks.set(row, rank) }
+            latest = max(latest, revision)
+            if revision != sent.seen + 1 { ownRevisions.insert(revision) }
+            return .committed(ItemRevision(rawValue: revision))
+        case 2:
+            statistics.overtaken += 1
+            latest = max(latest, revision)
+            return .behind
+        default:
+            let reason = StoreError(
+                .inputOutput,
+                "the collection on the server has another history than this host's (it was restored, or its log is cut): "
+                    + "start again to synchronise anew; what is not committed yet is not kept")
+            stop(reason)
+            throw reason
+        }
+    }
+
+    public func abandonCommit() -> Bool {
+        defer { inDoubt = nil }
+        return inDoubt != nil
+    }
+}

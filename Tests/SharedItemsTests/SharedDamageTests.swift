@@ -1,0 +1,189 @@
+import PropertyList
+import TestSupport
+import Testing
+
+@testable import ColumnEngine
+@testable import ItemArchive
+@testable import Items
+@testable import SharedItems
+
+@Suite(
+    "Collections that are damaged or another's", .serialized,
+    .enabled(if: PostgresCluster.missing == nil, "PostgreSQL is not installed"), .cluster)
+struct SharedDamageTests {
+    private let cluster: PostgresCluster
+    private let owner: PostgresConnection
+
+    init() throws {
+        cluster = try .ofSuite
+        owner = try cluster.connect()
+    }
+
+    /// A store that has an item, and commits of another host that it has still to apply.
+    private func follower(_ collection: String) throws -> (store: ItemStore, number: Int32) {
+        let address = try cluster.newCollection(collection)
+        let writer = try ItemStore.open(SharedPersistence(address, hostName: "writer"))
+        try writer.createItem(ItemFields(name: "vase", itemKey: "k"))
+        try writer.commit()
+        let store = try ItemStore.open(SharedPersistence(address, hostName: "follower"))
+        for number in 0..<3 {
+            try writer.item(forKey: "k")?.setName("name \(number)")
+            try writer.createItem(ItemFields(name: "new", custom: ["note": .string("text"), "size": .integer(7)]))
+            try writer.moveItem(from: writer.count - 1, to: 0)
+            try writer.commit()
+        }
+        return (store, try #require(store.shared.collection).number)
+    }
+
+    private func expectStopped(_ store: ItemStore, _ words: String, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
+        let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try store.update() }
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")", sourceLocation: sourceLocation)
+        #expect(error?.message.contains("start again") == true, sourceLocation: sourceLocation)
+        #expect(store.isReadOnly, sourceLocation: sourceLocation)
+        #expect(try store[0]?.name == "vase" && store.count == 1, sourceLocation: sourceLocation)
+        #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try store.createItem() }
+    }
+
+    @Test("another epoch and an older head are another history, whether connected or not", arguments: [false, true])
+    func history(isConnected: Bool) throws {
+        for change in ["epoch = gen_random_uuid()", "head = 0"] {
+            let (store, number) = try follower("history-\(isConnected)-\(change.prefix(4))")
+            try owner.runScript("update cubby.collection set \(change) where id = \(number)")
+            if isConnected {
+                try store.createItem()
+                let error = #expect(throws: StoreError.self) { try store.commit() }
+                #expect(error?.message.contains("another history") == true)
+                #expect(store.isReadOnly && store.hasUncommittedChanges && store.count == 2)
+            } else {
+                try store.shared.connection?.close()
+                try expectStopped(store, "another history")
+            }
+        }
+    }
+
+    @Test("a gap in the log, at its end too", arguments: ["revision = 2", "revision = 3", "revision > 1"])
+    func gap(rows: String) throws {
+        let (store, number) = try follower("gap-\(rows.filter(\.isNumber))-\(rows.contains(">"))")
+        try owner.runScript("delete from cubby.log where \(rows) and collection = \(number)")
+        try expectStopped(store, "is missing in the collection's log")
+        try store.applyRemoteCommits()
+    }
+
+    @Test("a record of the log that does not fit the items")
+    func unfit() throws {
+        let (store, number) = try follower("unfit")
+        try owner.runScript(
+            "update cubby.log set record = decode('0201086e6f6e652d757373', 'hex') "
+                + "where revision = 2 and collection = \(number)")
+        try expectStopped(store, "revision 2")
+    }
+
+    @Test("random damage of a record of the log: what came before is kept, or it is another record")
+    func damagedLog() throws {
+        var random = TestGenerator(seed: 3)
+        let (_, number) = try follower("damaged-log")
+        let store = try ItemStore.open(SharedPersistence(cluster.address("damaged-log"), hostName: "x"))
+        var refused = 0
+        let record = try #require(
+            try owner.run("select record from cubby.log where revision = 3 and collection = $1", [.int4(number)])
+                .bytes(0, 0))
+        for _ in 0..<20_000 {
+            let damaged = Self.damage(record, &random)
+            do throws(StoreError) {
+                try damaged.withBytes { bytes throws(StoreError) in _ = try SharedChange.changes(of: bytes) }
+            } catch {
+                #expect(error.code == .corruptJournal)
+                refused += 1
+            }
+        }
+        #expect(refused > 5000)
+        for _ in 0..<60 {
+            let (store, number) = try follower("damaged-log-\(random.next())")
+            try owner.run(
+                "update cubby.log set record = $1 where revision = 2 and collection = $2",
+                [.bytes(Self.damage(record, &random)), .int4(number)])
+            let remote = try store.shared
+            do throws(StoreError) {
+                try remote.poll()
+                try store.applyRemoteCommits()
+            } catch {
+                #expect(error.message.contains("revision"))
+                #expect(store.isReadOnly && store.revision.rawValue >= 1)
+                if store.revision.rawValue == 1 { #expect(try store[0]?.name == "vase" && store.count == 1) }
+            }
+        }
+        #expect(store.count == 4)
+    }
+
+    @Test("random damage of an item: opening says so, or it is another item")
+    func damagedItem() throws {
+        var random = TestGenerator(seed: 4)
+        let (follower, number) = try follower("damaged-item")
+        let address = try follower.shared.address
+        let chosen = "key = (select key from cubby.item where collection = \(number) order by key limit 1)"
+        let record = try #require(
+            try owner.run("select record from cubby.item where \(chosen) and collection = \(number)").bytes(0, 0))
+        var refused = 0
+        for _ in 0..<100 {
+            try owner.run(
+                "update cubby.item set record = $1 where \(chosen) and collection = \(number)",
+                [.bytes(Self.damage(record, &random))])
+            do throws(StoreError) {
+                let store = try ItemStore.open(SharedPersistence(address, hostName: "x"))
+                #expect(store.count == 4)
+            } catch {
+                #expect(error.message.contains("damaged on the server"))
+                refused += 1
+            }
+        }
+        #expect(refused > 20)
+    }
+
+    private static func damage(_ record: [UInt8], _ random: inout TestGenerator) -> [UInt8] {
+        var damaged = record
+        for _ in 0..<1 + random.number(3) where !damaged.isEmpty {
+            let place = random.number(damaged.count)
+            switch random.number(4) {
+            case 0: damaged.removeSubrange(place...)
+            case 1: damaged.remove(at: place)
+            case 2: damaged[place] ^= 1 << UInt8(random.number(8))
+            default: damaged[place] = UInt8(truncatingIfNeeded: random.next())
+            }
+        }
+        return damaged
+    }
+
+    // MARK: Refusals
+
+    @Test("a server that refuses says what to do")
+    func refusals() throws {
+        _ = try cluster.newCollection("refusals")
+        try owner.runScript("create role stranger login")
+        try owner.runScript("create database other")
+        defer { try? owner.runScript("drop database other with (force)") }
+        func message(_ url: String) throws -> String {
+            let error = #expect(throws: StoreError.self) {
+                try ItemStore.open(SharedPersistence(SharedAddress(url), hostName: "x"))
+            }
+            return try #require(error).message
+        }
+        #expect(try message(cluster.url("refusals", user: "stranger")).contains("cubby shared grant ROLE 'postgres://"))
+        #expect(try message(cluster.url("unknown")).contains("its owner makes it with cubby shared init"))
+        #expect(try message(cluster.url(database: "nowhere")).contains("check the address"))
+        #expect(try message(cluster.url(user: "nobody-here")).contains("check the address"))
+        let other = cluster.url(database: "other")
+        #expect(try message(other).contains("its owner makes them with cubby shared init"))
+        let connection = try PostgresConnection(SharedAddress(other), waiter: BlockingWaiter())
+        for sql in [
+            "create schema cubby", "create table cubby.format (name text); create table cubby.log (line text)",
+            "alter table cubby.format add version text",
+        ] {
+            try connection.runScript(sql)
+            #expect(try message(other).contains("another"), "\(sql)")
+            let error = #expect(throws: SharedError.self) { try SharedSchema.initialize(SharedAddress(other)) }
+            #expect(error?.code == .unusable)
+        }
+    }
+}

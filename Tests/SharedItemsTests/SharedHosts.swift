@@ -1,0 +1,43 @@
+import PropertyList
+import Testing
+
+@testable import ColumnEngine
+@testable import Items
+@testable import SharedItems
+
+extension PostgresCluster {
+    /// Makes a collection.
+    func newCollection(_ name: String, folder: String? = nil) throws -> SharedAddress {
+        try SharedSchema.initialize(address(name))
+        return try SharedAddress(url(name, folder: folder))
+    }
+}
+
+extension ItemStore {
+    var shared: SharedPersistence {
+        get throws { try #require(remote as? SharedPersistence) }
+    }
+
+    /// Asks for what the other hosts committed, and applies it.
+    func update() throws {
+        // A connection that turns out to be broken is made anew by the second.
+        try? shared.poll()
+        try applyRemoteCommits()
+    }
+
+    /// What the store has, in order.
+    var contents: [[String: PropertyListValue]] {
+        get throws { try allItems.map { try $0.allFields.values } }
+    }
+}
+
+/// Expects that all stores have the same at the latest revision, and that a host that comes later has it, too.
+func expectEqual(_ stores: [ItemStore], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    for store in stores { try store.update() }
+    let late = try ItemStore.open(SharedPersistence(stores[0].shared.address, hostName: "late"))
+    for store in stores {
+        #expect(try store.contents == late.contents, sourceLocation: sourceLocation)
+        #expect(store.revision == late.revision, sourceLocation: sourceLocation)
+        #expect(!store.isReadOnly, sourceLocation: sourceLocation)
+    }
+}
