@@ -12,11 +12,6 @@ public protocol RemotePersistence: ItemPersistence {
     /// Asks nobody.
     func mayHaveCommits(after revision: ItemRevision) -> Bool
 
-    /// Asks the server how far the collection has come, and connects when there is no connection.
-    ///
-    /// - Throws: ``StoreError`` with `disconnected`.
-    func poll() throws(StoreError)
-
     /// Sends the changes of one commit. While a commit's answer is missing the persistence is read-only, and the next call
     /// sends the same commit again, as it was.
     ///

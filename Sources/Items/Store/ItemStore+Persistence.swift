@@ -47,8 +47,6 @@ extension ItemStore {
     func commit(_ kind: CommitKind, waits: Bool = true) throws(StoreError) -> Bool {
         // What a handler changes while a commit is on its way follows with the next one.
         guard columns.depth == 0, !isSendingCommit else { return false }
-        // Nothing was changed since the server went, and what was on its way is sent when it is back.
-        if let remote, isReadOnly, !remote.isConnected { return false }
         defer { settle(kind, waits: waits) }
         do throws(StoreError) {
             return try write(kind, waits: waits)

@@ -13,7 +13,6 @@ extension ItemStore {
             isReadOnly = remote.isReadOnly
             tellCommits()
         }
-        if !remote.isConnected { try remote.poll() }
         guard remote.mayHaveCommits(after: revision) else { return }
         try commit(.change)
         while remote.mayHaveCommits(after: revision) {

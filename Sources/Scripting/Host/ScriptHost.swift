@@ -316,7 +316,8 @@ public final class ScriptHost {
         guard !items.isInTransaction else { return .success(()) }
         do {
             try items.tellingCommitsAtEnd { () throws(StoreError) in
-                if items.hasUncommittedChanges {
+                // While its server is away nothing is waited for: the collection sends what is on its way when it is back.
+                if items.hasUncommittedChanges, items.isConnected {
                     if inGroup { try items.commitInGroup() } else { try items.commit() }
                     writeFailures.noteSuccess(.items)
                     saveIfJournalIsLong()
