@@ -9,9 +9,9 @@ import Testing
 
 @Suite(
     "Collections that are damaged or another's", .serialized,
-    .enabled(if: PostgresCluster.missing == nil, "PostgreSQL is not installed"), .cluster)
+    .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"), .cluster)
 struct SharedDamageTests {
-    private let cluster: PostgresCluster
+    private let cluster: PostgresServer
     private let owner: PostgresConnection
 
     init() throws {

@@ -9,9 +9,9 @@ import Testing
 
 @Suite(
     "Links that break and servers that stop", .serialized,
-    .enabled(if: PostgresCluster.missing == nil, "PostgreSQL is not installed"), .cluster)
+    .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"), .cluster)
 struct SharedFaultTests {
-    private let cluster: PostgresCluster
+    private let cluster: PostgresServer
     private let proxy: CuttingProxy
 
     init() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Items
 @testable import SharedItems
 
-extension PostgresCluster {
+extension PostgresServer {
     /// Makes a collection.
     func newCollection(_ name: String, folder: String? = nil) throws -> SharedAddress {
         try SharedSchema.initialize(address(name))

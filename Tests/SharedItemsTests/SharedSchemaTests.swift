@@ -5,9 +5,9 @@ import Testing
 
 @Suite(
     "The schema of shared collections", .serialized,
-    .enabled(if: PostgresCluster.missing == nil, "PostgreSQL is not installed"), .cluster)
+    .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"), .cluster)
 struct SharedSchemaTests {
-    private let cluster: PostgresCluster
+    private let cluster: PostgresServer
 
     init() throws { cluster = try .ofSuite }
 

@@ -8,10 +8,10 @@ import Testing
 
 @Suite(
     "Stores on one collection", .serialized,
-    .enabled(if: PostgresCluster.missing == nil, "PostgreSQL is not installed"),
+    .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"),
     .cluster)
 struct SharedStoreTests {
-    private let cluster: PostgresCluster
+    private let cluster: PostgresServer
 
     init() throws { cluster = try .ofSuite }
 
