@@ -1,4 +1,5 @@
 import PropertyList
+import TestSupport
 import Testing
 
 @testable import ColumnEngine

@@ -21,7 +21,7 @@ struct PersistenceConformanceTests {
 
     @Test(
         "PostgreSQL is among them",
-        .enabled(if: PostgresCluster.missing == nil, "PostgreSQL is not installed: the others are tried without it"))
+        .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed: the others are tried without it"))
     func hasShared() { #expect(PersistenceKind.all.contains { $0.name == "PostgreSQL" }) }
 
     @Test(

@@ -21,7 +21,7 @@ struct PersistenceKind: Sendable, CustomTestStringConvertible {
             PersistenceKind(name: "in memory") { MemoryPlace() },
             PersistenceKind(name: "embedded") { try EmbeddedPlace(isMapped: false) },
             PersistenceKind(name: "embedded, mapped") { try EmbeddedPlace(isMapped: true) },
-        ] + (PostgresCluster.missing == nil ? [PersistenceKind(name: "PostgreSQL") { try SharedPlace(.ofSuite) }] : [])
+        ] + (PostgresServer.missing == nil ? [PersistenceKind(name: "PostgreSQL") { try SharedPlace(.ofSuite) }] : [])
 }
 
 /// Where items are kept.
@@ -85,7 +85,7 @@ private struct SharedPlace: PersistencePlace {
     let address: SharedAddress
     let owner: PostgresConnection
 
-    init(_ cluster: PostgresCluster) throws {
+    init(_ cluster: PostgresServer) throws {
         address = try cluster.newCollection("place-\(UInt64.random(in: 0...UInt64.max))")
         owner = try cluster.connect()
     }
