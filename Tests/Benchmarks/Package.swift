@@ -24,6 +24,14 @@ let package = Package(
         .executableTarget(name: "Conformance", dependencies: [.product(name: "Cubby", package: "cubby")]),
         // How late hostile scripts are stopped.
         .executableTarget(name: "StopBenchmark", dependencies: [.product(name: "Cubby", package: "cubby")]),
+        // Shared collections against libpq by hand.
+        .target(name: "CPostgresFloor", linkerSettings: [.linkedLibrary("pq")]),
+        .executableTarget(
+            name: "SharedBenchmark",
+            dependencies: [
+                "CPostgresFloor", .product(name: "Items", package: "cubby"),
+                .product(name: "SharedItems", package: "cubby"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

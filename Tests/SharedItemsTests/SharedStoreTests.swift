@@ -49,6 +49,31 @@ struct SharedStoreTests {
         #expect(try stores[0][0]?.name == "item 9")
     }
 
+    @Test("small commits come with their notifications, others from the log")
+    func announcements() throws {
+        let stores = try stores("desk-1", "desk-2")
+        func commit(_ length: Int) throws {
+            try stores[0].createItem(ItemFields(name: String(repeating: "ä", count: length)))
+            try stores[0].commit()
+            let remote = try stores[1].shared
+            while !remote.mayHaveCommits(after: stores[1].revision) { try remote.receive() }
+            try stores[1].applyRemoteCommits()
+            #expect(try stores[1].contents == stores[0].contents)
+        }
+        let remote = try stores[1].shared
+        // The first has a host whose name is not known yet.
+        for (length, announced) in [(1, 0), (1, 1), (1000, 2), (4000, 2), (1, 3)] {
+            try commit(length)
+            #expect(remote.statistics.announcedCommits == announced)
+        }
+        // Whoever does not know the epoch is not heard.
+        let number = try #require(remote.collection).number
+        try cluster.connect().runScript("notify cubby_\(number), '9 00 00'")
+        try commit(1)
+        #expect(remote.statistics.announcedCommits == 4)
+        try expectEqual(stores)
+    }
+
     @Test("changes of one item in other fields are merged, in whatever order they are committed")
     func merging() throws {
         let stores = try stores("desk-1", "desk-2")

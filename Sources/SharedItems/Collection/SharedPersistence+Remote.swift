@@ -36,7 +36,8 @@ extension SharedPersistence {
     public func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit] {
         ownRevisions = ownRevisions.filter { $0 > revision.rawValue }
         var logged = isConnected ? announcements.take(after: revision.rawValue, upTo: latest) : nil
-        if logged?.allSatisfy({ hostNames[$0.host] != nil }) != true { logged = try askLog(after: revision.rawValue) }
+        let isAnnounced = logged?.allSatisfy { hostNames[$0.host] != nil } == true
+        if !isAnnounced { logged = try askLog(after: revision.rawValue) }
         var commits: [RemoteCommit] = []
         for commit in logged ?? [] {
             var changes: [RemoteChange] = []
@@ -51,6 +52,7 @@ extension SharedPersistence {
                     throw damaged(commit.revision, error)
                 }
                 statistics.remoteCommits += 1
+                if isAnnounced { statistics.announcedCommits += 1 }
             }
             commits.append(
                 RemoteCommit(

@@ -8,6 +8,8 @@ public struct SharedStatistics: Sendable, Hashable {
     public var settledInDoubt = 0
     /// Commits of other hosts that came.
     public var remoteCommits = 0
+    /// Those of them that came with their notifications, and were not asked for.
+    public var announcedCommits = 0
     /// How often the connection broke.
     public var disconnections = 0
 

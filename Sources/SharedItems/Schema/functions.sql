@@ -34,34 +34,37 @@ declare
     now_epoch uuid;
     now_head bigint;
 begin
-    select c.head, c.floor, c.epoch into now_head, now_floor, now_epoch
-        from cubby.collection c where c.id = in_collection for update;
-    if now_epoch is distinct from in_epoch or in_seen > now_head then
-        status := 3;
-        return;
-    end if;
-    select l.revision into revision from cubby.log l where l.token = in_token;
-    if found then
-        status := 1;
-        return;
-    end if;
-    if now_head > in_seen then
+    -- Nothing came in between: there can be no commit with this token, either. The row stays locked until the end.
+    update cubby.collection c set head = c.head + 1
+        where c.id = in_collection and c.head = in_seen and c.epoch = in_epoch returning c.head into revision;
+    if not found then
+        select c.head, c.floor, c.epoch into now_head, now_floor, now_epoch
+            from cubby.collection c where c.id = in_collection for update;
+        if now_epoch is distinct from in_epoch or in_seen > now_head then
+            status := 3;
+            return;
+        end if;
+        select l.revision into revision from cubby.log l where l.token = in_token;
+        if found then
+            status := 1;
+            return;
+        end if;
         revision := now_head;
         if in_seen < now_floor then
             status := 4;
             return;
         end if;
-        if in_reads is null or exists (
+        if now_head > in_seen and (in_reads is null or exists (
             select from cubby.log l where l.collection = in_collection and l.revision > in_seen
-                and l.keys && (in_reads || in_removed || in_keys))
+                and l.keys && (in_reads || in_removed || in_keys)))
         then
             status := 2;
             return;
         end if;
+        revision := now_head + 1;
+        update cubby.collection c set head = commit.revision where c.id = in_collection;
     end if;
     status := 0;
-    revision := now_head + 1;
-    update cubby.collection c set head = commit.revision where c.id = in_collection;
     if cardinality(in_removed) > 0 then
         delete from cubby.item i where i.collection = in_collection and i.key = any (in_removed);
     end if;
@@ -77,7 +80,7 @@ begin
     -- A small record goes along, so that a listener need not ask for it; the log has those that are lost. Anybody may notify
     -- on any channel: only hosts know the epoch.
     perform pg_notify(
-        'cubby_' || encode(uuid_send(now_epoch), 'hex'),
+        'cubby_' || encode(uuid_send(in_epoch), 'hex'),
         commit.revision || ' ' || encode(uuid_send(in_host), 'hex')
             || case when octet_length(in_record) <= 3500 then ' ' || encode(in_record, 'hex') else '' end);
 end $$;

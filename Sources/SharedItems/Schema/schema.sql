@@ -20,18 +20,21 @@ create table cubby.collection (
 ) with (fillfactor = 50);
 
 -- The items as of `head`. A record is a journal's record of one insertion: text and jsonb refuse U+0000, which items may hold.
+-- Neither this table nor the log refers to the collection's row: each row's check would take as long as its insertion, and
+-- the function that writes them has found the row.
 create table cubby.item (
-    collection int not null references cubby.collection,
+    collection int not null,
     key bytea not null,
     -- The order of the items, bytewise; ties are ordered by key.
     rank bytea not null,
     version bigint not null,
     record bytea not null,
     primary key (collection, key)
-);
+-- Room in each page for the new version of a row beside the old one: the index is not touched then.
+) with (fillfactor = 80);
 
 create table cubby.log (
-    collection int not null references cubby.collection,
+    collection int not null,
     revision bigint not null,
     -- The revision that the commit's host had seen.
     seen bigint not null,
