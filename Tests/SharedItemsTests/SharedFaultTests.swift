@@ -34,7 +34,7 @@ struct SharedFaultTests {
     func cuts(direction: CuttingProxy.Direction, othersCommit: Bool) throws {
         let stores = try stores("cuts-\(direction)-\(othersCommit)")
         let (store, other) = (stores[0], stores[1])
-        // `CUBBY_EVERY_BYTE` has the long form: a minute.
+        // `CUBBY_EVERY_BYTE` has the long form, a minute.
         let step = getenv("CUBBY_EVERY_BYTE") == nil ? 7 : 1
         try store.createItem(ItemFields(name: "0", itemKey: "0"))
         try store.commit()

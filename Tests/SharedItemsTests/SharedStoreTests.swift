@@ -190,4 +190,55 @@ struct SharedStoreTests {
         }
         try expectEqual(stores)
     }
+
+    @Test("a transaction that was overtaken three times keeps the others out the fourth time, and only then")
+    func holding() throws {
+        let stores = try stores("desk-1", "desk-2")
+        try stores[0].createItem(ItemFields(name: "counter", itemKey: "k"))
+        try stores[0].commit()
+        try expectEqual(stores)
+        let owner = try cluster.connect()
+        func isHeld() throws -> Bool {
+            do throws(PostgresError) {
+                try owner.run("select from cubby.collection for update nowait")
+                return false
+            } catch {
+                #expect(error.kind == .server("55P03"))
+                return true
+            }
+        }
+        var attempts = 0
+        try stores[0].transaction(isolation: .serializable) {
+            attempts += 1
+            let item = try #require(stores[0].item(forKey: "k"))
+            try item.setValueInDollars(item.valueInDollars + 100)
+            #expect(try isHeld() == (attempts == 4))
+            guard attempts < 4 else { return }
+            try stores[1].update()
+            let other = try #require(stores[1].item(forKey: "k"))
+            try other.setValueInDollars(other.valueInDollars + 1)
+            try stores[1].commit()
+        }
+        #expect(attempts == 4)
+        #expect(try !isHeld())
+        try expectEqual(stores)
+        #expect(try stores[1].item(forKey: "k")?.valueInDollars == 103)
+        // What fails or changes nothing lets go as well.
+        struct Failure: Error {}
+        for fails in [true, false] {
+            var attempts = 0
+            try? stores[0].transaction(isolation: .serializable) {
+                attempts += 1
+                if attempts == 4, fails { throw Failure() }
+                if attempts == 4 { return }
+                try stores[0].item(forKey: "k")?.setName("\(attempts)")
+                try stores[1].update()
+                try stores[1].item(forKey: "k")?.setValueInDollars(Int64(attempts))
+                try stores[1].commit()
+            }
+            #expect(attempts == 4)
+            #expect(try !isHeld())
+            try expectEqual(stores)
+        }
+    }
 }

@@ -23,6 +23,13 @@ public protocol RemotePersistence: ItemPersistence {
     /// - Throws: ``StoreError`` with `disconnected`, and others; the changes are not known to be kept then.
     func send(_ commit: borrowing ItemCommit, isSerializable: Bool) throws(StoreError) -> RemoteOutcome
 
+    /// Keeps all other hosts from committing until ``release()`` or the end of the next commit: for a transaction that was
+    /// overtaken again and again. The server ends it by itself when the commit takes long.
+    func hold() throws(StoreError)
+
+    /// Ends a ``hold()`` that no commit has ended.
+    func release()
+
     /// The changes of a commit that failed were taken back: it is not sent again. If it happened, it comes from the log.
     ///
     /// - Returns: whether it may have happened.

@@ -13,6 +13,9 @@ extension ItemStore {
     /// How often a transaction runs again, if nothing else is said.
     public static let defaultRetries = 10
 
+    /// A transaction that others overtook so often keeps them out the next time.
+    private static let attemptsBeforeHolding = 3
+
     /// Runs a body as a transaction, and again when others changed meanwhile what it read. In a store that is this host's
     /// own it runs once, and so it does within another transaction.
     ///
@@ -32,6 +35,8 @@ extension ItemStore {
         defer { isSnapshotIsolated = false }
         var attempts = 0
         while true {
+            if attempts == Self.attemptsBeforeHolding { try remote?.hold() }
+            defer { remote?.release() }
             try applyRemoteCommits()
             do { return try transaction(body) } catch let error as StoreError {
                 guard error.code == .conflict, attempts < retries, !isInTransaction else { throw error }

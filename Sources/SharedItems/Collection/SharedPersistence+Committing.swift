@@ -34,7 +34,12 @@ extension SharedPersistence {
                         .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
                         .byteArrays(encoded.records), .bytes(encoded.record),
                     ], isPrepared: true)
-                return (try rows.number(0, 0), try rows.revision(0, 1))
+                let status = try rows.number(0, 0)
+                if isHolding {
+                    isHolding = false
+                    try connection.runScript(status <= 1 ? "commit" : "rollback")
+                }
+                return (status, try rows.revision(0, 1))
             }
         } catch {
             // A refusal says nothing of an earlier try whose answer was lost.
@@ -63,6 +68,30 @@ extension SharedPersistence {
             throw reason
         }
     }
+
+    public func hold() throws(StoreError) {
+        let connection = try connected()
+        guard let collection else { throw Self.notLoaded }
+        latest = max(
+            latest,
+            try asking { () throws(PostgresError) in
+                // A host that dies or hangs must not keep the others out for long.
+                try connection.runScript(
+                    "begin; set local idle_in_transaction_session_timeout = '\(Self.holdLimit)s'")
+                isHolding = true
+                return try connection.run("select cubby.hold($1)", [.int4(collection.number)]).revision(0, 0)
+            })
+    }
+
+    public func release() {
+        guard isHolding else { return }
+        isHolding = false
+        guard let connection, connection.isOpen else { return }
+        try? asking { () throws(PostgresError) in try connection.runScript("rollback") }
+    }
+
+    /// Seconds for which a transaction may hold the collection between two of its commands.
+    private static let holdLimit = 5
 
     public func abandonCommit() -> Bool {
         defer { inDoubt = nil }

@@ -23,6 +23,8 @@ public final class SharedPersistence: RemotePersistence {
     var collection: SharedCollection?
     var columns: ColumnStore?
     var ranks = RankTable()
+    /// Whether a transaction of the server is open that keeps other hosts out.
+    var isHolding = false
     /// The revisions that this host made and its store has, until the store's revision is past them.
     var ownRevisions: Set<UInt64> = []
     /// The latest revision that the server told of.
@@ -120,8 +122,10 @@ public final class SharedPersistence: RemotePersistence {
                     + "all commits took over; start again to synchronise anew")
         }
         try connection.run("listen \(found.channel)")
+        // What was committed before the server listened for this host is in no notification.
+        let head = try connection.run("select head from cubby.collection where id = $1", [.int4(found.number)])
         collection = found
-        latest = max(latest, found.head)
+        latest = max(latest, try head.revision(0, 0))
         self.connection = connection
         onConnectionChange?(true)
         return connection
@@ -139,6 +143,7 @@ public final class SharedPersistence: RemotePersistence {
     }
 
     private func disconnect() {
+        isHolding = false
         guard connection != nil else { return }
         connection?.close()
         connection = nil
