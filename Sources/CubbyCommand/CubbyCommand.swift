@@ -21,7 +21,7 @@ struct CubbyCommand: ParsableCommand {
             cubby run [<options>] FILE [ARGS …]
             cubby gallery [<options>] [PREDICATE] DIR
             cubby inspect | convert | check FILE … [<options>]
-            cubby shared init | migrate | grant | status URL
+            cubby shared init | migrate | grant | status | push | pull URL
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
@@ -100,12 +100,16 @@ struct CubbyCommand: ParsableCommand {
             commandsOfHosts.contains(where: { $0.configuration.commandName == word })
         else { return nil }
         let position = words.count - start.arguments.count
+        // Its own commands take the options.
+        if word == SharedCommand.configuration.commandName, start.arguments.count > 1 {
+            return [word, words[position + 1]] + words[..<position] + words[(position + 2)...]
+        }
         return [word] + words[..<position] + words[(position + 1)...]
     }
 
     /// The commands with the options of ``StartCommand``.
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
         RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
-        GalleryCommand.self,
+        GalleryCommand.self, SharedCommand.self,
     ]
 }

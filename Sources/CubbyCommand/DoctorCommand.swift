@@ -3,6 +3,7 @@ import ArgumentParser
 import Files
 import Glibc
 import Lua
+import SharedItems
 
 /// `cubby doctor`: the installation, the fences in force, and missing packages.
 struct DoctorCommand: ParsableCommand {
@@ -12,6 +13,10 @@ struct DoctorCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("The container; CUBBY_CONTAINER or ~/.local/share/cubby if not given.", valueName: "dir"))
     var container: String?
+
+    @Option(
+        help: ArgumentHelp("The address of a shared collection, to look at its server, too.", valueName: "url"))
+    var shared: String?
 
     func run() throws {
         SignalMask.restore()
@@ -37,6 +42,14 @@ struct DoctorCommand: ParsableCommand {
         let tar = System.find("tar")
         lines.append(("tar", tar ?? "missing"))
         if tar == nil { advice.append("Backups as one file need tar: apt-get install tar.") }
+
+        if let shared {
+            try SharedArgument.using(shared) { (address) throws(SharedError) in
+                let status = try SharedStatus(address)
+                lines += status.pairs
+                advice += status.advice
+            }
+        }
 
         let width = lines.map(\.0.count).max() ?? 0
         for (name, text) in lines { Report.line(name + String(repeating: " ", count: width + 2 - name.count) + text) }

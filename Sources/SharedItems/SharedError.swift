@@ -25,7 +25,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
     }
 
     /// An error of the connection, in words for the user.
-    init(_ error: PostgresError, _ address: SharedAddress) {
+    package init(_ error: PostgresError, _ address: SharedAddress) {
         switch error.kind {
         case .libraryMissing: self.init(.unavailable, error.message)
         case .badAddress: self.init(.badAddress, error.message)

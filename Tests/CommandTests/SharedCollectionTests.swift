@@ -56,6 +56,27 @@ final class SharedCollectionTests {
         #expect(memory.status == .exited(64))
     }
 
+    @Test(
+        "a container's items are pushed into a collection, and pulled into another container; doctor looks at the server"
+    )
+    func transfer() throws {
+        #expect(
+            try program("-e", "for n = 1, 1500 do items:createItem{ name = 'item ' .. n } end").status == .exited(0))
+        let pushed = try program("--container", program.container, "shared", "push", server.url())
+        #expect(pushed.stdout == "copied 1,500 items; the collection has 1,500 items\n", "\(pushed.stderr)")
+        #expect(try program("shared", "push", server.url()).stdout.hasPrefix("copied 0 items"))
+        let other = program.scratch.file("other")
+        let pulled = try program("shared", "pull", "--container", other, server.url())
+        #expect(pulled.stdout == "copied 1,500 items; the collection has 1,500 items\n", "\(pulled.stderr)")
+        let listing = "for _, item in ipairs(items) do print(item.itemKey, item.name, item.dateCreated) end"
+        #expect(try program("-e", listing).stdout == program("--container", other, "-e", listing).stdout)
+        #expect(try host("desk", "items:removeItem(items[1])").status == .exited(0))
+        let refused = try program("shared", "push", server.url())
+        #expect(refused.status == .exited(65) && refused.stderr.contains("empty place"), "\(refused.stderr)")
+        let doctor = try program("doctor", "--shared", server.url()).stdout
+        #expect(doctor.contains("PostgreSQL 1") && doctor.contains("home, 1,499 items"), "\(doctor)")
+    }
+
     @Test("transfers between accounts by four hosts at once: the sum stays")
     func bank() async throws {
         #expect(

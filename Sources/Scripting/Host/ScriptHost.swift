@@ -128,7 +128,7 @@ public final class ScriptHost {
         var others = LandlockRules()
         if let address = options.shared {
             let shared = SharedPersistence(
-                address, host: SharedSession.identifier(of: container, using: files),
+                address, host: SharedHost.identifier(of: opened),
                 hostName: options.hostName ?? PathText.name(of: container.path), waiter: waiter)
             try shared.prepare()
             others = LandlockRules(readOnly: shared.files, optional: Set(shared.files))

@@ -34,17 +34,6 @@ final class SharedSession {
         host.items.addCommitObserver(self)
     }
 
-    /// The identifier of the container's host, from run to run.
-    static func identifier(of container: Container, using files: any FileLayer) -> [UInt8] {
-        let defaults = Defaults(folder: container.preferences, domain: "shared", using: files)
-        if case .data(let bytes)? = defaults.value(forKey: "host"), bytes.count == 16 { return bytes }
-        var source = SystemRandomNumberGenerator()
-        let bytes = withUnsafeBytes(of: (source.next(), source.next())) { Array($0) }
-        try? defaults.set(.data(bytes), forKey: "host")
-        try? defaults.synchronize()
-        return bytes
-    }
-
     /// Ends a wait for the server, if there is one: Ctrl-C.
     ///
     /// - Returns: whether there was one.

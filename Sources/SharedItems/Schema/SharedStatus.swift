@@ -2,8 +2,13 @@ import Wording
 
 /// What a server has of a collection, in lines for people.
 public struct SharedStatus: Sendable {
-    /// A name and its value in each, aligned.
-    public private(set) var lines: [String] = []
+    /// Names and their values, in order; a value without a name goes on with the one before.
+    public private(set) var pairs: [(String, String)] = []
+    /// The pairs as lines, aligned.
+    public var lines: [String] {
+        let width = pairs.map(\.0.count).max() ?? 0
+        return pairs.map { $0.0 + String(repeating: " ", count: width + 2 - $0.0.count) + $0.1 }
+    }
     /// What is unsafe, and what to do about it.
     public private(set) var advice: [String] = []
 
@@ -21,7 +26,6 @@ public struct SharedStatus: Sendable {
     }
 
     private mutating func read(_ address: SharedAddress, _ connection: PostgresConnection) throws(PostgresError) {
-        var pairs: [(String, String)] = []
         let version = connection.serverVersion
         pairs.append(("server", "PostgreSQL \(version / 10_000).\(version % 10_000)"))
         pairs.append(("transport", connection.encryption ?? "not encrypted"))
@@ -44,7 +48,7 @@ public struct SharedStatus: Sendable {
             bytes.map { String(decoding: $0, as: UTF8.self) }
         }
         pairs.append(("revision", "\(head)" + (moment.map { ", made \($0)" } ?? "")))
-        try readSafety(connection, &pairs)
+        try readSafety(connection)
         let hosts = try connection.run(
             "select name, connected_at::text, "
                 + "(select count(*) from cubby.log l where l.collection = h.collection and l.host = h.id) "
@@ -58,14 +62,32 @@ public struct SharedStatus: Sendable {
                     "\(VisibleText.line(try hosts.text(row, 0))), last connected \(try hosts.text(row, 1)), \(commits.counted("commit"))"
                 ))
         }
-        let width = pairs.map(\.0.count).max() ?? 0
-        lines = pairs.map { $0.0 + String(repeating: " ", count: width + 2 - $0.0.count) + $0.1 }
+    }
+
+    /// The standbys that follow, as far as the role may see them.
+    private mutating func readReplication(_ connection: PostgresConnection) throws(PostgresError) {
+        if try connection.run("select pg_is_in_recovery()").bytes(0, 0) == [1] {
+            pairs.append(("replication", "this server is a standby"))
+            advice.append(
+                "This server is a standby, which takes no commits: name the primary, or all servers, in the address.")
+            return
+        }
+        let standbys = try connection.run(
+            "select coalesce(application_name, '?'), coalesce(sync_state, 'hidden from this role'), "
+                + "coalesce(round(extract(epoch from replay_lag) * 1000)::int8, -1) from pg_stat_replication limit 20")
+        for row in 0..<standbys.rowCount {
+            let lag = try standbys.number(row, 2)
+            pairs.append(
+                (
+                    row == 0 ? "replication" : "",
+                    "\(VisibleText.line(try standbys.text(row, 0))), \(try standbys.text(row, 1))"
+                        + (lag < 0 ? "" : ", \(lag) ms behind")
+                ))
+        }
     }
 
     /// What the server does against losing commits.
-    private mutating func readSafety(
-        _ connection: PostgresConnection, _ pairs: inout [(String, String)]
-    ) throws(PostgresError) {
+    private mutating func readSafety(_ connection: PostgresConnection) throws(PostgresError) {
         let settings = try connection.run(
             "select current_setting('fsync'), current_setting('synchronous_commit'), "
                 + "current_setting('synchronous_standby_names'), current_setting('full_page_writes')")
@@ -75,6 +97,7 @@ public struct SharedStatus: Sendable {
                 "durability",
                 "fsync \(fsync), synchronous_commit \(commit), synchronous standbys \(standbys.isEmpty ? "none" : standbys)"
             ))
+        try readReplication(connection)
         if fsync != "on" || commit == "off" {
             advice.append(
                 "A power cut of the server can lose commits that hosts were told of: set fsync and synchronous_commit on."
