@@ -23,6 +23,8 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         case badKey
         /// The file could not be written; `fileError` has the system's reason.
         case unwritable
+        /// Only the server of a shared collection has the picture, and it does not answer.
+        case disconnected
     }
 
     public let code: Code
@@ -44,7 +46,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Converts an error of the attachments.
     init(_ code: Code, _ error: StoreError) {
-        self.code = code
+        self.code = error.code == .disconnected ? .disconnected : code
         message = error.message
         path = error.path
         fileError = error.cause as? FileError

@@ -16,6 +16,8 @@ public struct Container: Sendable, Hashable {
     public var library: String { path + "/Library" }
     /// Kept and backed up: the application's own data, invisible to the user.
     public var applicationSupport: String { path + "/Library/Application Support" }
+    /// Pictures on their way to a shared collection's server, until it has them.
+    package var outgoingImages: String { applicationSupport + "/Outgoing Images" }
     /// Kept between runs but not backed up; may be emptied at any time.
     public var caches: String { path + "/Library/Caches" }
     /// One property list for each domain of defaults; backed up.

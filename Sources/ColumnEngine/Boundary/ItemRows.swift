@@ -52,6 +52,12 @@ package struct ItemRows {
     @inline(never)
     package func name(ofField number: UInt32) -> String { store.fields.names[Int(number)] }
 
+    /// The field that says which bytes go with an item; nil while no item has had it.
+    package var attachmentField: ItemField? { store.attachmentField }
+
+    /// The SHA-256 of the bytes that go with an item; nil for none.
+    package func attachment(_ row: UInt32) -> [UInt8]? { store.attachment(row) }
+
     /// Fetches the key and the field of an item that changed, ahead of its turn.
     @inline(never)
     package func prefetch(_ row: UInt32, _ field: ItemField) { store.table.prefetchChanged(row, field) }

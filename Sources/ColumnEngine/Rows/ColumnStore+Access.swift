@@ -107,7 +107,9 @@ extension ColumnStore {
 
     /// The numbers of the fields that are not declared that an item has, ascending.
     @inline(never)
-    package func customFields(_ row: UInt32) -> [UInt32] { table.customFields(row) }
+    package func customFields(_ row: UInt32) -> [UInt32] {
+        table.customFields(row).filter { $0 != fields.attachment?.rawValue }
+    }
 
     /// The numbers of the fields that are not declared that some item in the store has.
     package var customFieldsInUse: Set<UInt32> {
@@ -115,6 +117,7 @@ extension ColumnStore {
         for row in order.slots where row != ItemOrder.hole {
             table.forEachCustomCell(row) { number, _ in held.insert(number) }
         }
+        if let attachment = fields.attachment { held.remove(attachment.rawValue) }
         return held
     }
 

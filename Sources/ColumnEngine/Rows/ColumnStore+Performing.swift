@@ -56,7 +56,7 @@ extension ColumnStore {
 
     private func givenField(_ name: String) throws(StoreError) -> ItemField {
         if let field = fields.existing(name) { return field }
-        try FieldValidation.checkName(name)
+        try FieldValidation.checkKeptName(name)
         return fields.field(named: name)
     }
 

@@ -156,7 +156,9 @@ package final class ColumnStore {
         for number in 0...table.keyField.rawValue {
             if let value = value(row, ItemField(rawValue: number)) { result[fields.names[Int(number)]] = value }
         }
-        table.forEachCustomCell(row) { number, cell in result[fields.names[Int(number)]] = heap.value(cell) }
+        table.forEachCustomCell(row) { number, cell in
+            if number != fields.attachment?.rawValue { result[fields.names[Int(number)]] = heap.value(cell) }
+        }
         return result
     }
 

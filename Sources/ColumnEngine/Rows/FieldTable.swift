@@ -4,6 +4,14 @@ package struct FieldTable {
     package private(set) var names: [String]
     private var numbers: [String: UInt32] = [:]
 
+    /// The name of the field that has the SHA-256 of the bytes that go with an item, where a server keeps them. No script
+    /// and no file can name it: ``FieldValidation/checkName(_:)`` refuses it.
+    package static let attachmentName = "$image"
+    /// What changes of that field are told under.
+    package static let shownAttachmentName = "image"
+    /// That field; nil while no item has had it.
+    package private(set) var attachment: ItemField?
+
     package init(_ declared: [FieldDeclaration]) {
         names = declared.map(\.name) + ["itemKey"]
         for (number, name) in names.enumerated() { numbers[name] = UInt32(number) }
@@ -19,9 +27,14 @@ package struct FieldTable {
     /// The field, made when it is new.
     mutating func field(named name: String) -> ItemField {
         if let number = numbers[name] { return ItemField(rawValue: number) }
+        if name == Self.attachmentName, let attachment { return attachment }
         let number = UInt32(names.count)
         names.append(name)
-        numbers[name] = number
+        if name == Self.attachmentName {
+            attachment = ItemField(rawValue: number)
+        } else {
+            numbers[name] = number
+        }
         return ItemField(rawValue: number)
     }
 }

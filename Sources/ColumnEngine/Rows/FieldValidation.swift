@@ -63,6 +63,11 @@ package enum FieldValidation {
         try checkLength(name.utf8.count, "a field's name")
     }
 
+    /// Refuses a name that no field of an item that is kept can have.
+    package static func checkKeptName(_ name: String) throws(StoreError) {
+        if name != FieldTable.attachmentName { try checkName(name) }
+    }
+
     /// Checks a key for a new item.
     static func checkKey(_ key: String) throws(StoreError) {
         if key.isEmpty {

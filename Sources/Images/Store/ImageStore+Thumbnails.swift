@@ -52,12 +52,13 @@ extension ImageStore {
     }
 
     private func thumbnailFile(forKey key: String, _ size: Int, _ radius: Double?) throws(ImageError) -> ThumbnailFile {
-        // A picture deleted in the transaction has a path without a file, whose opening fails.
-        let place = attachments.currentPath(forKey: key) ?? PathText.join(thumbnailDirectory, key)
         try checkKey(key)
-        return ThumbnailFile(
-            PictureFile(key: key, path: place, limits: limits, layer: layer), in: thumbnailDirectory, size: size,
-            cornerRadius: radius)
+        // A picture deleted in the transaction has a path without a file, whose opening fails.
+        let picture =
+            pictureFile(anywayForKey: key)
+            ?? PictureFile(
+                key: key, file: AttachmentFile(PathText.join(thumbnailDirectory, key)), limits: limits, layer: layer)
+        return ThumbnailFile(picture, in: thumbnailDirectory, size: size, cornerRadius: radius)
     }
 
     func removeThumbnails(forKey key: String) {

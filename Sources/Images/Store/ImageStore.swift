@@ -14,7 +14,9 @@ public final class ImageStore {
     /// The folder of the pictures.
     public var directory: String { attachments.folder }
     /// The limits of pictures' files.
-    public var limits = ImageLimits()
+    public var limits = ImageLimits() {
+        didSet { attachments.byteLimit = limits.bytes }
+    }
     /// The number of cache hits.
     package private(set) var cacheHits = 0
     /// The number of cache misses.
@@ -33,16 +35,19 @@ public final class ImageStore {
     ///   - directory: the folder of the pictures, `Documents`.
     ///   - caches: the folder of thumbnails and of pictures kept for an undo, `Library/Caches`; its files may be
     ///     deleted at any time.
+    ///   - outgoing: the folder of pictures on their way to a shared collection's server, on the same file system; beside
+    ///     the pictures if nil.
     ///   - cacheLimit: the maximal size of the pictures in memory, in bytes.
     ///   - layer: the file system.
     ///   - logger: receives messages about flushes and missing pictures.
     public init(
-        directory: String, caches: String, cacheLimit: Int = 64 << 20, using layer: any FileLayer = PosixFileLayer(),
-        logger: Logger
+        directory: String, caches: String, outgoing: String? = nil, cacheLimit: Int = 64 << 20,
+        using layer: any FileLayer = PosixFileLayer(), logger: Logger
     ) {
         attachments = ItemAttachments(
             folder: directory, removed: PathText.join(caches, "Removed Images"),
-            replaced: PathText.join(caches, "Replaced Images"), using: layer)
+            replaced: PathText.join(caches, "Replaced Images"), cache: PathText.join(caches, "Shared Images"),
+            outgoing: outgoing, using: layer)
         thumbnailDirectory = PathText.join(caches, "Thumbnails")
         cache = ImageCache(limit: cacheLimit)
         self.logger = logger
@@ -83,7 +88,7 @@ public final class ImageStore {
         do throws(StoreError) { try attachments.setBytes(bytes, forKey: key) } catch {
             throw ImageError(.unwritable, error)
         }
-        cache.insert(image, forKey: key)
+        cache.insert(image, forKey: attachments.file(forKey: key)?.contentName ?? key)
     }
 
     /// The picture of a key, from the cache or from its file, which is then cached.
@@ -93,18 +98,20 @@ public final class ImageStore {
     /// - Throws: `ImageError` for an invalid key, or when the file is unreadable or no picture.
     public func image(forKey key: String) throws(ImageError) -> Image? {
         let path = try imagePath(forKey: key)
-        if let image = cache.image(forKey: key) {
+        let file = pictureFile(anywayForKey: key)
+        let name = file?.contentName ?? key
+        if let image = cache.image(forKey: name) {
             cacheHits += 1
             return image
         }
         cacheMisses += 1
         do throws(ImageError) {
-            guard let file = attachments.currentPath(forKey: key) else {
+            guard let file else {
                 logger.error("Error: unable to find \(path)")
                 return nil
             }
-            let image = try Image.open(file, limits: limits, using: layer)
-            cache.insert(image, forKey: key)
+            let image = try file.open()
+            cache.insert(image, forKey: name)
             return image
         } catch {
             guard error.fileError?.code == FileLayerCode.absent else { throw error }
@@ -115,8 +122,12 @@ public final class ImageStore {
 
     /// The file of a key's picture; nil when there is none.
     package func pictureFile(forKey key: String) -> PictureFile? {
-        guard hasImage(forKey: key), let path = attachments.currentPath(forKey: key) else { return nil }
-        return PictureFile(key: key, path: path, limits: limits, layer: layer)
+        hasImage(forKey: key) ? pictureFile(anywayForKey: key) : nil
+    }
+
+    /// The same without a look at the folder.
+    func pictureFile(anywayForKey key: String) -> PictureFile? {
+        attachments.file(forKey: key).map { PictureFile(key: key, file: $0, limits: limits, layer: layer) }
     }
 
     /// Whether a key has a picture, without reading or logging.
@@ -141,10 +152,12 @@ public final class ImageStore {
     /// The path of a key's picture, whether or not it exists.
     ///
     /// - Parameter key: its key.
-    /// - Returns: the path in the documents folder.
+    /// - Returns: the path in the documents folder; of a shared collection's item that of its copy in the caches, which is
+    ///   made when the picture is first read.
     /// - Throws: `ImageError` for an invalid key.
     public func imagePath(forKey key: String) throws(ImageError) -> String {
         try checkKey(key)
+        if attachments.isShared(key), let file = attachments.file(forKey: key) { return file.path }
         return PathText.join(attachments.folder, key)
     }
 
@@ -165,6 +178,8 @@ public final class ImageStore {
     }
 
     private func isPicture(_ key: String) -> Bool {
+        // Only pictures are set there, and looking would fetch them.
+        if attachments.isShared(key) { return true }
         guard let path = attachments.currentPath(forKey: key), let file = try? layer.open(path, .read) else {
             return false
         }

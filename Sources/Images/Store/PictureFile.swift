@@ -1,11 +1,20 @@
 import Files
+import Items
 
 /// A picture's file in the store, for work on many pictures on any thread without the cache.
 package struct PictureFile: Sendable {
     package let key: String
-    package let path: String
+    let file: AttachmentFile
     let limits: ImageLimits
     let layer: any FileLayer
 
-    package func open() throws(ImageError) -> Image { try Image.open(path, limits: limits, using: layer) }
+    package var path: String { file.path }
+    /// A name that no other picture has; nil where a picture is replaced in its place.
+    var contentName: String? { file.contentName }
+
+    /// Opens the picture, which is fetched when only the server of a shared collection has it.
+    package func open() throws(ImageError) -> Image {
+        do throws(StoreError) { try file.prepare() } catch { throw ImageError(.unreadable, error) }
+        return try Image.open(path, limits: limits, using: layer)
+    }
 }

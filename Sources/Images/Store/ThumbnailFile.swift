@@ -20,14 +20,16 @@ struct ThumbnailFile: Sendable {
         folder = PathText.join(thumbnails, "\(size)-\(corners)")
     }
 
-    var path: String { PathText.join(folder, picture.key) }
+    var path: String { PathText.join(folder, picture.contentName ?? picture.key) }
 
     /// The cached thumbnail, unless the picture is newer or there is none.
     func kept() -> Image? {
         let layer = picture.layer
-        guard let source = (try? layer.status(picture.path)) ?? nil, let kept = (try? layer.status(path)) ?? nil,
-            kept.modified >= source.modified
-        else { return nil }
+        if picture.contentName == nil {
+            guard let source = (try? layer.status(picture.path)) ?? nil, let kept = (try? layer.status(path)) ?? nil,
+                kept.modified >= source.modified
+            else { return nil }
+        }
         return try? Image.open(path, limits: picture.limits, using: layer)
     }
 

@@ -149,7 +149,7 @@ extension ItemArchiveReader {
             case key: plan.roles.append(.itemKey)
             default:
                 // An archiver writes a key that begins with $ as one that begins with $$.
-                if (try? FieldValidation.checkName(text)) != nil {
+                if (try? FieldValidation.checkKeptName(text)) != nil {
                     let name = schema.field(ofArchivedKey: text)
                     plan.roles.append(.custom(store.field(named: name), name))
                 } else {

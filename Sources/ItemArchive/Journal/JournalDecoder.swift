@@ -49,7 +49,9 @@ struct JournalDecoder {
                 if from != Int(position) { store.move(from: from, to: Int(position)) }
             case .defineField:
                 let name = try reader.string()
-                guard (try? FieldValidation.checkName(name)) != nil else { throw corrupt("a field has no usable name") }
+                guard (try? FieldValidation.checkKeptName(name)) != nil else {
+                    throw corrupt("a field has no usable name")
+                }
                 let field = store.field(named: name)
                 guard field.isCustom else { throw corrupt("the field \(name) is defined twice") }
                 recordFields.append(field)

@@ -103,6 +103,20 @@ package struct RecordWriter {
         }
     }
 
+    /// The key of an item, as ``key(_:_:)`` writes it.
+    package mutating func key(_ text: String) {
+        var text = text
+        if let packed = text.withUTF8({ PackedKey(uuid: $0) }) {
+            bytes.append(JournalCode.Key.uuid.rawValue)
+            fixed(packed.high.byteSwapped)
+            fixed(packed.low.byteSwapped)
+        } else {
+            bytes.append(JournalCode.Key.text.rawValue)
+            varint(UInt64(text.utf8.count))
+            bytes += text.utf8
+        }
+    }
+
     // MARK: Bytes
 
     mutating func code(_ code: JournalCode.Value) { bytes.append(code.rawValue) }

@@ -51,7 +51,9 @@ extension ItemAttachments {
     /// - Parameter keys: of the items; another item may be in the store under one of them.
     /// - Returns: the changes, oldest first. Files that no step needs are removed for good.
     func setAside(_ keys: Set<String>) -> [AttachmentChange] {
-        self.keys(among: keys).sorted().compactMap { key in
+        // Files under the keys of a server's items are no part of these.
+        if shared != nil { return [] }
+        return self.keys(among: keys).sorted().compactMap { key in
             if isItem(key) { return nil }
             do throws(FileError) {
                 let place = try files.freeRemovedPlace(key)

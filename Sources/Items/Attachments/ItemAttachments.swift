@@ -3,8 +3,8 @@ public import Files
 /// Bytes that go with items: a file for each key, an item's `itemKey` as a rule, in one folder.
 ///
 /// Assigned to ``ItemStore/attachments``, they are part of the store's transactions and of its history: a removed item's
-/// leave with it, and come back with it. Under a key that is no item's they are files and nothing else. The store's thread
-/// owns them.
+/// leave with it, and come back with it. Under a key that is no item's they are files and nothing else. In a store whose
+/// collection a server keeps, the items' bytes are the server's, and files here are copies. The store's thread owns them.
 public final class ItemAttachments {
     /// Told what failed where no error can be thrown.
     public var onProblem: ((AttachmentProblem) -> Void)?
@@ -16,6 +16,12 @@ public final class ItemAttachments {
     private var store: ItemStoreReference?
     /// What the open transactions have done so far, innermost last; see `ItemAttachments+Transactions.swift`.
     var transactions: [AttachmentTransaction] = []
+    /// The most bytes that go with an item of a shared collection.
+    package var byteLimit = 512 << 20
+    /// The folders of copies, and of what is on its way to the server.
+    private let sharedFolders: (cache: String, outgoing: String)
+    /// What goes with the store's items, when a server keeps it.
+    private(set) var shared: SharedAttachments?
     /// Whether files came or went without a sync of their folder.
     var isUnsynced = false
 
@@ -26,10 +32,16 @@ public final class ItemAttachments {
     ///   - removed: where those of removed items are kept for an undo, under their keys; on the same file system. It is made
     ///     when it is needed, and nothing is in it that another needs. If nil, the folder's name and `.removed`.
     ///   - replaced: the same for what others replaced. If nil, the folder's name and `.replaced`.
+    ///   - cache: where copies are of what the server of a shared collection keeps; it may be emptied at any time. If nil,
+    ///     the folder's name and `.cache`.
+    ///   - outgoing: where it waits for the commit that sends it; on the same file system as the cache. If nil, the folder's
+    ///     name and `.outgoing`.
     ///   - layer: the file system.
     public init(
-        folder: String, removed: String? = nil, replaced: String? = nil, using layer: any FileLayer = PosixFileLayer()
+        folder: String, removed: String? = nil, replaced: String? = nil, cache: String? = nil, outgoing: String? = nil,
+        using layer: any FileLayer = PosixFileLayer()
     ) {
+        sharedFolders = (cache ?? folder + ".cache", outgoing ?? folder + ".outgoing")
         files = AttachmentFiles(
             folder: folder, removed: removed ?? folder + ".removed", replaced: replaced ?? folder + ".replaced", layer)
     }
@@ -50,6 +62,7 @@ public final class ItemAttachments {
     ///   there still.
     public func setBytes(_ bytes: [UInt8], forKey key: String) throws(StoreError) {
         try checkChange(key)
+        if let shared, let item = item(key) { return try setShared(bytes, item, in: shared) }
         do throws(FileError) {
             if transactions.isEmpty {
                 let change = keepCopy(key, isKept: isItem(key))
@@ -61,15 +74,19 @@ public final class ItemAttachments {
         } catch {
             throw StoreError(attachment: error)
         }
+        shared?.looseKeys.insert(key)
         onChange?(key)
     }
 
     /// The bytes under a key, those of the open transaction included; nil when there are none.
     ///
-    /// - Throws: ``StoreError``: `invalidValue` for what cannot be a key, `inputOutput`, also for what is no regular file.
+    /// - Throws: ``StoreError``: `invalidValue` for what cannot be a key, `inputOutput`, also for what is no regular file;
+    ///   `disconnected` where only the server has them, which does not answer.
     public func bytes(forKey key: String) throws(StoreError) -> [UInt8]? {
         try checkKey(key)
-        guard let path = currentPath(forKey: key) else { return nil }
+        guard let file = file(forKey: key) else { return nil }
+        try file.prepare()
+        let path = file.path
         do throws(FileError) {
             guard let status = try layer.status(path) else { return nil }
             // Opening a pipe would wait for its other end.
@@ -87,7 +104,9 @@ public final class ItemAttachments {
     /// - Throws: ``StoreError``: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; they are there then.
     public func removeBytes(forKey key: String) throws(StoreError) {
         try checkChange(key)
-        if transactions.isEmpty {
+        if shared != nil, let item = item(key) {
+            try item.store.setAttachment(nil, of: item)
+        } else if transactions.isEmpty {
             do throws(FileError) { note(try remove(key, isKept: isItem(key))) } catch {
                 throw StoreError(attachment: error)
             }
@@ -99,7 +118,8 @@ public final class ItemAttachments {
 
     /// Whether there are bytes under a key, without reading them; false, too, for what cannot be a key.
     public func hasBytes(forKey key: String) -> Bool {
-        AttachmentKey.isKey(key) && currentPath(forKey: key).map(layer.exists) ?? false
+        if let shared, let item = item(key) { return shared.digest(of: item) != nil }
+        return AttachmentKey.isKey(key) && currentPath(forKey: key).map(layer.exists) ?? false
     }
 
     /// The keys under which there are bytes, in byte order. O(n), with a look at each file's kind.
@@ -109,11 +129,13 @@ public final class ItemAttachments {
         do throws(FileError) {
             let deeds = deedsUnderWay
             let kept = try layer.list(folder).filter { name in
-                guard deeds[name] == nil, AttachmentKey.isKey(name) else { return false }
+                guard deeds[name] == nil, AttachmentKey.isKey(name), shared == nil || !isItem(name) else {
+                    return false
+                }
                 return (try? layer.status(files.place(name)))?.kind == .regular
             }
             let staged = deeds.compactMap { $0.value == .removed ? nil : $0.key }
-            return (kept + staged).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return (kept + staged + (shared?.keys ?? [])).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         } catch {
             throw StoreError(attachment: error)
         }
@@ -121,7 +143,7 @@ public final class ItemAttachments {
 
     /// Which of many keys have bytes. A few are looked up one by one; for many the folder is listed once.
     package func keys(among keys: Set<String>) -> Set<String> {
-        guard keys.count >= 1000, transactions.isEmpty, let names = try? layer.list(folder) else {
+        guard keys.count >= 1000, transactions.isEmpty, shared == nil, let names = try? layer.list(folder) else {
             return keys.filter(hasBytes)
         }
         return keys.intersection(names).filter(AttachmentKey.isKey)
@@ -146,15 +168,55 @@ public final class ItemAttachments {
     func join(_ store: ItemStore) {
         self.store = store.zeroingReference
         transactions = Array(repeating: AttachmentTransaction(), count: store.columns.depth)
-        if !store.isReadOnly { settleRemoved() }
+        if let persistence = store.remote as? any AttachmentPersistence {
+            let (cache, outgoing) = sharedFolders
+            shared = SharedAttachments(store, persistence, cache: cache, outgoing: outgoing, layer)
+        } else if !store.isReadOnly {
+            settleRemoved()
+        }
     }
 
     func leaveStore() {
         store = nil
+        shared = nil
         transactions = []
     }
 
-    func isItem(_ key: String) -> Bool { store?.store?.item(forKey: key) != nil }
+    private func item(_ key: String) -> Item? { store?.store?.item(forKey: key) }
+    func isItem(_ key: String) -> Bool { item(key) != nil }
+
+    // MARK: Items that a server keeps
+
+    /// The file of what is under a key, there or not; nil when an item, or the open transaction, has nothing there.
+    package func file(forKey key: String) -> AttachmentFile? {
+        if let shared, let item = item(key) { return shared.file(of: item, limit: byteLimit) }
+        return currentPath(forKey: key).map { AttachmentFile($0) }
+    }
+
+    /// Whether what is under a key is an item's that a server keeps.
+    package func isShared(_ key: String) -> Bool { shared != nil && isItem(key) }
+
+    private func setShared(_ bytes: [UInt8], _ item: Item, in shared: SharedAttachments) throws(StoreError) {
+        try shared.set(bytes, of: item, limit: byteLimit)
+        onChange?(try item.itemKey)
+    }
+
+    /// Gives new items the bytes that were set under their keys before; their commit is about to be sent.
+    func adoptLooseBytes() throws(StoreError) {
+        guard let shared, !shared.looseKeys.isEmpty else { return }
+        for key in shared.looseKeys {
+            guard let item = item(key) else { continue }
+            shared.looseKeys.remove(key)
+            guard shared.digest(of: item) == nil, let path = currentPath(forKey: key), layer.exists(path) else {
+                continue
+            }
+            let bytes: [UInt8]
+            do throws(FileError) { bytes = try layer.contents(of: path, limit: byteLimit) } catch {
+                throw StoreError(attachment: error)
+            }
+            try setShared(bytes, item, in: shared)
+        }
+    }
 
     private func note(_ change: AttachmentChange?) {
         if let change { store?.store?.attachmentStep.note(change) }

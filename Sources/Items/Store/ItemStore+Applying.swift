@@ -101,7 +101,7 @@ extension ItemStore {
                 isLive[change.row] = true
             case .set:
                 guard live(change.row), !foreignChanges.changed(change.field, of: change.row, since: group.epoch) else {
-                    return conflict(about: change.row, columns.fieldNames[Int(change.field)])
+                    return conflict(about: change.row, columns.shownName(of: ItemField(rawValue: change.field)))
                 }
             case .move:
                 guard live(change.row), !foreignChanges.moved(change.row, since: group.epoch) else {

@@ -134,6 +134,7 @@ extension ItemStore {
         guard unsettled.groups > 0 else { return }
         let (count, hasRemovals) = unsettled
         unsettled = (0, false)
+        attachments?.shared?.didCommit()
         if let attachments {
             if kind == .undo {
                 redoStack.changeNewest(count) { settle(&$0, attachments, hasRemovals) }

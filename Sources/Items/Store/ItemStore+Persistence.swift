@@ -86,6 +86,7 @@ extension ItemStore {
         let textBytes = max(columns.textBytes - committedTextBytes, 0)
         committedTextBytes = columns.textBytes
         if let remote {
+            try attachments?.adoptLooseBytes()
             try send(to: remote, isSerializable: isSerializable)
         } else {
             let commit = ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)

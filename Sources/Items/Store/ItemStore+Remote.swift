@@ -183,6 +183,10 @@ private struct OwnChanges {
                 guard let field = change.field, own.contains(field) else { continue }
                 var key = change.itemKey
                 let row = key.withUTF8 { columns.row(forKey: $0) }
+                if field == FieldTable.attachmentName {
+                    if row.flatMap(columns.attachment).map({ .data($0) }) == change.new { continue }
+                    return Self.conflict("the image of \(name) was changed by \(commit.host), and here")
+                }
                 let mine = row.flatMap { row in columns.existingField(named: field).flatMap { columns.value(row, $0) } }
                 if mine == change.new { continue }
                 return Self.conflict(

@@ -110,6 +110,7 @@ extension ItemStore {
     func rollBack(to start: Int, tells: Bool = true) {
         let taken = columns.rollBack(to: start)
         restoreOrder()
+        if !columns.hasChanges { attachments?.shared?.didRollBack() }
         if !taken.isEmpty, tells, !observers.isEmpty { tellMany(ItemStoreChanges(.rollback, taken).inverted) }
     }
 }

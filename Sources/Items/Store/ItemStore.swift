@@ -211,7 +211,7 @@ public final class ItemStore {
     }
 
     /// The names of all fields that some item has or had, those of the domain first.
-    public var fieldNames: [String] { columns.fieldNames }
+    public var fieldNames: [String] { columns.visibleFieldNames }
 
     // MARK: Rows
 

@@ -62,7 +62,7 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                         Update(
                             itemKey: store.keyString(change.row),
                             name: CellHeap.string(store.cell(change.row, .name)),
-                            field: store.name(of: field),
+                            field: store.shownName(of: field),
                             old: old, new: new))
                 }
             case .move:

@@ -24,11 +24,14 @@ struct KeptChanges {
     private var textKeys: [Int: String] = [:]
     private var items: [[String: PropertyListValue]] = []
     private var fieldNames: [String] = []
+    /// The field that is no part of an item's values.
+    private var attachment: ItemField?
 
     init() {}
 
     init(of changes: [Change], count: Int, in store: ColumnStore) {
         fieldNames = store.fieldNames
+        attachment = store.attachmentField
         entries.reserveCapacity(count)
         let inserted = Self.insertedRows(changes)
         var later: [ChangedField: PropertyListValue?] = [:]
@@ -99,7 +102,9 @@ struct KeptChanges {
         entry.position = position
         entry.number = UInt32(items.count)
         var values = store.dictionary(of: row)
-        for (field, value) in earlier ?? [:] { values[fieldNames[Int(field)]] = value }
+        for (field, value) in earlier ?? [:] where field != attachment?.rawValue {
+            values[fieldNames[Int(field)]] = value
+        }
         items.append(values)
         append(entry, row, store)
     }
@@ -113,7 +118,9 @@ struct KeptChanges {
             change.values = items[Int(entry.number)]
             change.position = Int(entry.position)
         case .update:
-            change.field = fieldNames[Int(entry.number)]
+            change.field =
+                entry.number == attachment?.rawValue
+                ? FieldTable.shownAttachmentName : fieldNames[Int(entry.number)]
             change.old = entry.old
             change.new = entry.new
         case .move:

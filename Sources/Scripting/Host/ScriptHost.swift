@@ -158,7 +158,8 @@ public final class ScriptHost {
         }
         itemPreferences = Defaults(folder: container.preferences, domain: "items", using: files)
         images = ImageStore(
-            directory: container.documents, caches: container.caches, using: files, logger: logger)
+            directory: container.documents, caches: container.caches,
+            outgoing: container.outgoingImages, using: files, logger: logger)
         items.attachments = images.attachments
 
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))

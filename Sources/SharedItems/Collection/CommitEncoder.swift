@@ -11,6 +11,8 @@ struct EncodedCommit {
     var records: [[UInt8]] = []
     /// The changes, for the other hosts.
     var record: [UInt8] = []
+    /// The pictures of items that were changed, by key.
+    var pictures: [CommittedPicture] = []
     /// The ranks that the commit gives, by row.
     var newRanks: [(row: UInt32, rank: [UInt8])] = []
 
@@ -27,6 +29,7 @@ struct EncodedCommit {
     init(_ commit: borrowing ItemCommit, _ table: RankTable) {
         let rows = commit.rows
         let (effects, order) = Self.effects(commit.changes)
+        if let field = rows.attachmentField { pictures = Self.pictures(effects, order, rows, field) }
         newRanks = Self.newRanks(effects, order, rows, table)
         var changes = JournalEncoder(rows)
         for row in order {
@@ -80,6 +83,27 @@ struct EncodedCommit {
             }
         }
         return (effects, order)
+    }
+
+    /// What became of the pictures of the items that changed. Ordered by key, so that of two hosts neither waits for the
+    /// other.
+    private static func pictures(
+        _ effects: [UInt32: Effect], _ order: [UInt32], _ rows: ItemRows, _ field: ItemField
+    ) -> [CommittedPicture] {
+        // An item that left may have come again under its key in another row.
+        var digests: [[UInt8]: [UInt8]] = [:]
+        for row in order {
+            guard let effect = effects[row], effect.isWhole || effect.fields.contains(field.rawValue) else { continue }
+            let digest = rows.attachment(row) ?? []
+            if effect.isThere, !digest.isEmpty {
+                digests[key(row, rows)] = digest
+            } else if effect.wasThere, !digest.isEmpty || effect.fields.contains(field.rawValue) {
+                digests[key(row, rows), default: []] += []
+            }
+        }
+        return digests.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {
+            CommittedPicture(key: $0.key, position: 0, digest: $0.value)
+        }
     }
 
     // MARK: Ranks

@@ -30,7 +30,7 @@ enum SharedChange: Sendable {
                 changes.append(.rank(key: key, rank))
             case .defineField:
                 let name = try reader.string()
-                guard (try? FieldValidation.checkName(name)) != nil, !names.prefix(5).contains(name) else {
+                guard (try? FieldValidation.checkKeptName(name)) != nil, !names.prefix(5).contains(name) else {
                     throw reader.corrupt("a field has no usable name")
                 }
                 names.append(name)

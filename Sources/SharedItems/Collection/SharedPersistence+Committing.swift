@@ -25,6 +25,7 @@ extension SharedPersistence {
         let status: Int64
         let revision: UInt64
         do throws(StoreError) {
+            if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
             (status, revision) = try asking { () throws(PostgresError) in
                 let rows = try connection.run(
                     "select status, coalesce(revision, 0) from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
@@ -35,15 +36,20 @@ extension SharedPersistence {
                         .byteArrays(encoded.records), .bytes(encoded.record),
                     ], isPrepared: true)
                 let status = try rows.number(0, 0)
+                if status == 0, !encoded.pictures.isEmpty {
+                    try connection.run(
+                        "select cubby.set_pictures($1, $2, $3, $4)", encoded.pictures.parameters(collection))
+                }
                 if isHolding {
                     isHolding = false
-                    try connection.runScript(status <= 1 ? "commit" : "rollback")
+                    try connection.runScript(status == 0 ? "commit" : "rollback")
                 }
                 return (status, try rows.revision(0, 1))
             }
         } catch {
-            // A refusal says nothing of an earlier try whose answer was lost.
-            if !wasInDoubt, (error.cause as? PostgresError)?.isRefusal == true { inDoubt = nil }
+            release()
+            // A refusal says nothing of an earlier try whose answer was lost. Without a server's error nothing was sent.
+            if !wasInDoubt, (error.cause as? PostgresError)?.isRefusal ?? true { inDoubt = nil }
             throw error
         }
         inDoubt = nil
@@ -75,9 +81,7 @@ extension SharedPersistence {
         latest = max(
             latest,
             try asking { () throws(PostgresError) in
-                // A host that dies or hangs must not keep the others out for long.
-                try connection.runScript(
-                    "begin; set local idle_in_transaction_session_timeout = '\(Self.holdLimit)s'")
+                try connection.runScript("begin; \(Self.limitsIdling)")
                 isHolding = true
                 return try connection.run("select cubby.hold($1)", [.int4(collection.number)]).revision(0, 0)
             })
@@ -90,8 +94,9 @@ extension SharedPersistence {
         try? asking { () throws(PostgresError) in try connection.runScript("rollback") }
     }
 
-    /// Seconds for which a transaction may hold the collection between two of its commands.
-    private static let holdLimit = 5
+    /// A transaction may hold the collection for 5 s between two of its commands: a host that dies or hangs must not keep the
+    /// others out for long.
+    static let limitsIdling = "set local idle_in_transaction_session_timeout = '5s'"
 
     public func abandonCommit() -> Bool {
         defer { inDoubt = nil }

@@ -23,8 +23,10 @@ public final class SharedPersistence: RemotePersistence {
     var collection: SharedCollection?
     var columns: ColumnStore?
     var ranks = RankTable()
-    /// Whether a transaction of the server is open that keeps other hosts out.
+    /// Whether a transaction of the server is open: one that keeps other hosts out, or that has a commit's pictures.
     var isHolding = false
+    /// Where the bytes of this host's pictures are.
+    public var attachmentSource: ((_ digest: [UInt8]) throws(StoreError) -> [UInt8])?
     /// The revisions that this host made and its store has, until the store's revision is past them.
     var ownRevisions: Set<UInt64> = []
     /// The latest revision that the server told of.

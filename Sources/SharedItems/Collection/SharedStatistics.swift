@@ -10,6 +10,8 @@ public struct SharedStatistics: Sendable, Hashable {
     public var remoteCommits = 0
     /// Those of them that came with their notifications, and were not asked for.
     public var announcedCommits = 0
+    /// Pictures whose bytes the server was sent; those that it had are not among them.
+    public var picturesSent = 0
     /// How often the connection broke.
     public var disconnections = 0
 

@@ -105,11 +105,12 @@ package final class PostgresConnection {
     ///   - sql: with `$1`, `$2` for the parameters.
     ///   - parameters: their values.
     ///   - isPrepared: whether the server keeps the command's plan: for one that comes again and again.
+    ///   - isLarge: whether the deadline is for each piece of what is sent and comes: what is large takes its time.
     /// - Returns: its rows.
     /// - Throws: ``PostgresError``; after one that is in doubt the connection is closed.
     @discardableResult
     package func run(
-        _ sql: String, _ parameters: [PostgresValue] = [], isPrepared: Bool = false
+        _ sql: String, _ parameters: [PostgresValue] = [], isPrepared: Bool = false, isLarge: Bool = false
     ) throws(PostgresError) -> PostgresResult {
         try exclusively { (connection, deadline) throws(PostgresError) in
             if isPrepared, !prepared.contains(sql) {
@@ -119,7 +120,7 @@ package final class PostgresConnection {
                 prepared.insert(sql)
             }
             try send(sql, parameters, isPrepared: isPrepared, on: connection)
-            return try lastResult(deadline)
+            return try lastResult(deadline, isLarge: isLarge)
         }
     }
 
@@ -226,22 +227,24 @@ package final class PostgresConnection {
     }
 
     /// Sends what is still to be sent, and waits for the next result; nil when there is none any more.
-    private func nextResult(_ deadline: Deadline) throws(PostgresError) -> OpaquePointer? {
+    private func nextResult(_ deadline: Deadline, isLarge: Bool = false) throws(PostgresError) -> OpaquePointer? {
         guard let connection else { return nil }
+        var deadline = deadline
         while true {
             let flushed = library.PQflush(connection)
             if flushed < 0 { throw PostgresError(.disconnected, message) }
             if flushed == 0, library.PQisBusy(connection) == 0 { return library.PQgetResult(connection) }
-            try wait(isWriting: flushed > 0, deadline, "the server's answer")
+            let isReady = try wait(isWriting: flushed > 0, deadline, "the server's answer")
+            if isReady, isLarge { deadline = Deadline(seconds: timeLimit) }
             try check(library.PQconsumeInput(connection))
         }
     }
 
     /// Takes all results of a command, and gives the last.
-    private func lastResult(_ deadline: Deadline) throws(PostgresError) -> PostgresResult {
+    private func lastResult(_ deadline: Deadline, isLarge: Bool = false) throws(PostgresError) -> PostgresResult {
         var last: PostgresResult?
         var error: PostgresError?
-        while let result = try nextResult(deadline) {
+        while let result = try nextResult(deadline, isLarge: isLarge) {
             switch library.PQresultStatus(result) {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: last = PostgresResult(library, result)
             case PGRES_COPY_OUT, PGRES_COPY_IN:
@@ -269,11 +272,13 @@ package final class PostgresConnection {
         if succeeded == 0 { throw PostgresError(.disconnected, message) }
     }
 
-    private func wait(isWriting: Bool, _ deadline: Deadline, _ what: String) throws(PostgresError) {
+    /// - Returns: whether the socket is ready.
+    @discardableResult
+    private func wait(isWriting: Bool, _ deadline: Deadline, _ what: String) throws(PostgresError) -> Bool {
         guard let descriptor else { throw PostgresError(.disconnected, message) }
         let left = deadline.seconds
-        if left > 0, try waiter.wait(for: descriptor, isWriting: isWriting, seconds: left) { return }
-        if !deadline.hasPassed { return }
+        if left > 0, try waiter.wait(for: descriptor, isWriting: isWriting, seconds: left) { return true }
+        if !deadline.hasPassed { return false }
         throw PostgresError(
             .timedOut, "\(what) took longer than \(Int(timeLimit)) s: the server, or the way to it, does not answer")
     }

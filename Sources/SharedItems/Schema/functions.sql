@@ -85,6 +85,36 @@ begin
             || case when octet_length(in_record) <= 3500 then ' ' || encode(in_record, 'hex') else '' end);
 end $$;
 
+-- Takes a picture for a commit that follows in the same transaction. Until then no item has it.
+create or replace function cubby.put_picture(
+    in_collection int, in_key bytea, in_position int, in_sha256 bytea, in_bytes bytea
+) returns void language sql security definer set search_path = pg_catalog, pg_temp as $$
+    insert into cubby.picture (collection, key, position, sha256, bytes, gone)
+        values (in_collection, in_key, in_position, in_sha256, in_bytes, clock_timestamp())
+        on conflict on constraint picture_pkey do update set bytes = excluded.bytes
+$$;
+
+-- Says which pictures the items of a commit have now, in its transaction; an empty digest is none. What an item no longer
+-- has stays for a day: a host that takes its step back need not have the bytes.
+create or replace function cubby.set_pictures(
+    in_collection int, in_keys bytea[], in_positions int[], in_digests bytea[]
+) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    kept bigint;
+begin
+    update cubby.picture p set gone = clock_timestamp()
+        where p.collection = in_collection and p.key = any (in_keys) and p.gone is null;
+    update cubby.picture p set gone = null
+        from unnest(in_keys, in_positions, in_digests) as n (key, position, sha256)
+        where p.collection = in_collection and p.key = n.key and p.position = n.position and p.sha256 = n.sha256;
+    get diagnostics kept = row_count;
+    if kept <> (select count(*) from unnest(in_digests) as n (sha256) where n.sha256 <> '') then
+        raise exception 'a picture of the commit did not come' using errcode = 'CB002';
+    end if;
+    delete from cubby.picture p
+        where p.collection = in_collection and p.gone < clock_timestamp() - interval '1 day';
+end $$;
+
 -- The revision that a commit with this token became; null when there is none.
 create or replace function cubby.outcome(in_token uuid) returns bigint
     language sql stable security definer set search_path = pg_catalog, pg_temp

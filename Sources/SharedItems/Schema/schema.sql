@@ -51,14 +51,21 @@ create table cubby.log (
 -- Keys do not compress, and trying takes as long as writing the row.
 alter table cubby.log alter keys set storage external, alter record set storage external;
 
+-- The pictures of items, by the item's key and the digest of the bytes, which the item's record has as well.
 create table cubby.picture (
-    collection int not null references cubby.collection,
+    collection int not null,
     key bytea not null,
     position int not null,
     sha256 bytea not null,
     bytes bytea not null,
-    primary key (collection, key, position)
+    -- When the item ceased to have it; null while it has.
+    gone timestamptz,
+    primary key (collection, key, position, sha256)
 );
+create index picture_gone on cubby.picture (gone) where gone is not null;
+
+-- Pictures are compressed already.
+alter table cubby.picture alter bytes set storage external;
 
 create table cubby.host (
     collection int not null references cubby.collection,

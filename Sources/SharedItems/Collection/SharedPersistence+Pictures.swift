@@ -1,0 +1,61 @@
+public import ColumnEngine
+
+/// Pictures: the bytes that go with items, in the table `cubby.picture`.
+extension SharedPersistence: AttachmentPersistence {
+    public var attachmentReader: any AttachmentReader { PictureReader(address, timeLimit: timeLimit) }
+
+    /// Begins the transaction of a commit with pictures, and gives the server those that it has not. The collection is not
+    /// locked meanwhile: the commit follows.
+    func sendPictures(_ pictures: [CommittedPicture], to collection: SharedCollection) throws(StoreError) {
+        let connection = try connected()
+        let missing = try asking { () throws(PostgresError) in
+            if !isHolding { try connection.runScript("begin") }
+            isHolding = true
+            let rows = try connection.run(
+                "select n.place from unnest($2, $3, $4) with ordinality as n (key, position, sha256, place) "
+                    + "where n.sha256 <> '' and not exists (select from cubby.picture p where p.collection = $1 "
+                    + "and p.key = n.key and p.position = n.position and p.sha256 = n.sha256 "
+                    + "and sha256(p.bytes) = n.sha256)", pictures.parameters(collection))
+            var missing: [CommittedPicture] = []
+            for row in 0..<rows.rowCount {
+                let place = try rows.number(row, 0)
+                guard place >= 1, place <= pictures.count else { throw PostgresResult.badAnswer("a picture \(place)") }
+                missing.append(pictures[Int(place) - 1])
+            }
+            return missing
+        }
+        for picture in missing {
+            let bytes = try attachmentSource?(picture.digest) ?? []
+            _ = try asking { () throws(PostgresError) in
+                // Not prepared: while its first message is read, the time of an idle transaction ends.
+                try connection.run(
+                    "select cubby.put_picture($1, $2, $3, $4, $5)",
+                    [
+                        .int4(collection.number), .bytes(picture.key), .int4(picture.position),
+                        .bytes(picture.digest), .bytes(bytes),
+                    ], isLarge: true)
+            }
+            statistics.picturesSent += 1
+        }
+        try asking { () throws(PostgresError) in try connection.runScript(Self.limitsIdling) }
+    }
+}
+
+/// A picture that an item has after a commit, or has no more.
+struct CommittedPicture: Sendable {
+    /// The item's key, as records have it.
+    let key: [UInt8]
+    /// From 0; an item has one picture as yet.
+    let position: Int32
+    /// The SHA-256 of the bytes; empty for none.
+    let digest: [UInt8]
+}
+
+extension [CommittedPicture] {
+    func parameters(_ collection: SharedCollection) -> [PostgresValue] {
+        [
+            .int4(collection.number), .byteArrays(map(\.key)), .int4Arrays(map(\.position)),
+            .byteArrays(map(\.digest)),
+        ]
+    }
+}

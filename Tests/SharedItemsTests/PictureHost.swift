@@ -1,0 +1,43 @@
+import Files
+import TestSupport
+import Testing
+
+@testable import Items
+@testable import SharedItems
+
+/// A host of a collection with folders for what goes with its items.
+struct PictureHost {
+    let folder: TemporaryDirectory
+    let store: ItemStore
+    let attachments: ItemAttachments
+
+    init(_ address: SharedAddress, _ name: String, in folder: TemporaryDirectory? = nil) throws {
+        let folder = try folder ?? TemporaryDirectory()
+        self.folder = folder
+        for name in ["own", "caches"] { try PosixFileLayer().makeDirectories(folder.file(name)) }
+        store = try ItemStore.open(SharedPersistence(address, hostName: name, timeLimit: 5))
+        attachments = ItemAttachments(
+            folder: folder.file("own"), cache: folder.file("caches/shared"), outgoing: folder.file("outgoing"))
+        store.attachments = attachments
+    }
+
+    func set(_ bytes: [UInt8]?, _ key: String) throws {
+        if let bytes { try attachments.setBytes(bytes, forKey: key) } else { try attachments.removeBytes(forKey: key) }
+    }
+
+    func bytes(_ key: String) throws -> [UInt8]? { try attachments.bytes(forKey: key) }
+
+    /// Another host's changes, and then the bytes.
+    func updatedBytes(_ key: String) throws -> [UInt8]? {
+        try store.update()
+        return try bytes(key)
+    }
+
+    /// The names of the copies that are here.
+    var cached: [String] { (try? PosixFileLayer().list(folder.file("caches/shared"))) ?? [] }
+    var outgoing: [String] { (try? PosixFileLayer().list(folder.file("outgoing"))) ?? [] }
+
+    func emptyCaches() throws {
+        for name in cached { try PosixFileLayer().remove(folder.file("caches/shared/\(name)")) }
+    }
+}
