@@ -1,38 +1,90 @@
 public import Items
 import Wording
 
-/// All items of one store copied into another: a container's into a shared collection, and back.
+/// All items of one store copied into another, with what goes with them: a container's into a shared collection, and back.
 public enum SharedTransfer {
     /// How many items are one commit.
     public static let batch = 1_000
+    /// The bytes of pictures after which a commit is made: what was interrupted goes on behind it.
+    private static let batchBytes = 16 << 20
+
+    /// How much was copied.
+    public struct Summary: Sendable, Hashable {
+        public var items = 0
+        public var pictures = 0
+        /// Why pictures were not copied, by key.
+        public var failures: [String: String] = [:]
+
+        public init(items: Int = 0, pictures: Int = 0) { (self.items, self.pictures) = (items, pictures) }
+
+        /// `2 items and 1 picture`.
+        public var text: String { "\(items.counted("item")) and \(pictures.counted("picture"))" }
+
+        /// What a store has.
+        public init(of store: ItemStore) throws(StoreError) {
+            let keys = try store.attachments?.keys() ?? []
+            self.init(items: store.count, pictures: keys.count { store.item(forKey: $0) != nil })
+        }
+    }
 
     /// Appends the items of a store, with their keys, to one that is empty, or that has the first of them in the same order:
-    /// then an earlier copy was interrupted, and goes on. Attachments are not copied.
+    /// then an earlier copy was interrupted, and goes on. Pictures that the target lacks are copied, of the items there, too.
     ///
     /// - Parameters:
     ///   - source: is only read.
-    ///   - target: gets the items, a thousand in a commit.
-    ///   - progress: called after each commit with how many of the items the target has.
-    /// - Returns: how many were copied by this call.
-    /// - Throws: `StoreError` with `conflict` when the target has other items; what its commits throw.
+    ///   - target: gets the items, a thousand in a commit at most.
+    ///   - progress: called after each commit with the position from which on items are still to be copied.
+    /// - Returns: what was copied by this call. A picture that cannot be read is no error: its item has none.
+    /// - Throws: `StoreError` with `conflict` when the target has other items; what its commits throw; `disconnected`.
     @discardableResult
     public static func copy(
         from source: ItemStore, to target: ItemStore, progress: (Int) -> Void = { _ in }
-    ) throws(StoreError) -> Int {
+    ) throws(StoreError) -> Summary {
         let start = target.count
         guard start <= source.count else { throw occupied(target) }
         for position in 0..<start {
             guard let mine = target[position], let theirs = source[position] else { break }
             if try mine.itemKey != theirs.itemKey { throw occupied(target) }
         }
-        for position in start..<source.count {
+        let pictured = Set(try source.attachments?.keys() ?? [])
+        var summary = Summary(items: source.count - start)
+        var bytes = 0
+        for position in (pictured.isEmpty ? start : 0)..<source.count {
             guard let item = source[position] else { break }
-            try target.createItem(try item.allFields)
-            guard (position + 1) % batch == 0 || position + 1 == source.count else { continue }
+            if position >= start { try target.createItem(try item.allFields) }
+            if !pictured.isEmpty, pictured.contains(try item.itemKey) {
+                bytes += try copyPicture(try item.itemKey, source.attachments, target.attachments, &summary)
+            }
+            let isLast = position + 1 == source.count
+            guard (position + 1) % batch == 0 || isLast || bytes >= batchBytes else { continue }
             try target.commit()
+            bytes = 0
             progress(position + 1)
         }
-        return source.count - start
+        return summary
+    }
+
+    /// Copies an item's picture, unless the target has one.
+    ///
+    /// - Returns: the picture's bytes, how many.
+    private static func copyPicture(
+        _ key: String, _ source: ItemAttachments?, _ target: ItemAttachments?, _ summary: inout Summary
+    ) throws(StoreError) -> Int {
+        guard let source, let target, !target.hasBytes(forKey: key) else { return 0 }
+        let bytes: [UInt8]?
+        do throws(StoreError) { bytes = try source.bytes(forKey: key) } catch {
+            if error.code == .disconnected { throw error }
+            summary.failures[key] = error.message
+            return 0
+        }
+        guard let bytes else { return 0 }
+        if bytes.count > target.byteLimit {
+            summary.failures[key] = "the picture has \(bytes.count) bytes, more than the limit of \(target.byteLimit)"
+            return 0
+        }
+        try target.setBytes(bytes, forKey: key)
+        summary.pictures += 1
+        return bytes.count
     }
 
     private static func occupied(_ target: ItemStore) -> StoreError {

@@ -63,11 +63,15 @@ final class SharedCollectionTests {
         #expect(
             try program("-e", "for n = 1, 1500 do items:createItem{ name = 'item ' .. n } end").status == .exited(0))
         let pushed = try program("--container", program.container, "shared", "push", server.url())
-        #expect(pushed.stdout == "copied 1,500 items; the collection has 1,500 items\n", "\(pushed.stderr)")
+        #expect(
+            pushed.stdout == "copied 1,500 items and 0 pictures; the collection has 1,500 items and 0 pictures\n",
+            "\(pushed.stderr)")
         #expect(try program("shared", "push", server.url()).stdout.hasPrefix("copied 0 items"))
         let other = program.scratch.file("other")
         let pulled = try program("shared", "pull", "--container", other, server.url())
-        #expect(pulled.stdout == "copied 1,500 items; the collection has 1,500 items\n", "\(pulled.stderr)")
+        #expect(
+            pulled.stdout == "copied 1,500 items and 0 pictures; the collection has 1,500 items and 0 pictures\n",
+            "\(pulled.stderr)")
         let listing = "for _, item in ipairs(items) do print(item.itemKey, item.name, item.dateCreated) end"
         #expect(try program("-e", listing).stdout == program("--container", other, "-e", listing).stdout)
         #expect(try host("desk", "items:removeItem(items[1])").status == .exited(0))

@@ -1,16 +1,18 @@
 import Application
 import ArgumentParser
 import Files
+import Images
 import Items
+import Logging
 import Scripting
 import SharedItems
 import Wording
 
-/// `cubby shared push URL`: a container's items into an empty shared collection.
+/// `cubby shared push URL`: a container's items and pictures into an empty shared collection.
 struct SharedPushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "push", abstract: "Copy a container's items into an empty shared collection; again: go on.",
-        discussion: "Pictures are each host's own as yet, and stay in the container.")
+        commandName: "push",
+        abstract: "Copy a container's items and pictures into an empty shared collection; again: go on.")
 
     @OptionGroup var transfer: TransferOptions
 
@@ -21,18 +23,19 @@ struct SharedPushCommand: ParsableCommand {
     }
 }
 
-/// `cubby shared pull URL`: a shared collection's items into an empty container.
+/// `cubby shared pull URL`: a shared collection's items and pictures into an empty container.
 struct SharedPullCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pull", abstract: "Copy a shared collection's items into an empty container; again: go on.")
+        commandName: "pull",
+        abstract: "Copy a shared collection's items and pictures into an empty container; again: go on.")
 
     @OptionGroup var transfer: TransferOptions
 
     func run() throws {
         try transfer.run { (own, shared, show) throws(StoreError) in
-            let count = try SharedTransfer.copy(from: shared, to: own, progress: show)
+            let copied = try SharedTransfer.copy(from: shared, to: own, progress: show)
             try own.saveChanges()
-            return count
+            return copied
         }
     }
 }
@@ -47,7 +50,7 @@ struct TransferOptions: ParsableArguments {
     var url: String
 
     /// Opens both ends, copies, and says how much.
-    func run(_ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> Int) throws {
+    func run(_ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> SharedTransfer.Summary) throws {
         SignalMask.restore()
         let address = try SharedArgument.address(url)
         let located = try ContainerArgument.locate(
@@ -58,18 +61,36 @@ struct TransferOptions: ParsableArguments {
         } catch let error as FileError {
             throw CommandFailure.exit(error)
         }
+        var failures: [String: String] = [:]
         do throws(StoreError) {
             let own = try ItemStore.open(ArchivePersistence(of: opened))
             let shared = try ItemStore.open(
                 SharedPersistence(
                     address, host: SharedHost.identifier(of: opened), hostName: PathText.name(of: located.path)))
-            let count = try copy(own, shared) { count in
-                if count % 100_000 == 0 { Report.line("\(count.counted("item"))…") }
-            }
-            Report.line("copied \(count.counted("item")); the collection has \(shared.count.counted("item"))")
+            for store in [own, shared] { store.attachments = opened.pictures }
+            let bar = CommandProgress("Copying", total: max(own.count, shared.count))
+            defer { bar.finish() }
+            let copied = try copy(own, shared, bar.show)
+            bar.finish()
+            Report.line("copied \(copied.text); the collection has \(try SharedTransfer.Summary(of: shared).text)")
+            failures = copied.failures
         } catch {
             if let cause = error.cause as? PostgresError { throw SharedArgument.failure(SharedError(cause, address)) }
             throw CommandFailure.exit(error.code == .inputOutput ? .inputOutput : .badData, error.message)
         }
+        for (key, message) in failures.sorted(by: { $0.key < $1.key }) {
+            CommandFailure.say(VisibleText.line("the picture of the item \(key) was not copied: \(message)"))
+        }
+        if !failures.isEmpty { throw ExitCode(ExitStatus.badData.rawValue) }
+    }
+}
+
+extension OpenedContainer {
+    /// The pictures' files, for one store.
+    fileprivate var pictures: ItemAttachments {
+        ImageStore(
+            directory: container.documents, caches: container.caches, outgoing: container.outgoingImages, using: files,
+            logger: Logger(label: "cubby")
+        ).attachments
     }
 }
