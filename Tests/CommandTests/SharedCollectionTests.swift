@@ -135,4 +135,68 @@ final class SharedCollectionTests {
         try terminal.expect("heard\tscript")
         #expect(try host("desk-2", "print(items[1].name)").stdout == "Amphora\n")
     }
+
+    /// A picture of some pixels, as Lua's text.
+    private static let picture =
+        "assert(image.fromData(data.fromBase64('R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=')))"
+
+    @Test(
+        "a picture that one host sets another has: by its item, as a thumbnail, in the gallery, and without the server")
+    func pictures() throws {
+        let set = "items:createItem{ name = 'Vase', itemKey = 'k' }.image = \(Self.picture)"
+        #expect(try host("desk-1", set).status == .exited(0))
+        let show = """
+            items:on('didCommit', function(e) print('heard', e.cause, e.changes[1].field) end)
+            print(items[1].image.width, images:thumbnail('k', 8).width, images:keys()[1], #items[1]:fields())
+            """
+        #expect(try host("desk-2", show).stdout == "1\t8\tk\t0\n")
+        let caches = program.scratch.file("desk-2/Library/Caches")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: caches + "/Shared Images").count == 1)
+        try FileManager.default.removeItem(atPath: caches)
+        #expect(try host("desk-2", show).stdout == "1\t8\tk\t0\n")
+        let page = try program(
+            "gallery", "--container", program.scratch.file("desk-3"), "--shared", server.url(),
+            program.scratch.file("page"))
+        #expect(page.stdout.hasPrefix("1 item, 1 picture:"), "\(page.stdout)\(page.stderr)")
+        let removed = try host("desk-1", "items:removeItem(items[1]) items:undo() print(#items)")
+        #expect(removed.status == .exited(0) && removed.stdout == "1\n", "\(removed.stderr)")
+        let terminal = try program.shell()
+        try terminal.startPrompt("--container \(program.scratch.file("desk-4")) --shared '\(server.url())'")
+        try terminal.sendLine("items:item('k').name .. #images:keys()")
+        try terminal.expect("Vase1")
+        #expect(try host("desk-1", "items[1].image = nil").status == .exited(0))
+        try terminal.expect("1 change by desk-1")
+        try terminal.sendLine("tostring(items[1].image) .. #images:keys()")
+        try terminal.expect("nil0")
+        #expect(try host("desk-1", "items[1].image = \(Self.picture)").status == .exited(0))
+        try terminal.expect("1 change by desk-1")
+        server.stop()
+        try terminal.expect("the collection's server does not answer")
+        try terminal.sendLine("items[1].name .. select(2, images:image('k')).code")
+        try terminal.expect("Vasedisconnected")
+    }
+
+    @Test("push and pull take pictures along, a second run those that are missing")
+    func transferOfPictures() throws {
+        let code = """
+            for n = 1, 3 do items:createItem{ name = 'item ' .. n, itemKey = 'k' .. n } end
+            items:item('k1').image = \(Self.picture)
+            """
+        #expect(try program("-e", code).status == .exited(0))
+        let copied = "copied 3 items and 1 picture; the collection has 3 items and 1 picture\n"
+        #expect(try program("shared", "push", server.url()).stdout == copied)
+        #expect(try program("-e", "items:item('k3').image = \(Self.picture)").status == .exited(0))
+        let again = "copied 0 items and 1 picture; the collection has 3 items and 2 pictures\n"
+        #expect(try program("shared", "push", server.url()).stdout == again)
+        let other = program.scratch.file("other")
+        let pulled = try program("shared", "pull", "--container", other, server.url())
+        #expect(
+            pulled.stdout == "copied 3 items and 2 pictures; the collection has 3 items and 2 pictures\n",
+            "\(pulled.stderr)")
+        let listing = "for _, item in ipairs(items) do print(item.itemKey, item.image and #item.image:pngData()) end"
+        let listed = try program("-e", listing).stdout
+        #expect(listed.contains("k2\tnil"))
+        #expect(try program("--container", other, "-e", listing).stdout == listed)
+        #expect(try program("check", other).status == .exited(0))
+    }
 }

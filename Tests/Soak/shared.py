@@ -2,10 +2,10 @@
 
 usage: shared.py PROGRAM [SECONDS [HOSTS]]
 
-Each host runs transfers between accounts as transactions, and adds to a counter of its own by plain commits; after each
-acknowledged step it writes a line. Hosts are killed with SIGKILL, and the server with SIGQUIT, which makes it recover, at
+Each host runs transfers between accounts as transactions, and adds to a counter of its own by plain commits, every fifth
+time with a picture that only this value has; after each acknowledged step it writes a line. Hosts are killed with SIGKILL, and the server with SIGQUIT, which makes it recover, at
 random moments. In the end the sum is what it was; each counter is what its host acknowledged last, or one more (the step
-that was on its way); and hosts that start afresh have the same items in the same order.
+that was on its way), and its picture is that of its value; and hosts that start afresh have the same items in the same order.
 """
 import os, pwd, random, shutil, signal, subprocess, sys, tempfile, time
 
@@ -44,7 +44,12 @@ def stop_server():
         time.sleep(0.01)
 
 
-WORK = """
+PICTURE = """
+local picture = assert(image.fromData(data.fromBase64("R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=")))
+local function paint(key, value) assert(images:setImage(picture, key, { quality = value % 100 / 100 })) end
+"""
+
+WORK = PICTURE + """
 local name, accounts = arg[1], tonumber(arg[2])
 math.randomseed(os.time(), tonumber(arg[3]))
 local function say(...) io.write(table.concat({...}, " "), "\\n") io.flush() end
@@ -65,9 +70,22 @@ while true do
   local counter = items:item(name)
   local done, value = pcall(items.transaction, items, function()
     counter.valueInDollars = counter.valueInDollars + 1
+    if counter.valueInDollars % 5 == 0 then paint(name, counter.valueInDollars) end
     return counter.valueInDollars
   end, { retries = 50, isolation = "snapshot" })
   if done then say("counted", value) end
+end
+"""
+
+
+JUDGE = PICTURE + """
+local function bytes(key) return images:image(key) and assert(fs.read(images:imagePath(key))) end
+for n = 1, tonumber(arg[1]) do
+  local key = "host " .. n
+  local value = items:item(key).valueInDollars // 5 * 5
+  paint("probe", value)
+  local wanted = value > 0 and bytes("probe") or nil
+  if bytes(key) ~= wanted then print(key .. " has another picture than its value") end
 end
 """
 
@@ -104,6 +122,7 @@ start_server()
 try:
     os.makedirs(f"{root}/containers")
     open(f"{root}/work.lua", "w").write(WORK)
+    open(f"{root}/judge.lua", "w").write(JUDGE)
     run(program, "shared", "init", url)
     on("bank", f"for n = 1, {accounts} do items:createItem{{ itemKey = 'account ' .. n, valueInDollars = 100 }} end")
     on("bank", f"for n = 1, {count} do items:createItem{{ itemKey = 'host ' .. n }} end")
@@ -140,6 +159,7 @@ try:
             faults.append(f"{host.name} acknowledged {said} steps, and {kept} are kept")
         if kept < said:
             faults.append(f"{host.name}: acknowledged steps are lost")
+    faults += run(program, "--container", f"{root}/containers/judge", "--shared", url, "run", f"{root}/judge.lua", str(count)).splitlines()
     listing = "for _, item in ipairs(items) do print(item.itemKey, item.valueInDollars) end"
     if on("judge", listing) != on("other", listing):
         faults.append("two hosts have other items, or another order")

@@ -13,12 +13,13 @@ public protocol AttachmentPersistence: RemotePersistence {
 
 /// Reads the bytes that go with items, on any thread.
 public protocol AttachmentReader: Sendable {
-    /// The bytes that the server has for an item.
+    /// Reads the bytes that the server has for an item.
     ///
     /// - Parameters:
     ///   - key: the item's.
-    ///   - digest: the bytes' SHA-256. They are not checked yet.
+    ///   - digest: the bytes' SHA-256.
     ///   - limit: the most bytes that are read.
+    /// - Returns: the bytes, not checked yet.
     /// - Throws: ``StoreError``: `disconnected`; `inputOutput` for bytes that are not there, and for too many.
     func bytes(ofItem key: String, digest: [UInt8], limit: Int) throws(StoreError) -> [UInt8]
 }

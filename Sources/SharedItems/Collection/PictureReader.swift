@@ -25,20 +25,8 @@ final class PictureReader: AttachmentReader {
         let found: (bytes: [UInt8]?, count: Int64)?
         do throws(PostgresError) {
             found = try link.withLock { (link) throws(PostgresError) in
-                // A kept connection may be one that broke since.
-                if let kept = link.connection, kept.isOpen,
-                    let found = try? Self.read(kept, address, key, digest, limit)
-                {
-                    return found
-                }
                 if let silence = link.silence, !silence.end.hasPassed { throw silence.error }
-                do throws(PostgresError) {
-                    let connection = try PostgresConnection(
-                        address, waiter: InterruptibleWaiter(), timeLimit: timeLimit)
-                    let found = try Self.read(connection, address, key, digest, limit)
-                    link = Link(connection: connection)
-                    return found
-                } catch {
+                do throws(PostgresError) { return try ask(&link, key, digest, limit) } catch {
                     if error.isInDoubt, error.kind != .cancelled {
                         link.silence = (error, Deadline(seconds: Self.silence))
                     }
@@ -67,9 +55,23 @@ final class PictureReader: AttachmentReader {
         return bytes
     }
 
+    /// Asks the kept connection, and a new one when that turns out to be broken.
+    private func ask(
+        _ link: inout Link, _ key: String, _ digest: [UInt8], _ limit: Int
+    ) throws(PostgresError) -> (bytes: [UInt8]?, count: Int64)? {
+        if let kept = link.connection, kept.isOpen {
+            do throws(PostgresError) { return try read(kept, key, digest, limit) } catch {
+                guard error.isInDoubt, error.kind != .timedOut, error.kind != .cancelled else { throw error }
+            }
+        }
+        let connection = try PostgresConnection(address, waiter: InterruptibleWaiter(), timeLimit: timeLimit)
+        link = Link(connection: connection)
+        return try read(connection, key, digest, limit)
+    }
+
     /// The bytes, unless they are too many, and their number; nil when there are none.
-    private static func read(
-        _ connection: PostgresConnection, _ address: SharedAddress, _ key: String, _ digest: [UInt8], _ limit: Int
+    private func read(
+        _ connection: PostgresConnection, _ key: String, _ digest: [UInt8], _ limit: Int
     ) throws(PostgresError) -> (bytes: [UInt8]?, count: Int64)? {
         var writer = RecordWriter()
         writer.key(key)
