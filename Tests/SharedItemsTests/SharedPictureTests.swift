@@ -1,4 +1,5 @@
 import Files
+import Foundation
 import PropertyList
 import TestSupport
 import Testing
@@ -129,6 +130,19 @@ struct SharedPictureTests {
         try owner.run("delete from cubby.picture where collection = $1", [.int4(number)])
         #expect(try one.store.undo())
         #expect(try two.updatedBytes("vase") == first)
+        // Where nobody has them the undo is refused, and may be asked for again.
+        try one.set(nil, "vase")
+        try one.store.commit()
+        try owner.run("delete from cubby.picture where collection = $1", [.int4(number)])
+        let copies = try one.cached.map { ($0, try one.folder.read("caches/shared/\($0)")) }
+        try one.emptyCaches()
+        let error = #expect(throws: StoreError.self) { try one.store.undo() }
+        #expect(error?.message.contains("neither here nor on the server") == true)
+        #expect(!one.store.isReadOnly && !one.attachments.hasBytes(forKey: "vase"))
+        for (name, bytes) in copies { try one.folder.write(bytes, to: "caches/shared/\(name)") }
+        #expect(try one.store.undo())
+        #expect(try two.updatedBytes("vase") == first)
+        try expectEqual([one.store, two.store])
     }
 
     @Test("two hosts change one item's picture: the later is refused; the same picture, and other fields, are merged")
@@ -223,7 +237,11 @@ struct SharedPictureTests {
         let missing = #expect(throws: StoreError.self) { try two.bytes("vase") }
         #expect(missing?.message.contains("is not on the server any more") == true)
         // What is no digest is none.
-        try owner.run("update cubby.picture set sha256 = '' where collection = $1", [.int4(number)])
+        for value in [PropertyListValue.string("x"), .data([1]), .integer(7)] {
+            try one.store.apply([.update("vase", "$image", to: value)])
+            #expect(try two.updatedBytes("vase") == nil && one.bytes("vase") == nil)
+            try expectEqual([one.store, two.store])
+        }
     }
 
     @Test("too many bytes are refused where they are set, and where they are read")
