@@ -7,6 +7,7 @@ package enum PostgresValue: Sendable {
     case bytes([UInt8])
     case uuid([UInt8])
     case byteArrays([[UInt8]])
+    case uuids([[UInt8]])
     /// No array at all.
     case nullByteArrays
 
@@ -20,6 +21,7 @@ package enum PostgresValue: Sendable {
         case .bytes: 17
         case .uuid: 2950
         case .byteArrays, .nullByteArrays: 1001
+        case .uuids: 2951
         }
     }
 
@@ -31,18 +33,19 @@ package enum PostgresValue: Sendable {
         case .int4(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }
         case .int8(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }
         case .bytes(let bytes), .uuid(let bytes): bytes
-        case .byteArrays(let elements): Self.array(elements)
+        case .byteArrays(let elements): Self.array(elements, of: 17)
+        case .uuids(let elements): Self.array(elements, of: 2950)
         }
     }
 
     /// An array of one dimension: dimensions, nulls, element type, count, lower bound, then length and bytes of each.
-    private static func array(_ elements: [[UInt8]]) -> [UInt8] {
+    private static func array(_ elements: [[UInt8]], of type: Int32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(20 + elements.reduce(0) { $0 + 4 + $1.count })
         func put(_ number: Int32) { withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) } }
         put(elements.isEmpty ? 0 : 1)
         put(0)
-        put(17)
+        put(type)
         if elements.isEmpty { return bytes }
         put(Int32(clamping: elements.count))
         put(1)
