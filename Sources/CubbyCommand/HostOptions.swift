@@ -24,6 +24,12 @@ struct HostOptions: ParsableArguments {
     )
     var hostName: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "While the server of a shared collection does not answer: read (items can be read), or queue (changes are kept and sent when it is back).",
+            valueName: "mode"))
+    var offline: OfflineMode = .read
+
     @Flag(help: "Change nothing; another process may have the container.")
     var readOnly = false
 
@@ -147,6 +153,7 @@ struct HostOptions: ParsableArguments {
             }
             options.shared = try SharedArgument.address(url)
             options.hostName = hostName
+            options.keepsCommits = offline == .queue
         }
         options.isReadOnly = readOnly
         options.runsInitScript = !noInit
@@ -194,6 +201,9 @@ extension StandardErrorLogHandler.Form: ExpressibleByArgument {
         }
     }
 }
+
+/// What a host does while the server of its shared collection does not answer.
+enum OfflineMode: String, ExpressibleByArgument { case read, queue }
 
 // Explicit strings: by default the library creates key paths of the cases at each start.
 

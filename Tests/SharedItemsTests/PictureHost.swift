@@ -11,11 +11,16 @@ struct PictureHost {
     let store: ItemStore
     let attachments: ItemAttachments
 
-    init(_ address: SharedAddress, _ name: String, in folder: TemporaryDirectory? = nil) throws {
+    init(
+        _ address: SharedAddress, _ name: String, in folder: TemporaryDirectory? = nil, keepsCommits: Bool = false
+    ) throws {
         let folder = try folder ?? TemporaryDirectory()
         self.folder = folder
         for name in ["own", "caches"] { try PosixFileLayer().makeDirectories(folder.file(name)) }
-        store = try ItemStore.open(SharedPersistence(address, hostName: name, timeLimit: 5))
+        store = try ItemStore.open(
+            SharedPersistence(
+                address, host: keepsCommits ? [UInt8](repeating: 7, count: 16) : nil, hostName: name, timeLimit: 5,
+                folder: keepsCommits ? folder.file("shared") : nil, keepsCommits: keepsCommits))
         attachments = ItemAttachments(
             folder: folder.file("own"), cache: folder.file("caches/shared"), outgoing: folder.file("outgoing"))
         store.attachments = attachments

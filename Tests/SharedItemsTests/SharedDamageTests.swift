@@ -41,6 +41,7 @@ struct SharedDamageTests {
         let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try store.update() }
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")", sourceLocation: sourceLocation)
         #expect(error?.message.contains("start again") == true, sourceLocation: sourceLocation)
+        store.connectionWasLost()
         #expect(store.isReadOnly, sourceLocation: sourceLocation)
         #expect(try store[0]?.name == "vase" && store.count == 1, sourceLocation: sourceLocation)
         #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try store.createItem() }

@@ -22,7 +22,10 @@ extension ItemStore {
     /// Asks for what the other hosts committed, and applies it.
     func update() throws {
         // A connection that turns out to be broken is made anew by the second.
-        try? shared.poll()
+        let remote = try shared
+        do throws(StoreError) { try remote.poll() } catch {
+            guard error.code == .disconnected else { throw error }
+        }
         try applyRemoteCommits()
     }
 
@@ -30,6 +33,17 @@ extension ItemStore {
     var contents: [[String: PropertyListValue]] {
         get throws { try allItems.map { try $0.allFields.values } }
     }
+}
+
+/// Expects that the items stand in the order of their ranks.
+func expectRanked(_ store: ItemStore, _ note: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let ranks = try store.shared.ranks
+    let rows = store.columns.slots.filter { $0 != ItemOrder.hole }
+    let places = rows.map { (ranks[$0] ?? [255], store.columns.keyString($0)) }
+    let isSorted = zip(places, places.dropFirst()).allSatisfy { first, second in
+        first.0 == second.0 ? first.1 < second.1 : first.0.lexicographicallyPrecedes(second.0)
+    }
+    #expect(isSorted, "\(note)", sourceLocation: sourceLocation)
 }
 
 /// Expects that all stores have the same at the latest revision, and that a host that comes later has it, too.

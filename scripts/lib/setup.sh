@@ -16,6 +16,19 @@ die() {
   exit 1
 }
 
+# `swift test` with these arguments; what failed is said once more at the end, where a reader of a long run looks.
+run_tests() {
+  local said status=0
+  said=$(mktemp)
+  swift test "$@" | tee "$said" || status=${PIPESTATUS[0]}
+  if ((status != 0)); then
+    say "What failed:"
+    grep -a '✘' "$said" >&2 || true
+  fi
+  rm -f "$said"
+  return "$status"
+}
+
 # The built program is newer than the manifest and every file and folder of the sources.
 is_current() {
   [[ -x $BINARY && -f $STAMP ]] &&

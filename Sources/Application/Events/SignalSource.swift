@@ -15,6 +15,10 @@ package final class SignalSource {
         let poster: EventPoster
         let interrupter: Interrupter?
         let isStopped = Atomic<Bool>(false)
+        /// Whether SIGTSTP is passed over.
+        let dropsStops = Atomic<Bool>(false)
+        /// How many changes of the window's size were posted.
+        let windowChanges = Atomic<Int>(0)
 
         init(poster: EventPoster, interrupter: Interrupter?) {
             self.poster = poster
@@ -27,8 +31,10 @@ package final class SignalSource {
                 if isStopped.load(ordering: .acquiring) { return }
                 guard number > 0 else { return }
                 let signal = UnixSignal(rawValue: number)
+                if signal == .stop, dropsStops.load(ordering: .acquiring) { continue }
                 poster.post(signal)
                 interrupter?(signal)
+                if number == SIGWINCH { windowChanges.add(1, ordering: .releasing) }
             }
         }
     }
@@ -74,6 +80,18 @@ package final class SignalSource {
         shared.isStopped.store(true, ordering: .releasing)
         pthread_kill(thread, SIGCONT)
         pthread_join(thread, nil)
+    }
+
+    /// Stops the process by a body. A SIGTSTP that came before means the same stop, even when the signal thread gets to it
+    /// after the process was continued: it would stop the process again.
+    package func stoppingOnce(_ body: () -> Void) {
+        shared.dropsStops.store(true, ordering: .releasing)
+        body()
+        // The thread takes signals one after the other: once it has this one, it has what came before.
+        let before = shared.windowChanges.load(ordering: .acquiring)
+        simulate(UnixSignal(rawValue: SIGWINCH))
+        for _ in 0..<100 where shared.windowChanges.load(ordering: .acquiring) == before { usleep(1000) }
+        shared.dropsStops.store(false, ordering: .releasing)
     }
 
     /// Sends a signal to the signal thread only, as if the process had received it.

@@ -9,8 +9,17 @@ public protocol DocumentPersistence: ItemPersistence {
     /// Whether the document has more of its items than fields hold, so that a copy has to remember its source.
     var holdsMoreThanFields: Bool { get }
 
+    /// Whether there is a document, or is to be one.
+    var keepsDocument: Bool { get }
+    /// Whether the document can be replaced at the moment.
+    var canReplace: Bool { get }
+
     /// Prepares to write a snapshot as the new document. Commits may follow before it is finished.
-    func beginReplacement(_ snapshot: ItemSnapshot) throws(StoreError) -> any ItemReplacement
+    ///
+    /// - Parameters:
+    ///   - snapshot: all items.
+    ///   - revision: the collection's revision that they are.
+    func beginReplacement(_ snapshot: ItemSnapshot, at revision: ItemRevision) throws(StoreError) -> any ItemReplacement
 
     /// Puts a written replacement in the document's place, durably; what was appended before its snapshot is part of it.
     func finish(_ replacement: any ItemReplacement) throws(StoreError)
@@ -22,6 +31,8 @@ public protocol DocumentPersistence: ItemPersistence {
 extension DocumentPersistence {
     public var isJournalLong: Bool { false }
     public var holdsMoreThanFields: Bool { false }
+    public var keepsDocument: Bool { true }
+    public var canReplace: Bool { true }
 }
 
 /// A new document in the making.

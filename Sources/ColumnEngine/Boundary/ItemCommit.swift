@@ -57,6 +57,9 @@ public struct ItemCommit: ~Copyable {
     /// The key of the item that changed.
     public func key(_ entry: Entry) -> String { rows.keyString(entry.row) }
 
+    /// The row of the item that changed.
+    package func row(_ entry: Entry) -> UInt32 { entry.row }
+
     /// The name of the field that an update changed.
     public func fieldName(_ entry: Entry) -> String { rows.name(ofField: entry.field) }
 

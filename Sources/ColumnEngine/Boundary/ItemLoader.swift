@@ -49,6 +49,13 @@ public struct ItemLoader {
         store.forgetLog()
     }
 
+    /// Takes out what was loaded.
+    package func removeAll() throws(StoreError) {
+        try replaying { () throws(StoreError) in
+            for row in store.order.slots where row != ItemOrder.hole { store.takeOut(row) }
+        }
+    }
+
     /// The items that were loaded so far, for another thread.
     package func snapshot() -> ItemSnapshot { ItemSnapshot(store) }
 

@@ -6,7 +6,7 @@ package import PropertyList
 package struct ItemRows {
     private let store: ColumnStore
 
-    init(_ store: ColumnStore) { self.store = store }
+    package init(_ store: ColumnStore) { self.store = store }
 
     /// A field's value; absent for `itemKey`.
     @inline(never)

@@ -1,3 +1,5 @@
+public import PropertyList
+
 /// A persistence of a collection that other hosts change, too.
 ///
 /// It orders the items by places of its own: positions are given to what others did when it is applied.
@@ -56,6 +58,48 @@ public protocol RemotePersistence: ItemPersistence {
 
     /// Whether the item of one row stands before that of another.
     func precedes(_ row: UInt32, _ other: UInt32) -> Bool
+
+    // MARK: Without the server
+
+    /// Whether commits are kept while the server does not answer.
+    var keepsCommits: Bool { get }
+
+    /// Whether commits wait for the server. While some do, new ones wait behind them.
+    var hasKeptCommits: Bool { get }
+
+    /// The commits that wait, oldest first.
+    var keptCommits: [KeptCommit] { get }
+
+    /// The commits that could not follow what others did, oldest first: somebody has to settle them.
+    var conflicts: [KeptCommit] { get }
+
+    /// Keeps a commit until the server is back.
+    ///
+    /// - Parameters:
+    ///   - commit: readable until the call returns.
+    ///   - changes: the same, with the old values and in memory of their own.
+    ///   - durable: whether to wait until it survives a power cut.
+    func keep(_ commit: borrowing ItemCommit, _ changes: [ItemChange], durable: Bool) throws(StoreError)
+
+    /// Finds out which of the commits that wait the server has, after all: those wait no more.
+    func settleDoubts() throws(StoreError)
+
+    /// Sends the commits that wait, all of them or none, as they follow a revision.
+    ///
+    /// - Returns: the last one's revision; ``RemoteOutcome/behind`` when others have committed since.
+    func sendKeptCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome
+
+    /// A commit that waits cannot follow what others did: it is kept for somebody to settle.
+    ///
+    /// - Parameters:
+    ///   - host: the name of the other host.
+    ///   - lost: by key, the fields that items had here which others removed.
+    func setAside(
+        _ commit: KeptCommit, host: String, lost: [String: [String: PropertyListValue]]
+    ) throws(StoreError)
+
+    /// Forgets commits that are settled.
+    func endKeptCommits(_ commits: [KeptCommit]) throws(StoreError)
 }
 
 /// What became of a commit that was sent.

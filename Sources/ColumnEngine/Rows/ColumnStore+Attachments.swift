@@ -32,6 +32,6 @@ extension ColumnStore {
     /// The name under which a field's change is told.
     @inline(never)
     package func shownName(of field: ItemField) -> String {
-        field == fields.attachment ? FieldTable.shownAttachmentName : fields.name(of: field)
+        FieldTable.shownName(of: fields.name(of: field))
     }
 }

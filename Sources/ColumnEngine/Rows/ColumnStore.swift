@@ -151,13 +151,19 @@ package final class ColumnStore {
     }
 
     /// An item's fields by name, `itemKey` too.
-    package func dictionary(of row: UInt32) -> [String: PropertyListValue] {
+    ///
+    /// - Parameters:
+    ///   - row: the item's.
+    ///   - keepsAttachment: whether the digest of what goes with it is among them, which is no field for people.
+    package func dictionary(of row: UInt32, keepsAttachment: Bool = false) -> [String: PropertyListValue] {
         var result: [String: PropertyListValue] = [:]
         for number in 0...table.keyField.rawValue {
             if let value = value(row, ItemField(rawValue: number)) { result[fields.names[Int(number)]] = value }
         }
         table.forEachCustomCell(row) { number, cell in
-            if number != fields.attachment?.rawValue { result[fields.names[Int(number)]] = heap.value(cell) }
+            if keepsAttachment || number != fields.attachment?.rawValue {
+                result[fields.names[Int(number)]] = heap.value(cell)
+            }
         }
         return result
     }

@@ -7,8 +7,8 @@ package struct FieldTable {
     /// The name of the field that has the SHA-256 of the bytes that go with an item, where a server keeps them. No script
     /// and no file can name it: ``FieldValidation/checkName(_:)`` refuses it.
     package static let attachmentName = "$image"
-    /// What changes of that field are told under.
-    package static let shownAttachmentName = "image"
+    /// The name for people of a field's name: changes are told under it.
+    package static func shownName(of name: String) -> String { name == attachmentName ? "image" : name }
     /// That field; nil while no item has had it.
     package private(set) var attachment: ItemField?
 

@@ -80,6 +80,9 @@ public final class ItemSnapshot: @unchecked Sendable {
     /// Whether something of the archive could not be read.
     package var isDamaged: Bool { source?.isDamaged ?? false }
 
+    /// The row of the item at a position.
+    package func row(at position: Int) -> UInt32 { row(position) }
+
     @inline(__always)
     private func row(_ position: Int) -> UInt32 { contents.slots == nil ? UInt32(position) : rows?[position] ?? 0 }
 

@@ -17,7 +17,7 @@ public struct ArchiveIdentity: Sendable, Hashable {
     private static let sampleCount = 256
     private static let sampleLength = 1 << 10
 
-    init(size: UInt64, checksum: UInt64) {
+    package init(size: UInt64, checksum: UInt64) {
         self.size = size
         self.checksum = checksum
     }

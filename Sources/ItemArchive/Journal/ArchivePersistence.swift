@@ -170,7 +170,9 @@ public final class ArchivePersistence: DocumentPersistence, FilePersistence {
 
     // MARK: Replacing
 
-    public func beginReplacement(_ snapshot: ItemSnapshot) throws(StoreError) -> any ItemReplacement {
+    public func beginReplacement(
+        _ snapshot: ItemSnapshot, at revision: ItemRevision
+    ) throws(StoreError) -> any ItemReplacement {
         if isReadOnly { throw .storeIsReadOnly }
         try attempt { () throws(FileError) in try settleJournal() }
         let last = (journal?.nextSequence ?? nextSequence) &- 1

@@ -14,7 +14,7 @@ public enum JournalRecord {
     static let magic: UInt32 = 0x3152_4A43  // "CJR1" in the file
 
     /// Fills the header of a record whose payload follows 32 bytes of room.
-    static func seal(_ record: inout [UInt8], kind: Kind, sequence: UInt64, identifier: UInt64) {
+    package static func seal(_ record: inout [UInt8], kind: Kind, sequence: UInt64, identifier: UInt64) {
         let length = UInt64(record.count - headerLength)
         record.withUnsafeMutableBytes { bytes in
             bytes.storeBytes(of: magic.littleEndian, toByteOffset: 8, as: UInt32.self)

@@ -1,15 +1,15 @@
 import ColumnEngine
-import Files
+package import Files
 
 /// The journal's file: records go to its end, each in one write, whole or not at all.
-final class JournalWriter {
-    let path: String
+package final class JournalWriter {
+    package let path: String
     private let layer: any FileLayer
     private let file: OpenFile
-    let header: JournalHeader
+    package let header: JournalHeader
     private(set) var nextSequence: UInt64
     /// The bytes of intact records; what is behind is the rest of a write that failed.
-    private(set) var length: Int
+    package private(set) var length: Int
     /// The length of the file. Behind the records there may be zeros: room for more.
     private var end: Int
     private var hasRest = false
@@ -30,7 +30,7 @@ final class JournalWriter {
     }
 
     /// Goes on with a journal that exists.
-    init(
+    package init(
         _ path: String, _ header: JournalHeader, _ nextSequence: UInt64, length: Int, using layer: any FileLayer
     ) throws(FileError) {
         file = try layer.open(path, .update)
@@ -43,7 +43,7 @@ final class JournalWriter {
     }
 
     /// Puts a new journal, with records that are sealed by its identifier, in the place of the old one.
-    static func create(
+    package static func create(
         _ path: String, _ header: JournalHeader, records: [UInt8] = [], nextSequence: UInt64, durable: Bool,
         using layer: any FileLayer
     ) throws(FileError) -> JournalWriter {
@@ -57,7 +57,7 @@ final class JournalWriter {
     /// Appends a record whose payload follows 32 bytes of room.
     ///
     /// - Throws: `FileError`; nothing has been appended then.
-    func append(_ record: inout [UInt8], kind: JournalRecord.Kind, durable: Bool) throws(FileError) {
+    package func append(_ record: inout [UInt8], kind: JournalRecord.Kind, durable: Bool) throws(FileError) {
         JournalRecord.seal(&record, kind: kind, sequence: nextSequence, identifier: header.identifier)
         try removeRest()
         let count = record.count
@@ -82,7 +82,7 @@ final class JournalWriter {
     }
 
     /// Forces what was appended to the disk.
-    func synchronize() throws(FileError) {
+    package func synchronize() throws(FileError) {
         guard isDirty || isNameDirty else { return }
         try sync()
         isDirty = false
@@ -96,7 +96,7 @@ final class JournalWriter {
     }
 
     /// Cuts off what is behind the usable records, durably.
-    func cut() throws(FileError) {
+    package func cut() throws(FileError) {
         try layer.truncate(file, to: length)
         end = length
         try layer.sync(file)

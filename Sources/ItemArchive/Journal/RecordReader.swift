@@ -105,6 +105,11 @@ package struct RecordReader {
         return piece
     }
 
+    /// The bytes up to the end.
+    package mutating func rest() throws(StoreError) -> UnsafeRawBufferPointer {
+        try piece(UInt64(bytes.count - offset))
+    }
+
     package mutating func text() throws(StoreError) -> UnsafeBufferPointer<UInt8> {
         let text = try piece(try varint()).assumingMemoryBound(to: UInt8.self)
         guard UTF8Check.isValid(text) else { throw corrupt("a text is not UTF-8") }

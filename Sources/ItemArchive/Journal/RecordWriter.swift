@@ -10,6 +10,10 @@ package struct RecordWriter {
 
     /// A field's value; that of a box is the store's.
     mutating func cell(_ cell: Cell, _ rows: ItemRows) {
+        self.cell(cell) { rows.value(ofBox: $0) }
+    }
+
+    private mutating func cell(_ cell: Cell, ofBox: (Cell) -> PropertyListValue) {
         switch cell.kind {
         case .absent: code(.absent)
         case .no: code(.no)
@@ -33,7 +37,7 @@ package struct RecordWriter {
                 bytes.append(contentsOf: text)
             }
         case .box:
-            value(rows.value(ofBox: cell))
+            value(ofBox(cell))
         }
     }
 
@@ -90,16 +94,44 @@ package struct RecordWriter {
 
     /// The key of an item.
     package mutating func key(_ row: UInt32, _ rows: ItemRows) {
-        if rows.hasTextKey(row) {
+        key(rows.key(row), isText: rows.hasTextKey(row))
+    }
+
+    private mutating func key(_ key: PackedKey, isText: Bool) {
+        if isText {
             bytes.append(JournalCode.Key.text.rawValue)
-            rows.key(row).cell.withText { text in
+            key.cell.withText { text in
                 varint(UInt64(text.count))
                 bytes.append(contentsOf: text)
             }
         } else {
             bytes.append(JournalCode.Key.uuid.rawValue)
-            fixed(rows.key(row).high.byteSwapped)
-            fixed(rows.key(row).low.byteSwapped)
+            fixed(key.high.byteSwapped)
+            fixed(key.low.byteSwapped)
+        }
+    }
+
+    // MARK: Items
+
+    /// The record of one insertion: an item of a snapshot with all its fields.
+    package mutating func item(_ snapshot: ItemSnapshot, at position: Int) {
+        var custom: [(UInt32, Cell)] = []
+        snapshot.forEachCustomField(position) { custom.append(($0, $1)) }
+        for (field, _) in custom {
+            bytes.append(JournalCode.Change.defineField.rawValue)
+            text(snapshot.fieldNames[Int(field)])
+        }
+        let ofBox: (Cell) -> PropertyListValue = { snapshot.value($0) ?? .null }
+        bytes.append(JournalCode.Change.append.rawValue)
+        key(snapshot.key(position), isText: snapshot.isTextKey(position))
+        cell(snapshot.cell(position, .name), ofBox: ofBox)
+        cell(snapshot.cell(position, .serialNumber), ofBox: ofBox)
+        signed(snapshot.cell(position, .valueInDollars).integerValue)
+        fixed(snapshot.cell(position, .dateCreated).tail)
+        varint(UInt64(custom.count))
+        for (number, (_, value)) in zip(UInt64(ItemField.domain.count)..., custom) {
+            varint(number)
+            cell(value, ofBox: ofBox)
         }
     }
 

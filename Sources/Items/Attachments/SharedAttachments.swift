@@ -12,7 +12,9 @@ final class SharedAttachments {
     private let layer: any FileLayer
     private let cache: String
     private let outgoing: String
-    /// The digests of what is in that folder.
+    /// The digests of what is there for the next commit.
+    private var staged: Set<[UInt8]> = []
+    /// The digests of what is there for commits that wait for the server, or are to be settled.
     private var waiting: Set<[UInt8]> = []
     /// Keys whose bytes were set before there was an item.
     var looseKeys: Set<String> = []
@@ -30,9 +32,18 @@ final class SharedAttachments {
             guard let self else { throw Self.lost }
             return try bytesToSend(digest)
         }
-        // An earlier process's, whose commit was not made.
-        if !store.isReadOnly {
-            for name in (try? layer.list(outgoing)) ?? [] { try? layer.remove(PathText.join(outgoing, name)) }
+        takeLeftovers(persistence, isReadOnly: store.isReadOnly)
+    }
+
+    /// What an earlier process left: the bytes of commits that wait, or those of one that was not made.
+    private func takeLeftovers(_ persistence: any AttachmentPersistence, isReadOnly: Bool) {
+        let isWanted = persistence.hasKeptCommits || !persistence.conflicts.isEmpty
+        for name in (try? layer.list(outgoing)) ?? [] {
+            if isWanted, let digest = SHA256.digest(ofText: name) {
+                waiting.insert(digest)
+            } else if !isReadOnly {
+                try? layer.remove(PathText.join(outgoing, name))
+            }
         }
     }
 
@@ -56,7 +67,7 @@ final class SharedAttachments {
         } catch {
             throw StoreError(attachment: error)
         }
-        waiting.insert(digest)
+        staged.insert(digest)
         try item.store.setAttachment(digest, of: item)
     }
 
@@ -64,7 +75,9 @@ final class SharedAttachments {
     func file(of item: Item, limit: Int) -> AttachmentFile? {
         guard let digest = digest(of: item), let key = try? item.itemKey else { return nil }
         let name = SHA256.text(digest)
-        if waiting.contains(digest) { return AttachmentFile(outgoingPath(digest), contentName: name) }
+        if staged.contains(digest) || waiting.contains(digest) {
+            return AttachmentFile(outgoingPath(digest), contentName: name)
+        }
         let (path, cache, layer, reader) = (cachePath(digest), cache, layer, reader)
         return AttachmentFile(path, contentName: name) { () throws(StoreError) in
             if layer.exists(path) { return }
@@ -87,8 +100,19 @@ final class SharedAttachments {
 
     // MARK: Commits
 
-    /// A commit was acknowledged: its bytes are the server's, and kept here as a copy.
+    /// A commit was made: the server has it, or it waits.
     func didCommit() {
+        waiting.formUnion(staged)
+        staged = []
+        settle()
+    }
+
+    /// Once no commit waits any more, the bytes are the server's, and kept here as copies.
+    func settle() {
+        guard !waiting.isEmpty, let remote = store.store?.remote, !remote.hasKeptCommits, remote.conflicts.isEmpty
+        else {
+            return
+        }
         for digest in waiting {
             try? layer.makeDirectories(cache)
             do throws(FileError) { try layer.rename(outgoingPath(digest), to: cachePath(digest)) } catch {
@@ -100,8 +124,8 @@ final class SharedAttachments {
 
     /// What was set since the last commit has not happened.
     func didRollBack() {
-        for digest in waiting { try? layer.remove(outgoingPath(digest)) }
-        waiting = []
+        for digest in staged.subtracting(waiting) { try? layer.remove(outgoingPath(digest)) }
+        staged = []
     }
 
     private func bytesToSend(_ digest: [UInt8]) throws(StoreError) -> [UInt8] {

@@ -47,4 +47,7 @@ extension ItemStore {
 
     /// Whether the collection's server answered last; true for a store that has none.
     public var isConnected: Bool { remote?.isConnected ?? true }
+
+    /// Whether commits are taken: by the server, or until it is back.
+    public var takesCommits: Bool { remote.map { $0.isConnected || $0.keepsCommits } ?? true }
 }

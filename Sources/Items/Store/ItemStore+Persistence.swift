@@ -124,14 +124,16 @@ extension ItemStore {
     ///
     /// - Returns: nil when the archive has everything already, or there is none to be.
     public func beginSave() throws(StoreError) -> ItemStoreSave? {
-        if isReadOnly { throw readOnlyError }
+        // What other hosts have, too, is kept here even while it cannot be changed.
+        if isReadOnly, remote == nil || columns.hasChanges || document?.canReplace != true { throw readOnlyError }
         try checkNoTransaction("saving")
         if isSaving { throw StoreError(.inputOutput, "a save is under way: wait for its end") }
         // Told at the end: what an observer changes is no part of this save.
         defer { tellCommits() }
         try commit(.change)
-        guard let document, hasCommittedChanges || !document.hasArchive else { return nil }
-        let replacement = try document.beginReplacement(ItemSnapshot(columns))
+        if isConnected { try applyRemoteCommits() }
+        guard let document, hasCommittedChanges || !document.hasArchive, document.canReplace else { return nil }
+        let replacement = try document.beginReplacement(ItemSnapshot(columns), at: revision)
         isSaving = true
         columns.beginSave()
         return ItemStoreSave(replacement: replacement, version: version, count: count)

@@ -13,8 +13,9 @@ extension ItemStore {
             isReadOnly = remote.isReadOnly
             tellCommits()
         }
-        guard remote.mayHaveCommits(after: revision) else { return }
+        guard remote.mayHaveCommits(after: revision) || remote.isConnected && remote.hasKeptCommits else { return }
         try commit(.change)
+        if remote.hasKeptCommits { return try sendKeptCommits(remote) }
         while remote.mayHaveCommits(after: revision) {
             let commits = try remote.takeCommits(after: revision)
             for commit in commits { try apply(commit, from: remote) }
@@ -34,9 +35,17 @@ extension ItemStore {
         // Handlers may run while the server is waited for: what they changed would be taken for a part of this commit.
         (isSendingCommit, isReadOnly) = (true, true)
         defer { (isSendingCommit, isReadOnly) = (false, remote.isReadOnly) }
+        // Behind commits that wait it waits, too.
+        if remote.keepsCommits, !remote.isConnected || remote.hasKeptCommits { return try keep(in: remote) }
         while true {
-            let sent = try remote.send(
-                ItemCommit(columns, columns.changes, following: revision), isSerializable: isSerializable)
+            let sent: RemoteOutcome
+            do throws(StoreError) {
+                sent = try remote.send(
+                    ItemCommit(columns, columns.changes, following: revision), isSerializable: isSerializable)
+            } catch {
+                guard error.code == .disconnected, remote.keepsCommits else { throw error }
+                return try keep(in: remote)
+            }
             if case .committed(let newest) = sent {
                 // With a gap in front, the revision is reached when the commits in between are applied.
                 if newest == revision.next { revision = newest }
@@ -101,7 +110,7 @@ extension ItemStore {
     }
 
     /// Applies a commit beneath the changes that are not committed yet, which are about other fields.
-    private func apply(_ commit: RemoteCommit, from remote: any RemotePersistence) throws(StoreError) {
+    func apply(_ commit: RemoteCommit, from remote: any RemotePersistence) throws(StoreError) {
         guard commit.revision > revision else { return }
         if isWatched { keepLatestCommit() }
         let unranked = Self.unrankedRows(columns.changes)
@@ -207,9 +216,7 @@ private struct OwnChanges {
     }
 
     private static func text(_ value: PropertyListValue?) -> String {
-        guard let value else { return "nothing" }
-        if case .string(let text) = value { return "\"\(text.prefix(60))\"" }
-        return String("\(value)".prefix(60))
+        value == nil ? "nothing" : FieldValidation.describe(value)
     }
 
     private static func conflict(_ what: String) -> StoreError {

@@ -95,11 +95,12 @@ public final class ItemStore {
 
     private init(persistence: any ItemPersistence, durability: Durability) {
         self.persistence = persistence
-        document = persistence as? any DocumentPersistence
+        document = (persistence as? any DocumentPersistence).flatMap { $0.keepsDocument ? $0 : nil }
         remote = persistence as? any RemotePersistence
         self.durability = durability
         isReadOnly = persistence.isReadOnly
-        columns.remembersCopies = { [document] in document?.holdsMoreThanFields == true }
+        // Weak: a persistence may hold the columns.
+        columns.remembersCopies = { [weak document] in document?.holdsMoreThanFields == true }
         zeroingReference.store = self
     }
 
@@ -121,6 +122,7 @@ public final class ItemStore {
         }
         let report = try persistence.load(into: ItemLoader(store.columns))
         store.loadReport = report
+        store.isReadOnly = persistence.isReadOnly
         store.revision = report.revision
         store.committedTextBytes = store.columns.textBytes
         store.hasCommittedChanges = store.document != nil && (report.replayedRecords > 0 || report.isSalvaged)

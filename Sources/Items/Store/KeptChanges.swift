@@ -26,12 +26,19 @@ struct KeptChanges {
     private var fieldNames: [String] = []
     /// The field that is no part of an item's values.
     private var attachment: ItemField?
+    private var keepsAttachment = false
 
     init() {}
 
-    init(of changes: [Change], count: Int, in store: ColumnStore) {
+    /// - Parameters:
+    ///   - changes: of the commit.
+    ///   - count: how many.
+    ///   - store: where the values are.
+    ///   - isForPeople: whether the digests of what goes with items have the name for people, and are no values of items.
+    init(of changes: [Change], count: Int, in store: ColumnStore, isForPeople: Bool = true) {
         fieldNames = store.fieldNames
-        attachment = store.attachmentField
+        if isForPeople { attachment = store.attachmentField }
+        keepsAttachment = !isForPeople
         entries.reserveCapacity(count)
         let inserted = Self.insertedRows(changes)
         var later: [ChangedField: PropertyListValue?] = [:]
@@ -101,7 +108,7 @@ struct KeptChanges {
         var entry = entry(kind, row, store)
         entry.position = position
         entry.number = UInt32(items.count)
-        var values = store.dictionary(of: row)
+        var values = store.dictionary(of: row, keepsAttachment: keepsAttachment)
         for (field, value) in earlier ?? [:] where field != attachment?.rawValue {
             values[fieldNames[Int(field)]] = value
         }
@@ -118,9 +125,8 @@ struct KeptChanges {
             change.values = items[Int(entry.number)]
             change.position = Int(entry.position)
         case .update:
-            change.field =
-                entry.number == attachment?.rawValue
-                ? FieldTable.shownAttachmentName : fieldNames[Int(entry.number)]
+            let name = fieldNames[Int(entry.number)]
+            change.field = keepsAttachment ? name : FieldTable.shownName(of: name)
             change.old = entry.old
             change.new = entry.new
         case .move:

@@ -40,7 +40,11 @@ extension ScriptHost {
         output.flush()
         frontEnd?.applicationWillStop()
         service.notify("STATUS=suspended")
-        ProcessStopper.stopUntilContinued()
+        let stop = { [unowned self] in
+            dropSuspensions()
+            _ = ProcessStopper.stopUntilContinued()
+        }
+        if let signals { signals.stoppingOnce(stop) } else { stop() }
         _ = lifeCycle.poller?.refresh()
         // First in the queue: events received while the process was stopped find it resumed.
         lifeCycle.queue.insert((.resume(inForeground: isInForeground), .sigcont, false), at: 0)

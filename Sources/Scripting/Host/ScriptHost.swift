@@ -74,7 +74,7 @@ public final class ScriptHost {
     package var onOtherSignal: ((UnixSignal) -> Void)?
     /// The memory that scripts cause; nil without a limit.
     var scriptMemory: ScriptMemory?
-    private var signals: SignalSource?
+    private(set) var signals: SignalSource?
     private var itemEvents: ItemEvents?
     /// The host's part in a shared collection; nil without one.
     private(set) var shared: SharedSession?
@@ -129,7 +129,9 @@ public final class ScriptHost {
         if let address = options.shared {
             let shared = SharedPersistence(
                 address, host: SharedHost.identifier(of: opened),
-                hostName: options.hostName ?? PathText.name(of: container.path), waiter: waiter)
+                hostName: options.hostName ?? PathText.name(of: container.path), isReadOnly: options.isReadOnly,
+                folder: PathText.join(container.applicationSupport, "Shared"), using: files,
+                keepsCommits: options.keepsCommits, waiter: waiter)
             try shared.prepare()
             others = LandlockRules(readOnly: shared.files, optional: Set(shared.files))
             others.connectedPorts = shared.ports
@@ -318,7 +320,7 @@ public final class ScriptHost {
         do {
             try items.tellingCommitsAtEnd { () throws(StoreError) in
                 // While its server is away nothing is waited for: the collection sends what is on its way when it is back.
-                if items.hasUncommittedChanges, items.isConnected {
+                if items.hasUncommittedChanges, items.takesCommits {
                     if inGroup { try items.commitInGroup() } else { try items.commit() }
                     writeFailures.noteSuccess(.items)
                     saveIfJournalIsLong()

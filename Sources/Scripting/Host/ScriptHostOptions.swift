@@ -17,6 +17,8 @@ public struct ScriptHostOptions: Sendable {
     public var shared: SharedAddress?
     /// The host's name for the others of a shared collection; the container's folder's if nil.
     public var hostName: String?
+    /// Whether commits are kept while the server of a shared collection does not answer; else the items are read-only then.
+    public var keepsCommits = false
     public var applicationName = "cubby"
     public var applicationVersion = "1.0"
     /// Whether nothing may be changed; another process may then own the container.

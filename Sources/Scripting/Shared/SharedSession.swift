@@ -19,6 +19,8 @@ final class SharedSession {
     private var retryDelay = SharedSession.firstDelay
     /// Whether the outage under way was told.
     private var hasToldOutage = false
+    /// How many commits were sent that had waited.
+    private var sentCommits = 0
 
     private static let firstDelay = 0.5
     private static let longestDelay = 15.0
@@ -32,6 +34,11 @@ final class SharedSession {
         persistence.onConnectionChange = { [weak self] isConnected in self?.connectionChanged(isConnected) }
         watchSocket()
         host.items.addCommitObserver(self)
+        if !persistence.isConnected {
+            // Opening told it.
+            hasToldOutage = true
+            retryLater()
+        }
     }
 
     /// Ends a wait for the server, if there is one: Ctrl-C.
@@ -46,9 +53,17 @@ final class SharedSession {
     /// not wait for a server that is away.
     func apply() {
         guard persistence.isConnected, !host.items.isInTransaction else { return }
+        let (waiting, conflicts) = (persistence.keptCommits.count, persistence.conflicts.count)
         do { try host.items.applyRemoteCommits() } catch {
             host.logger.debug("\(error.message)")
             if error.code != .disconnected { host.logger.warning("\(error.message)") }
+        }
+        let new = persistence.conflicts.count - conflicts
+        sentCommits += max(waiting - persistence.keptCommits.count - max(new, 0), 0)
+        if new > 0 {
+            host.logger.warning(
+                "\(new.counted("commit")) of this host cannot follow what others did meanwhile, and \(new == 1 ? "was" : "were") taken back: see items:conflicts()"
+            )
         }
         watchSocket()
         tellReturn()
@@ -81,10 +96,13 @@ final class SharedSession {
         host.items.connectionWasLost()
         watch?.0.cancel()
         watch = nil
+        if let reason = persistence.stopReason { return host.logger.error("\(reason.message)") }
         if !hasToldOutage {
             hasToldOutage = true
             host.logger.warning(
-                "the collection's server does not answer: items can be read, and changed when it is back")
+                persistence.keepsCommits
+                    ? "the collection's server does not answer: changes are kept here, and sent when it is back"
+                    : "the collection's server does not answer: items can be read, and changed when it is back")
             host.deliverConnection("didDisconnect")
         }
         retryLater()
@@ -93,13 +111,17 @@ final class SharedSession {
     /// Once what was on its way has arrived: handlers may change items again.
     private func tellReturn() {
         guard hasToldOutage, persistence.isConnected, !host.items.isReadOnly else { return }
+        guard !persistence.hasKeptCommits else { return }
         hasToldOutage = false
-        host.logger.notice("the collection's server is back")
+        host.logger.notice(
+            "the collection's server is back\(sentCommits > 0 ? ": it has \(sentCommits.counted("commit")) that waited" : "")"
+        )
+        sentCommits = 0
         host.deliverConnection("didConnect")
     }
 
     private func retryLater() {
-        guard retry == nil else { return }
+        guard retry == nil, persistence.stopReason == nil else { return }
         retry = host.loop.after(retryDelay) { [weak self] in
             guard let self else { return }
             retry = nil

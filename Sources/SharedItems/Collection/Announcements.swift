@@ -59,7 +59,12 @@ struct Announcements {
 /// A commit as the log has it.
 struct LoggedCommit {
     let revision: UInt64
-    /// The host's identifier.
+    /// The host's identifier, of 16 bytes.
     let host: [UInt8]
+    var hostName = ""
     let record: [UInt8]
+
+    init(revision: UInt64, host: [UInt8], hostName: String = "", record: [UInt8]) {
+        (self.revision, self.host, self.hostName, self.record) = (revision, host, hostName, record)
+    }
 }

@@ -26,6 +26,11 @@ struct EncodedCommit {
         var isMoved = false
     }
 
+    /// A commit whose items are still to be given.
+    init(removed: [[UInt8]], record: [UInt8]) {
+        (self.removed, self.record) = (removed, record)
+    }
+
     init(_ commit: borrowing ItemCommit, _ table: RankTable) {
         let rows = commit.rows
         let (effects, order) = Self.effects(commit.changes)

@@ -67,6 +67,12 @@ enum SharedChange: Sendable {
         return try reader.value()
     }
 
+    /// The key that some bytes of a record are.
+    static func key(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> String {
+        var reader = RecordReader(bytes)
+        return try key(&reader)
+    }
+
     private static func key(_ reader: inout RecordReader) throws(StoreError) -> String {
         switch JournalCode.Key(rawValue: try reader.byte()) {
         case .uuid:

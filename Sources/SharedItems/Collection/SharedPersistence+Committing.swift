@@ -27,24 +27,13 @@ extension SharedPersistence {
         do throws(StoreError) {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
             (status, revision) = try asking { () throws(PostgresError) in
-                let rows = try connection.run(
-                    "select status, coalesce(revision, 0) from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
-                    [
-                        .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
-                        .uuid(sent.token), .uuid(host), isSerializable ? .nullByteArrays : .byteArrays([]),
-                        .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
-                        .byteArrays(encoded.records), .bytes(encoded.record),
-                    ], isPrepared: true)
-                let status = try rows.number(0, 0)
-                if status == 0, !encoded.pictures.isEmpty {
-                    try connection.run(
-                        "select cubby.set_pictures($1, $2, $3, $4)", encoded.pictures.parameters(collection))
-                }
+                let (status, revision) = try send(sent, isSerializable: isSerializable, collection, connection)
+                if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
                 if isHolding {
                     isHolding = false
                     try connection.runScript(status == 0 ? "commit" : "rollback")
                 }
-                return (status, try rows.revision(0, 1))
+                return (status, revision)
             }
         } catch {
             release()
@@ -60,6 +49,8 @@ extension SharedPersistence {
             for (row, rank) in encoded.newRanks { ranks.set(row, rank) }
             latest = max(latest, revision)
             if revision != sent.seen + 1 { ownRevisions.insert(revision) }
+            cache?.add(
+                LoggedCommit(revision: revision, host: host, hostName: hostName, record: encoded.record))
             return .committed(ItemRevision(rawValue: revision))
         case 2:
             statistics.overtaken += 1
@@ -73,6 +64,22 @@ extension SharedPersistence {
             stop(reason)
             throw reason
         }
+    }
+
+    /// Calls the server's function: the status that it gives, and the revision.
+    func send(
+        _ sent: SentCommit, isSerializable: Bool, _ collection: SharedCollection, _ connection: PostgresConnection
+    ) throws(PostgresError) -> (status: Int64, revision: UInt64) {
+        let encoded = sent.commit
+        let rows = try connection.run(
+            "select status, coalesce(revision, 0) from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
+            [
+                .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
+                .uuid(sent.token), .uuid(host), isSerializable ? .nullByteArrays : .byteArrays([]),
+                .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
+                .byteArrays(encoded.records), .bytes(encoded.record),
+            ], isPrepared: true)
+        return (try rows.number(0, 0), try rows.revision(0, 1))
     }
 
     public func hold() throws(StoreError) {

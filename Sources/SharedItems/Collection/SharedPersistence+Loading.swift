@@ -1,14 +1,54 @@
 public import ColumnEngine
 import ItemArchive
 
-/// The first synchronisation: all items as of one revision.
+/// The start: the items from the cache and what came since, or all of them from the server.
 extension SharedPersistence {
     public func load(into loader: ItemLoader) throws(StoreError) -> ItemLoadReport {
         columns = loader.store
         var report = ItemLoadReport()
+        defer { isLoaded = true }
+        try readQueue(&report)
+        var cached = readCache(&report)
+        do throws(StoreError) {
+            try asking { () throws(PostgresError) in
+                if let failedAttempt { throw failedAttempt }
+                if !isConnected { try connect() }
+            }
+        } catch {
+            failedAttempt = nil
+            guard error.code == .disconnected, let found = cached, (try? load(found, into: loader, &report)) != nil
+            else { throw error }
+            report.notices.append(
+                "the collection's server does not answer (\(error.message)): the items are as they were when it last did, "
+                    + (keepsCommits ? "and changes are kept until it is back" : "and can be changed when it is back"))
+            try applyKeptCommits(loader, &report, isSinceCache: true)
+            return report
+        }
+        if let found = cached, let reason = reasonAgainst(found) {
+            setAsideCache(reason, &report)
+            cached = nil
+        }
+        if let found = cached {
+            do throws(StoreError) {
+                try load(found, into: loader, &report)
+                if !hasKeptCommits { try catchUp(loader, &report) }
+            } catch {
+                if error.code == .disconnected { throw error }
+                setAsideCache(error.message, &report)
+                cached = nil
+                ranks = RankTable()
+                try loader.removeAll()
+            }
+        }
+        if cached == nil { try loadFromServer(into: loader, &report) }
+        try applyKeptCommits(loader, &report, isSinceCache: cached != nil)
+        return report
+    }
+
+    /// All items as of one revision, from the server.
+    private func loadFromServer(into loader: ItemLoader, _ report: inout ItemLoadReport) throws(StoreError) {
         var items = try asking { () throws(PostgresError) in
-            let connection = try connect()
-            guard let collection else { throw PostgresResult.badAnswer("no collection") }
+            guard let connection, let collection else { throw PostgresError(.disconnected, "there is no connection") }
             // One snapshot for the revision and the items.
             try connection.runScript("begin isolation level repeatable read read only")
             let head = try connection.run("select head from cubby.collection where id = $1", [.int4(collection.number)])
@@ -34,7 +74,6 @@ extension SharedPersistence {
                 cause: error)
         }
         report.archivedItems = items.count
-        return report
     }
 }
 

@@ -39,6 +39,24 @@ extension SharedPersistence: AttachmentPersistence {
         }
         try asking { () throws(PostgresError) in try connection.runScript(Self.limitsIdling) }
     }
+
+    /// Says which pictures items have after a commit, in its transaction.
+    func setPictures(
+        _ pictures: [CommittedPicture], of collection: SharedCollection, _ connection: PostgresConnection
+    ) throws(PostgresError) {
+        if pictures.isEmpty { return }
+        try connection.run("select cubby.set_pictures($1, $2, $3, $4)", pictures.parameters(collection))
+    }
+
+    /// The pictures that items have now, of those that commits which wait have changed or may have.
+    func pictures(of commits: [QueuedCommit]) -> [CommittedPicture] {
+        guard let columns, columns.attachmentField != nil else { return [] }
+        let keys = Set(commits.flatMap { $0.keys + $0.removed })
+        return keys.sorted { $0.lexicographicallyPrecedes($1) }.map { key in
+            let digest = Self.row(ofKey: key, in: columns).flatMap(columns.attachment)
+            return CommittedPicture(key: key, position: 0, digest: digest ?? [])
+        }
+    }
 }
 
 /// A picture that an item has after a commit, or has no more.

@@ -5,7 +5,8 @@ import PropertyList
 /// The commits of the other hosts.
 extension SharedPersistence {
     public func mayHaveCommits(after revision: ItemRevision) -> Bool {
-        stopped == nil && (latest > revision.rawValue || inDoubt != nil || (collection != nil && !isConnected))
+        stopped == nil
+            && (latest > revision.rawValue || inDoubt != nil || (isLoaded && !isConnected && !keepsCommits))
     }
 
     /// Takes what the server said by itself. Call it when the socket is readable; while an answer is waited for it does
@@ -54,6 +55,7 @@ extension SharedPersistence {
                 statistics.remoteCommits += 1
                 if isAnnounced { statistics.announcedCommits += 1 }
             }
+            cache?.add(commit)
             commits.append(
                 RemoteCommit(
                     revision: ItemRevision(rawValue: commit.revision), host: hostNames[commit.host] ?? "",
@@ -75,10 +77,12 @@ extension SharedPersistence {
             var commits: [LoggedCommit] = []
             for row in 0..<rows.rowCount {
                 let host = try rows.bytes(row, 2) ?? []
+                guard host.count == 16 else { throw PostgresResult.badAnswer("a host without an identifier") }
                 hostNames[host] = try rows.text(row, 3)
                 commits.append(
                     LoggedCommit(
-                        revision: try rows.revision(row, 0), host: host, record: try rows.bytes(row, 1) ?? []))
+                        revision: try rows.revision(row, 0), host: host, hostName: hostNames[host] ?? "",
+                        record: try rows.bytes(row, 1) ?? []))
             }
             return commits
         }
@@ -107,7 +111,7 @@ extension SharedPersistence {
     }
 
     /// The changes as stores know them; the rank of a new item goes with its insertion.
-    private static func remoteChanges(_ changes: [SharedChange]) throws(StoreError) -> [RemoteChange] {
+    static func remoteChanges(_ changes: [SharedChange]) throws(StoreError) -> [RemoteChange] {
         var ranks: [String: [UInt8]] = [:]
         for case .rank(let key, let rank) in changes { ranks[key] = rank }
         var inserted: Set<String> = []

@@ -6,12 +6,22 @@ extension SharedPersistence {
     ///
     /// - Throws: ``SharedError``.
     package func prepare() throws(SharedError) {
-        do throws(PostgresError) { try connect() } catch { throw SharedError(error, address) }
+        do throws(PostgresError) { try connect() } catch {
+            let shown = SharedError(error, address)
+            guard shown.code == .disconnected, hasCache else { throw shown }
+            // It is told when the items are loaded from there.
+            failedAttempt = error
+        }
+    }
+
+    /// The settings of the connection, or those that one would have.
+    private var settings: [String: String] {
+        connection?.settings ?? (try? PostgresConnection.settings(of: address)) ?? [:]
     }
 
     /// The TCP ports of the server; none on a socket.
     package var ports: Set<Int> {
-        let settings = connection?.settings ?? [:]
+        let settings = settings
         let hosts = settings["host"]?.split(separator: ",") ?? []
         guard !hosts.isEmpty, !hosts.allSatisfy({ $0.hasPrefix("/") }) else { return [] }
         return Set((settings["port"] ?? "5432").split(separator: ",").compactMap { Int($0) })
@@ -19,7 +29,7 @@ extension SharedPersistence {
 
     /// The files that a new connection reads: those of the look-up of names, of passwords and of certificates.
     package var files: [String] {
-        let settings = connection?.settings ?? [:]
+        let settings = settings
         let named = ["passfile", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslcrldir"].compactMap { settings[$0] }
         let home = HomeFolder.path.map { [$0 + "/.postgresql", $0 + "/.pgpass", $0 + "/.pg_service.conf"] } ?? []
         let system = [

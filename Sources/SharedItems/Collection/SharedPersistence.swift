@@ -1,4 +1,5 @@
 public import ColumnEngine
+package import Files
 import ItemArchive
 import PropertyList
 
@@ -6,7 +7,7 @@ import PropertyList
 ///
 /// A commit is one call of a function of the server, which orders the commits of a collection by one row. Commits of others
 /// come as notifications; a look at the log stands behind them. One thread owns it.
-public final class SharedPersistence: RemotePersistence {
+public final class SharedPersistence: RemotePersistence, DocumentPersistence, FilePersistence {
     /// Where the collection is.
     public let address: SharedAddress
     /// The name that other hosts see.
@@ -21,6 +22,16 @@ public final class SharedPersistence: RemotePersistence {
     let waiter: any PostgresWaiter
     var connection: PostgresConnection?
     var collection: SharedCollection?
+    /// Whether the store has its items, from the server or from the cache.
+    var isLoaded = false
+    /// What the container keeps of the collection; nil for nothing.
+    let cache: SharedCache?
+    /// What waits for the server, and what is to be settled; nil without a folder to keep it in.
+    let queue: CommitQueue?
+    /// Whether commits are kept while the server does not answer.
+    public let keepsCommits: Bool
+    /// Why there is no connection, when that was tried ahead of loading.
+    var failedAttempt: PostgresError?
     var columns: ColumnStore?
     var ranks = RankTable()
     /// Whether a transaction of the server is open: one that keeps other hosts out, or that has a commit's pictures.
@@ -41,7 +52,9 @@ public final class SharedPersistence: RemotePersistence {
     var stopped: StoreError?
     /// Whether an answer is waited for: whoever is called meanwhile must not ask for another one.
     private(set) var isAsking = false
-    private let opensReadOnly: Bool
+    let opensReadOnly: Bool
+    /// Why the server is of no use to this store any more; nil as long as it is.
+    package var stopReason: StoreError? { stopped }
     /// How often each thing happened.
     public internal(set) var statistics = SharedStatistics()
     /// Called when the connection came or went.
@@ -53,21 +66,30 @@ public final class SharedPersistence: RemotePersistence {
     ///   - hostName: the name that other hosts see.
     ///   - timeLimit: the seconds that a commit, or another question, may take.
     ///   - isReadOnly: whether the store refuses changes, and only follows the others.
+    ///   - folder: where the collection is kept between two runs, in a folder of its own, so that a start fetches what is new
+    ///     and needs no server; nothing is kept if nil.
+    ///   - keepsCommits: whether commits are kept in the folder while the server does not answer, and sent when it is back;
+    ///     else the store is read-only meanwhile.
     public convenience init(
         _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Double = 10,
-        isReadOnly: Bool = false
+        isReadOnly: Bool = false, folder: String? = nil, keepsCommits: Bool = false
     ) {
         self.init(
             address, host: host, hostName: hostName, timeLimit: timeLimit, isReadOnly: isReadOnly,
-            waiter: BlockingWaiter())
+            folder: folder, using: PosixFileLayer(), keepsCommits: keepsCommits, waiter: BlockingWaiter())
     }
 
     /// The same with another way to wait.
     package init(
         _ address: SharedAddress, host: [UInt8]? = nil, hostName: String, timeLimit: Double = 10,
-        isReadOnly: Bool = false, waiter: any PostgresWaiter
+        isReadOnly: Bool = false, folder: String? = nil, using layer: any FileLayer = PosixFileLayer(),
+        keepsCommits: Bool = false, waiter: any PostgresWaiter
     ) {
         opensReadOnly = isReadOnly
+        self.keepsCommits = keepsCommits && folder != nil && !isReadOnly
+        let own = folder.map { Self.folder(of: address, in: $0) }
+        cache = own.map { SharedCache(PathText.join($0, "items.cache"), using: layer) }
+        queue = own.map { CommitQueue(PathText.join($0, "commits.queue"), using: layer) }
         self.address = address
         self.host = host ?? Self.newIdentifier()
         self.hostName = hostName
@@ -77,7 +99,7 @@ public final class SharedPersistence: RemotePersistence {
 
     public var isConnected: Bool { connection?.isOpen ?? false }
     public var isReadOnly: Bool {
-        opensReadOnly || collection != nil && (!isConnected || inDoubt != nil || stopped != nil)
+        opensReadOnly || stopped != nil || isLoaded && !keepsCommits && (!isConnected || inDoubt != nil)
     }
 
     public var readOnlyReason: String {
@@ -91,7 +113,7 @@ public final class SharedPersistence: RemotePersistence {
     /// The socket to watch for what the server says by itself; nil without a connection.
     package var descriptor: Int32? { connection?.descriptor }
 
-    public func synchronize() throws(StoreError) {}
+    public func synchronize() throws(StoreError) { cache?.synchronize() }
 
     public func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
         guard case .committed(let revision) = try send(commit, isSerializable: false) else {
@@ -106,7 +128,13 @@ public final class SharedPersistence: RemotePersistence {
     func connected() throws(StoreError) -> PostgresConnection {
         if let stopped { throw stopped }
         if let connection, connection.isOpen { return connection }
-        return try asking { () throws(PostgresError) in try connect() }
+        do throws(StoreError) {
+            return try asking { () throws(PostgresError) in try connect() }
+        } catch {
+            // Such a server will not do later, either.
+            if isLoaded, (error.cause as? PostgresError)?.kind == .unusable { stop(error) }
+            throw error
+        }
     }
 
     /// Connects, finds the collection, and listens.
@@ -156,6 +184,7 @@ public final class SharedPersistence: RemotePersistence {
 
     public func stop(_ reason: StoreError) {
         stopped = reason
+        if connection == nil { onConnectionChange?(false) }
         disconnect()
     }
 

@@ -57,8 +57,23 @@ package final class PostgresConnection {
     }
 
     /// The settings that the connection was made with, its password left out.
-    package var settings: [String: String] {
-        guard let connection, let options = library.PQconninfo(connection) else { return [:] }
+    package var settings: [String: String] { connection.map { Self.settings($0, library) } ?? [:] }
+
+    /// The settings that a connection to an address would have, as far as they are known without the network.
+    package static func settings(of address: SharedAddress) throws(PostgresError) -> [String: String] {
+        let library = try PostgresLibrary.functions()
+        let parameters = try PostgresParameters(address, library)
+        // With a host's name libpq would look it up, which blocks.
+        guard parameters.names.isEmpty else { return parameters.given }
+        guard let connection = parameters.withLists({ library.PQconnectStartParams($0, $1, 1) }) ?? nil else {
+            return parameters.given
+        }
+        defer { library.PQfinish(connection) }
+        return settings(connection, library)
+    }
+
+    private static func settings(_ connection: OpaquePointer, _ library: cpostgres_library) -> [String: String] {
+        guard let options = library.PQconninfo(connection) else { return [:] }
         defer { library.PQconninfoFree(options) }
         var settings: [String: String] = [:]
         var option = options

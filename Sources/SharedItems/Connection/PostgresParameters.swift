@@ -13,7 +13,7 @@ struct PostgresParameters {
             ("gssencmode", "disable"), ("client_encoding", "UTF8"), ("fallback_application_name", "cubby"),
             ("keepalives_idle", "20"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
-        let given = try Self.parse(address.database, library)
+        given = try Self.parse(address.database, library)
         if let hosts = given["host"] {
             self.hosts = hosts.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
@@ -31,6 +31,8 @@ struct PostgresParameters {
         port = given["port"]
     }
 
+    /// The address's own settings.
+    let given: [String: String]
     private let database: String
     private let port: String?
     /// Whether the address has numbers for its hosts.

@@ -8,6 +8,7 @@ package enum PostgresValue: Sendable {
     case uuid([UInt8])
     case byteArrays([[UInt8]])
     case int4Arrays([Int32])
+    case uuids([[UInt8]])
     /// No array at all.
     case nullByteArrays
 
@@ -22,6 +23,7 @@ package enum PostgresValue: Sendable {
         case .uuid: 2950
         case .byteArrays, .nullByteArrays: 1001
         case .int4Arrays: 1007
+        case .uuids: 2951
         }
     }
 
@@ -33,13 +35,14 @@ package enum PostgresValue: Sendable {
         case .int4(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }
         case .int8(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }
         case .bytes(let bytes), .uuid(let bytes): bytes
-        case .byteArrays(let elements): Self.array(elements, type: 17)
-        case .int4Arrays(let elements): Self.array(elements.map { PostgresValue.int4($0).encoded ?? [] }, type: 23)
+        case .byteArrays(let elements): Self.array(elements, of: 17)
+        case .int4Arrays(let elements): Self.array(elements.map { PostgresValue.int4($0).encoded ?? [] }, of: 23)
+        case .uuids(let elements): Self.array(elements, of: 2950)
         }
     }
 
     /// An array of one dimension: dimensions, nulls, element type, count, lower bound, then length and bytes of each.
-    private static func array(_ elements: [[UInt8]], type: Int32) -> [UInt8] {
+    private static func array(_ elements: [[UInt8]], of type: Int32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(20 + elements.reduce(0) { $0 + 4 + $1.count })
         func put(_ number: Int32) { withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) } }

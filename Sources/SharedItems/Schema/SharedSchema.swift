@@ -23,6 +23,8 @@ public enum SharedSchema {
         try asOwner(address) { (connection) throws(PostgresError) in
             var outcome = Outcome()
             try checkServer(connection)
+            // Whoever does the same at the same time waits until the end of this connection.
+            try connection.run("select pg_advisory_lock(hashtext('cubby shared init'))")
             if try installedFormat(connection) == nil {
                 try connection.runScript(text(PackageResources.schema_sql) + text(PackageResources.functions_sql))
                 outcome.madeSchema = true

@@ -20,6 +20,9 @@ struct SHA256Tests {
         ])
     func examples(text: String, digest: String) {
         #expect(SHA256.text(SHA256.digest(Array(text.utf8))) == digest)
+        #expect(SHA256.digest(ofText: digest) == SHA256.digest(Array(text.utf8)))
+        #expect(SHA256.digest(ofText: String(digest.dropLast())) == nil)
+        #expect(SHA256.digest(ofText: "+" + digest.dropFirst()) == nil)
     }
 
     @Test("every length about the ends of blocks has a digest of its own, of 32 bytes")

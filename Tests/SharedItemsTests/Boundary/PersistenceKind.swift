@@ -21,7 +21,12 @@ struct PersistenceKind: Sendable, CustomTestStringConvertible {
             PersistenceKind(name: "in memory") { MemoryPlace() },
             PersistenceKind(name: "embedded") { try EmbeddedPlace(isMapped: false) },
             PersistenceKind(name: "embedded, mapped") { try EmbeddedPlace(isMapped: true) },
-        ] + (PostgresServer.missing == nil ? [PersistenceKind(name: "PostgreSQL") { try SharedPlace(.ofSuite) }] : [])
+        ]
+        + (PostgresServer.missing == nil
+            ? [
+                PersistenceKind(name: "PostgreSQL") { try SharedPlace(.ofSuite) },
+                PersistenceKind(name: "PostgreSQL, cached") { try SharedPlace(.ofSuite, cache: TemporaryDirectory()) },
+            ] : [])
 }
 
 /// Where items are kept.
@@ -84,8 +89,10 @@ private struct EmbeddedPlace: PersistencePlace {
 private struct SharedPlace: PersistencePlace {
     let address: SharedAddress
     let owner: PostgresConnection
+    let cache: TemporaryDirectory?
 
-    init(_ cluster: PostgresServer) throws {
+    init(_ cluster: PostgresServer, cache: TemporaryDirectory? = nil) throws {
+        self.cache = cache
         address = try cluster.newCollection("place-\(UInt64.random(in: 0...UInt64.max))")
         owner = try cluster.connect()
     }
@@ -94,7 +101,7 @@ private struct SharedPlace: PersistencePlace {
     var mergesCommits: Bool { true }
 
     func persistence(isReadOnly: Bool) throws -> any ItemPersistence {
-        SharedPersistence(address, hostName: "host", isReadOnly: isReadOnly)
+        SharedPersistence(address, hostName: "host", isReadOnly: isReadOnly, folder: cache?.path)
     }
 
     /// The place of the next commit in the log is taken, so that the server refuses it.

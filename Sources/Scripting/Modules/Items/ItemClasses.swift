@@ -17,6 +17,8 @@ final class ItemClasses {
     let changes: ItemChangesBinding
     /// The result of `groupBy`.
     private(set) lazy var groups = GroupsBinding(self)
+    /// The elements of `items:conflicts()`.
+    private(set) lazy var conflict = ConflictBinding.makeClass(self)
 
     var value: LuaValue { items.value(host.items) }
 
@@ -47,5 +49,6 @@ final class ItemClasses {
         GalleryBinding.declare(on: query, host)
         ItemStoreBinding.declare(on: items, self)
         _ = groups
+        _ = conflict
     }
 }

@@ -281,6 +281,13 @@ enum ItemStoreBinding {
             "isConnected", .boolean,
             "Whether the shared collection's server answered last; true for a container's own items."
         ) { store, call in call.returns(store.isConnected) }
+        cls.method(
+            "conflicts", returns: [.array(.object("Conflict"))],
+            "Commits that were made while the shared collection's server did not answer, and that other hosts were ahead of: an array, oldest first.",
+            example: "for _, conflict in ipairs(items:conflicts()) do print(conflict) end return #items:conflicts()"
+        ) { [unowned classes] store, call in
+            call.returns(array: store.conflicts.map { classes.conflict.value(ConflictValue($0)) })
+        }
         cls.property("hasChanges", .boolean, "Whether something changed since the last save.") { store, call in
             call.returns(store.hasChanges)
         }

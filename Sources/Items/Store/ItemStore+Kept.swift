@@ -1,0 +1,101 @@
+import ColumnEngine
+import PropertyList
+
+/// Commits that are kept while the collection's server does not answer, and what becomes of them when it is back.
+extension ItemStore {
+    /// How many commits wait for the server. 0 in a store that has none.
+    public var waitingCommits: Int { remote?.keptCommits.count ?? 0 }
+
+    /// Keeps the log's changes as a commit that the server gets when it is back.
+    func keep(in remote: any RemotePersistence) throws(StoreError) {
+        let commit = ItemCommit(columns, columns.changes, following: revision)
+        let changes = KeptChanges(of: columns.changes, count: commit.count, in: columns, isForPeople: false)
+        let count = commit.count
+        try remote.keep(commit, (0..<count).map { changes[$0] }, durable: durability == .power)
+        isMerged = false
+    }
+
+    /// Brings the items to what others did meanwhile, and sends what waited. Commits that cannot follow are taken back, and
+    /// kept for somebody to settle.
+    func sendKeptCommits(_ remote: any RemotePersistence) throws(StoreError) {
+        (isSendingCommit, isReadOnly) = (true, true)
+        defer { (isSendingCommit, isReadOnly) = (false, remote.isReadOnly) }
+        try remote.settleDoubts()
+        while true {
+            var commits: [RemoteCommit] = []
+            while remote.mayHaveCommits(after: commits.last?.revision ?? revision) {
+                let more = try remote.takeCommits(after: commits.last?.revision ?? revision)
+                if more.isEmpty { break }
+                commits += more
+            }
+            try takeBack(KeptConflicts(remote.keptCommits, commits).found, remote)
+            for commit in commits { try apply(commit, from: remote) }
+            try moveAgain(itemsMovedBy: commits, remote)
+            guard case .committed(let newest) = try remote.sendKeptCommits(after: revision) else { continue }
+            revision = newest
+            attachments?.shared?.settle()
+            return
+        }
+    }
+
+    /// An item's fields, and the digest of what goes with it.
+    func keptValues(of item: Item) -> [String: PropertyListValue] {
+        columns.dictionary(of: item.row, keepsAttachment: true)
+    }
+
+    /// Of two moves of an item the later commit's counts: that of the one that waited.
+    private func moveAgain(
+        itemsMovedBy commits: [RemoteCommit], _ remote: any RemotePersistence
+    ) throws(StoreError) {
+        let moved = Set(commits.flatMap(\.changes).lazy.filter { $0.change.kind == .move }.map(\.change.itemKey))
+        if moved.isEmpty { return }
+        let applied = try columns.apart { () throws(StoreError) in
+            for change in remote.keptCommits.lazy.flatMap(\.changes)
+            where change.change.kind == .move && moved.contains(change.change.itemKey) {
+                // One that left later is not there any more.
+                guard item(forKey: change.change.itemKey) != nil else { continue }
+                try columns.perform(remote.placed(change.forward, among: []))
+                remote.didApply(change.forward)
+            }
+        }
+        if !applied.isEmpty { endApplying(applied) }
+    }
+
+    /// Takes commits back that cannot follow, newest first.
+    private func takeBack(
+        _ found: [KeptConflicts.Found], _ remote: any RemotePersistence
+    ) throws(StoreError) {
+        if found.isEmpty { return }
+        for conflict in found where !conflict.isAgreement {
+            var lost: [String: [String: PropertyListValue]] = [:]
+            for key in conflict.removedItems { lost[key] = item(forKey: key).map(keptValues) }
+            try remote.setAside(conflict.commit, host: conflict.host, lost: lost)
+        }
+        try remote.endKeptCommits(found.filter(\.isAgreement).map(\.commit))
+        if isWatched { keepLatestCommit() }
+        let applied: [Change]
+        do throws(StoreError) {
+            applied = try columns.apart { () throws(StoreError) in
+                for conflict in found.reversed() {
+                    for change in conflict.commit.changes.reversed() {
+                        if change.change.kind == .move, conflict.movedLater.contains(change.change.itemKey) { continue }
+                        let inverse = change.inverse
+                        try columns.perform(remote.placed(inverse, among: []))
+                        remote.didApply(inverse)
+                    }
+                }
+            }
+        } catch {
+            let reason = StoreError(
+                .inputOutput,
+                "the commits that others were ahead of cannot be taken back (\(error.message)): start again; they are kept",
+                cause: error)
+            remote.stop(reason)
+            throw reason
+        }
+        guard !applied.isEmpty else { return }
+        noteCommit(.remote, applied, host: found.last?.host)
+        if isWatched { keepLatestCommit() }
+        endApplying(applied)
+    }
+}

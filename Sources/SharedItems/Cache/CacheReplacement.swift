@@ -1,0 +1,97 @@
+import ColumnEngine
+import Files
+import ItemArchive
+
+/// A new cache in the making, in a temporary file beside the old one.
+final class CacheReplacement: ItemReplacement, @unchecked Sendable {
+    // Guard: one thread writes; the store's thread, which waits for its end, goes on with what was written.
+    let revision: UInt64
+    private let path: String
+    private let layer: any FileLayer
+    private let snapshot: ItemSnapshot
+    private let ranks: RankTable
+    private let header: JournalHeader
+    private var sequence: UInt64 = 1
+    private var output: AtomicFileWriter?
+
+    /// How many bytes of items make a record.
+    private static let pieceLength = 1 << 20
+
+    init(_ cache: SharedCache, _ snapshot: ItemSnapshot, _ ranks: RankTable, epoch: [UInt8], revision: UInt64) {
+        (path, layer) = (cache.path, cache.layer)
+        (self.snapshot, self.ranks, self.revision) = (snapshot, ranks, revision)
+        var source = SystemRandomNumberGenerator()
+        header = JournalHeader(archive: SharedCache.identity(of: epoch), identifier: source.next(), firstSequence: 1)
+    }
+
+    func write() throws(StoreError) {
+        do throws(FileError) { try writeAll() } catch {
+            output = nil
+            throw StoreError(.inputOutput, error.message, path: path, cause: error)
+        }
+    }
+
+    private func writeAll() throws(FileError) {
+        try layer.makeDirectories(PathText.parent(of: path))
+        let output = try AtomicFileWriter(path, using: layer, permissions: 0o600)
+        self.output = output
+        try output.append(header.bytes)
+        var head = Self.newRecord()
+        head.fixed(revision)
+        head.varint(UInt64(snapshot.count))
+        try add(&head, to: output)
+        var piece = Self.newRecord()
+        var item = RecordWriter()
+        for position in 0..<snapshot.count {
+            guard let rank = ranks[snapshot.row(at: position)] else { continue }
+            item.bytes.removeAll(keepingCapacity: true)
+            item.item(snapshot, at: position)
+            piece.varint(UInt64(rank.count))
+            piece.bytes += rank
+            piece.varint(UInt64(item.bytes.count))
+            piece.bytes += item.bytes
+            if piece.bytes.count >= Self.pieceLength { try add(&piece, to: output) }
+        }
+        try add(&piece, to: output)
+    }
+
+    private static func newRecord() -> RecordWriter {
+        RecordWriter([UInt8](repeating: 0, count: JournalRecord.headerLength))
+    }
+
+    private func add(_ record: inout RecordWriter, to output: AtomicFileWriter) throws(FileError) {
+        JournalRecord.seal(&record.bytes, kind: .checkpoint, sequence: sequence, identifier: header.identifier)
+        sequence += 1
+        try output.append(record.bytes)
+        record.bytes.removeLast(record.bytes.count - JournalRecord.headerLength)
+    }
+
+    /// Puts what was written in place.
+    ///
+    /// - Returns: what goes on with it.
+    func putInPlace() throws(FileError) -> JournalWriter? {
+        guard let output else { return nil }
+        self.output = nil
+        try output.commit(durable: true)
+        return try JournalWriter(path, header, sequence, length: output.count, using: layer)
+    }
+
+    /// Removes what was written.
+    func remove() { output = nil }
+}
+
+extension SharedCache {
+    /// A history's identifier where a journal's header has the archive that it follows.
+    static func identity(of epoch: [UInt8]) -> ArchiveIdentity {
+        let halves = epoch.withUnsafeBytes { bytes in
+            bytes.count < 16
+                ? (0, 0)
+                : (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        return ArchiveIdentity(size: halves.0, checksum: halves.1)
+    }
+
+    static func epoch(of header: JournalHeader) -> [UInt8] {
+        withUnsafeBytes(of: (header.archive.size, header.archive.checksum)) { Array($0) }
+    }
+}

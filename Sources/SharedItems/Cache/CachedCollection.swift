@@ -1,0 +1,84 @@
+import ColumnEngine
+import Files
+import ItemArchive
+
+/// What the file of a ``SharedCache`` has. The bytes may be anything: each step is checked.
+struct CachedCollection {
+    let header: JournalHeader
+    /// Identifies the collection's history.
+    let epoch: [UInt8]
+    /// That of the items.
+    let revision: UInt64
+    let count: Int
+    /// The commits after it, without a gap.
+    private(set) var commits: [LoggedCommit] = []
+    /// Commits beyond a gap: the host's own, which stand behind some of others that had not come.
+    private(set) var ahead: [LoggedCommit] = []
+    let nextSequence: UInt64
+    let intactLength: Int
+    /// Whether something unusable stands behind the intact records.
+    let isCut: Bool
+    /// The bytes up to the end of the items.
+    private(set) var itemsLength = 0
+
+    private let bytes: [UInt8]
+    private var pieces: [Range<Int>] = []
+
+    /// - Throws: `StoreError` with `corruptJournal` when the items are not whole.
+    init(_ bytes: [UInt8]) throws(StoreError) {
+        self.bytes = bytes
+        let scan = try bytes.withBytes { (bytes) throws(StoreError) in try JournalScan(bytes) }
+        header = scan.header
+        nextSequence = scan.nextSequence
+        intactLength = scan.intactLength
+        isCut = scan.damage != nil
+        epoch = SharedCache.epoch(of: header)
+        guard let first = scan.records.first, first.kind == .checkpoint else {
+            throw StoreError(.corruptJournal, "the cache has no items")
+        }
+        (revision, count) = try bytes.withBytes { (bytes) throws(StoreError) in
+            var reader = RecordReader(UnsafeRawBufferPointer(rebasing: bytes[first.payload]))
+            return (try reader.fixed(UInt64.self), Int(clamping: try reader.varint()))
+        }
+        var later: [UInt64: LoggedCommit] = [:]
+        for record in scan.records.dropFirst() {
+            switch record.kind {
+            case .checkpoint:
+                pieces.append(record.payload)
+                itemsLength = record.payload.upperBound
+            case .changes:
+                let commit = try bytes.withBytes { (bytes) throws(StoreError) in
+                    try LoggedCommit(cached: UnsafeRawBufferPointer(rebasing: bytes[record.payload]))
+                }
+                later[commit.revision] = commit
+            }
+        }
+        var next = revision + 1
+        while let commit = later[next] {
+            commits.append(commit)
+            next += 1
+        }
+        ahead = later.values.filter { $0.revision >= next }.sorted { $0.revision < $1.revision }
+    }
+
+    /// Calls `body` with each item's rank and record, in order.
+    ///
+    /// - Throws: `StoreError` with `corruptJournal`; what `body` throws.
+    func forEachItem(
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var found = 0
+        try bytes.withBytes { (bytes) throws(StoreError) in
+            for piece in pieces {
+                var reader = RecordReader(UnsafeRawBufferPointer(rebasing: bytes[piece]))
+                while !reader.isAtEnd {
+                    let rank = try reader.piece(try reader.varint())
+                    guard !rank.isEmpty, rank.count <= Rank.lengthLimit else { throw reader.corrupt("a rank is none") }
+                    try body(rank, try reader.piece(try reader.varint()))
+                    found += 1
+                }
+            }
+        }
+        guard found == count else { throw StoreError(.corruptJournal, "the cache ends within its items") }
+    }
+}

@@ -1,0 +1,162 @@
+import ColumnEngine
+import Files
+import ItemArchive
+
+/// What a host keeps of a collection between two runs: all items as of one revision, and the commits since.
+///
+/// It is one file in the frame of a journal. The first record says of which revision the items are and how many; the next
+/// ones have the items in pieces; each later one is a commit. A commit of this host's own can stand before earlier ones of
+/// others. Nothing depends on the file but the time of the next start: what cannot be written ends the cache until the next
+/// save, and what cannot be read is fetched again.
+final class SharedCache {
+    let path: String
+    let layer: any FileLayer
+    private var writer: JournalWriter?
+    /// The latest revision up to which the cache has every commit.
+    private(set) var revision: UInt64 = 0
+    /// Revisions beyond a gap.
+    private var ahead: Set<UInt64> = []
+    /// The commits since the snapshot of the replacement under way.
+    private var following: [LoggedCommit]?
+    private(set) var exists = false
+    /// Whether so much came since the items were written that they should be written anew.
+    var isLong: Bool { (writer?.length ?? 0) > max(2 * itemsLength, 64 << 20) }
+    private var itemsLength = 0
+    /// Why nothing is added any more.
+    private(set) var failure: FileError?
+
+    init(_ path: String, using layer: any FileLayer) {
+        self.path = path
+        self.layer = layer
+    }
+
+    // MARK: Reading
+
+    /// Reads the file.
+    ///
+    /// - Returns: nil when there is none.
+    /// - Throws: `StoreError` with `corruptJournal` when it cannot be used.
+    func read() throws(StoreError) -> CachedCollection? {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            guard try layer.status(path) != nil else { return nil }
+            bytes = try layer.contents(of: path)
+        } catch {
+            throw StoreError(.inputOutput, error.message, path: path, cause: error)
+        }
+        let found = try CachedCollection(bytes)
+        exists = true
+        revision = found.commits.last?.revision ?? found.revision
+        ahead = Set(found.ahead.map(\.revision))
+        itemsLength = found.itemsLength
+        return found
+    }
+
+    /// Goes on with a file that was read.
+    func resume(_ found: CachedCollection) {
+        attempt { () throws(FileError) in
+            let writer = try JournalWriter(
+                path, found.header, found.nextSequence, length: found.intactLength, using: layer)
+            if found.isCut { try writer.cut() }
+            self.writer = writer
+        }
+    }
+
+    /// Moves the file to a name that nothing has, where it stays.
+    ///
+    /// - Returns: the path; nil when there is no file.
+    func setAside() throws(StoreError) -> String? {
+        writer = nil
+        exists = false
+        do throws(FileError) { return try AsideFile.move(path, using: layer) } catch {
+            throw StoreError(.inputOutput, error.message, path: path, cause: error)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Adds a commit; one that is there already is passed over.
+    func add(_ commit: LoggedCommit) {
+        guard writer != nil || following != nil, commit.revision > revision, !ahead.contains(commit.revision) else {
+            return
+        }
+        if commit.revision == revision + 1 {
+            revision = commit.revision
+            while ahead.remove(revision + 1) != nil { revision += 1 }
+        } else {
+            ahead.insert(commit.revision)
+        }
+        following?.append(commit)
+        write(commit)
+    }
+
+    private func write(_ commit: LoggedCommit) {
+        guard let writer else { return }
+        var record = commit.cached
+        attempt { () throws(FileError) in try writer.append(&record, kind: .changes, durable: false) }
+    }
+
+    /// Makes sure that what was added survives a power cut.
+    func synchronize() {
+        attempt { () throws(FileError) in try writer?.synchronize() }
+    }
+
+    private func attempt(_ body: () throws(FileError) -> Void) {
+        do throws(FileError) { try body() } catch {
+            // The commits up to here are a cache still; the next save begins another one.
+            failure = error
+            writer = nil
+        }
+    }
+
+    // MARK: Replacing
+
+    /// Prepares to write the items of a snapshot, which are those of a revision. Commits may be added before it is finished.
+    func beginReplacement(
+        _ snapshot: ItemSnapshot, _ ranks: RankTable, _ epoch: [UInt8], _ revision: UInt64
+    ) -> CacheReplacement {
+        following = []
+        return CacheReplacement(self, snapshot, ranks, epoch: epoch, revision: revision)
+    }
+
+    func abandon(_ replacement: CacheReplacement) {
+        following = nil
+        replacement.remove()
+    }
+
+    /// Puts what was written in the file's place, and behind it the commits that came meanwhile.
+    func finish(_ replacement: CacheReplacement) throws(StoreError) {
+        let commits = following ?? []
+        following = nil
+        do throws(FileError) {
+            writer = try replacement.putInPlace()
+        } catch {
+            throw StoreError(.inputOutput, error.message, path: path, cause: error)
+        }
+        (exists, failure, itemsLength) = (true, nil, writer?.length ?? 0)
+        revision = max(revision, replacement.revision)
+        ahead = ahead.filter { $0 > revision }
+        for commit in commits where commit.revision > replacement.revision { write(commit) }
+    }
+}
+
+extension LoggedCommit {
+    /// The commit as a record of the cache: room for the header, then revision, host, the host's name, and the changes.
+    fileprivate var cached: [UInt8] {
+        var writer = RecordWriter([UInt8](repeating: 0, count: JournalRecord.headerLength))
+        writer.fixed(revision)
+        writer.bytes += host
+        writer.text(hostName)
+        writer.bytes += record
+        return writer.bytes
+    }
+
+    /// Reads such a record.
+    init(cached: UnsafeRawBufferPointer) throws(StoreError) {
+        var reader = RecordReader(cached)
+        revision = try reader.fixed(UInt64.self)
+        host = [UInt8](try reader.piece(16))
+        hostName = try reader.string()
+        record = [UInt8](try reader.rest())
+    }
+}

@@ -1,0 +1,127 @@
+public import ColumnEngine
+import Files
+import ItemArchive
+
+/// The collection's items in the host's own container, for the next start.
+extension SharedPersistence {
+    /// Where an address's collection is kept below a folder: different addresses, different places.
+    static func folder(of address: SharedAddress, in folder: String) -> String {
+        let name = String(
+            address.collection.unicodeScalars.prefix(40).map {
+                $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0)) ? Character($0) : "_"
+            })
+        let sum = Checksum.hash(Array(address.description.utf8))
+        return PathText.join(folder, "\(name)-\(String(sum, radix: 36))")
+    }
+
+    public var closedPaths: [String] { [cache?.path, queue?.path].compactMap { $0 } }
+
+    /// Whether the container has the collection's items.
+    var hasCache: Bool { cache.map { $0.layer.exists($0.path) } ?? false }
+
+    // MARK: Reading
+
+    /// What the container has; nil when it has nothing that can be used.
+    func readCache(_ report: inout ItemLoadReport) -> CachedCollection? {
+        guard let cache else { return nil }
+        do throws(StoreError) { return try cache.read() } catch {
+            setAsideCache(error.message, &report)
+            return nil
+        }
+    }
+
+    /// Why the server's collection is not the one that was kept; nil when it is.
+    func reasonAgainst(_ cached: CachedCollection) -> String? {
+        guard let collection else { return nil }
+        let newest = cached.commits.last?.revision ?? cached.revision
+        if cached.epoch != collection.epoch || (cached.ahead.last?.revision ?? newest) > collection.head {
+            return "the collection on the server has another history: it was made anew, or restored from a backup"
+        }
+        return newest < collection.floor ? "the server's log does not reach back to when this host last saw it" : nil
+    }
+
+    /// Moves the cache to another name, and says so. Commits that waited for the collection as it was are to be settled.
+    func setAsideCache(_ reason: String, _ report: inout ItemLoadReport) {
+        guard let cache, !opensReadOnly else { return }
+        var kept = ""
+        if let path = try? cache.setAside() {
+            report.keptAside.append(path)
+            kept = "; what this host had is kept in \(DisplayPath.abbreviate(path))"
+        }
+        report.notices.append("all items are fetched anew (\(reason))\(kept)")
+    }
+
+    /// The items and commits of the container.
+    func load(
+        _ cached: CachedCollection, into loader: ItemLoader, _ report: inout ItemLoadReport
+    ) throws(StoreError) {
+        loader.reserve(cached.count)
+        try cached.forEachItem { (rank, record) throws(StoreError) in
+            ranks.set(try loader.addRecord(record), rank)
+        }
+        report.archivedItems = cached.count
+        report.revision.rawValue = cached.revision
+        for commit in cached.commits + cached.ahead {
+            let isAhead = commit.revision > report.revision.rawValue + 1
+            if isAhead, commit.host != host { continue }
+            hostNames[commit.host] = commit.hostName
+            let changes = try commit.record.withBytes { (bytes) throws(StoreError) in
+                try Self.remoteChanges(try SharedChange.changes(of: bytes))
+            }
+            try replay(changes, loader)
+            if isAhead { ownRevisions.insert(commit.revision) } else { report.revision.rawValue = commit.revision }
+        }
+        report.replayedRecords = cached.commits.count
+        latest = max(latest, report.revision.rawValue)
+        if !opensReadOnly { cache?.resume(cached) }
+    }
+
+    /// What was committed since, from the server.
+    func catchUp(_ loader: ItemLoader, _ report: inout ItemLoadReport) throws(StoreError) {
+        while mayHaveCommits(after: report.revision) {
+            for commit in try takeCommits(after: report.revision) where commit.revision > report.revision {
+                try replay(commit.changes, loader)
+                report.revision = commit.revision
+            }
+        }
+    }
+
+    /// Puts changes into a store that is being loaded.
+    func replay(_ changes: some Sequence<RemoteChange>, _ loader: ItemLoader) throws(StoreError) {
+        try loader.replaying { () throws(StoreError) in
+            for change in changes {
+                try loader.store.perform(placed(change, among: []))
+                didApply(change)
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    public var keepsDocument: Bool { cache != nil }
+    public var hasArchive: Bool { cache?.exists ?? false }
+    public var archivePath: String? { nil }
+    public var isJournalLong: Bool { canReplace && cache.map { $0.isLong || !$0.exists } ?? false }
+
+    /// Not while the items are ahead of a revision: by commits that wait, or by one that stands behind others'.
+    public var canReplace: Bool {
+        !opensReadOnly && collection != nil && inDoubt == nil && ownRevisions.isEmpty && !hasKeptCommits
+    }
+
+    public func beginReplacement(
+        _ snapshot: ItemSnapshot, at revision: ItemRevision
+    ) throws(StoreError) -> any ItemReplacement {
+        guard let cache, let collection else { throw Self.notLoaded }
+        return cache.beginReplacement(snapshot, ranks, collection.epoch, revision.rawValue)
+    }
+
+    public func finish(_ replacement: any ItemReplacement) throws(StoreError) {
+        guard let replacement = replacement as? CacheReplacement else { return }
+        try cache?.finish(replacement)
+    }
+
+    public func abandon(_ replacement: any ItemReplacement) {
+        guard let replacement = replacement as? CacheReplacement else { return }
+        cache?.abandon(replacement)
+    }
+}

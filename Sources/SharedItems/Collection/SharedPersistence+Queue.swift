@@ -1,0 +1,169 @@
+public import ColumnEngine
+import ItemArchive
+public import PropertyList
+
+/// Commits that wait for the server.
+extension SharedPersistence {
+    public var hasKeptCommits: Bool { queue?.waiting.isEmpty == false }
+    public var keptCommits: [KeptCommit] { queue?.waiting.map(\.kept) ?? [] }
+    public var conflicts: [KeptCommit] { queue?.conflicts.map(\.kept) ?? [] }
+
+    func readQueue(_ report: inout ItemLoadReport) throws(StoreError) {
+        guard let queue else { return }
+        do throws(StoreError) { try queue.load(isReadOnly: opensReadOnly) } catch {
+            guard error.code == .corruptJournal, !opensReadOnly else { throw error }
+            guard let path = try queue.setAsideFile() else { return }
+            report.keptAside.append(path)
+            report.notices.append(
+                "the commits that waited for the server cannot be read (\(error.message)): they are kept in \(path)")
+        }
+    }
+
+    /// Puts what waits into a store that was loaded. What does not fit the items as they are is to be settled.
+    ///
+    /// - Parameter isSinceCache: whether the items are those of the cache, on which the commits were made.
+    func applyKeptCommits(
+        _ loader: ItemLoader, _ report: inout ItemLoadReport, isSinceCache: Bool
+    ) throws(StoreError) {
+        guard let queue else { return }
+        for commit in queue.waiting {
+            do throws(StoreError) {
+                // The items may be older than those it was made on, or newer: then the user decides.
+                guard commit.seen <= report.revision.rawValue, isSinceCache else { throw Self.notLoaded }
+                try replay(commit.kept.changes.lazy.map(\.forward), loader)
+            } catch {
+                if opensReadOnly { continue }
+                try queue.setAside(commit.token, host: "", lost: [:])
+            }
+        }
+        if !queue.waiting.isEmpty {
+            report.notices.append("\(queue.waiting.count) of this host's commits wait for the server")
+        }
+        if !queue.conflicts.isEmpty {
+            report.notices.append(
+                "\(queue.conflicts.count) of this host's commits are to be settled: items:conflicts()")
+        }
+    }
+
+    // MARK: Keeping
+
+    public func keep(
+        _ commit: borrowing ItemCommit, _ changes: [ItemChange], durable: Bool
+    ) throws(StoreError) {
+        guard let queue, let columns else { throw Self.notLoaded }
+        // One that was sent keeps its token: it may have happened.
+        let encoded = inDoubt?.commit ?? EncodedCommit(commit, ranks)
+        var given: [String: [UInt8]] = [:]
+        for (row, rank) in encoded.newRanks { given[columns.keyString(row)] = rank }
+        let former = formerRanks(changes, commit)
+        let kept = KeptCommit(
+            identifier: inDoubt?.token ?? Self.newIdentifier(), date: .now(),
+            changes: changes.map { change in
+                KeptCommit.Change(
+                    change, rank: given[change.itemKey] ?? former[change.itemKey] ?? [],
+                    formerRank: former[change.itemKey] ?? [])
+            })
+        try queue.add(QueuedCommit(kept, encoded, seen: commit.revision.rawValue), durable: durable)
+        inDoubt = nil
+        for (row, rank) in encoded.newRanks { ranks.set(row, rank) }
+    }
+
+    /// By key, the ranks that items had which moved or left.
+    private func formerRanks(_ changes: [ItemChange], _ commit: borrowing ItemCommit) -> [String: [UInt8]] {
+        var former: [String: [UInt8]] = [:]
+        commit.forEach { entry in
+            guard entry.kind == .move || entry.kind == .remove else { return }
+            let key = commit.key(entry)
+            if former[key] == nil { former[key] = ranks[commit.row(entry)] }
+        }
+        return former
+    }
+
+    // MARK: Sending
+
+    public func settleDoubts() throws(StoreError) {
+        guard let queue, !queue.waiting.isEmpty else { return }
+        let connection = try connected()
+        let found = try asking { () throws(PostgresError) in
+            let rows = try connection.run(
+                "select token, revision from cubby.log where token = any($1)",
+                [.uuids(queue.waiting.map(\.token))])
+            var found: [[UInt8]: UInt64] = [:]
+            for row in 0..<rows.rowCount { found[try rows.bytes(row, 0) ?? []] = try rows.revision(row, 1) }
+            return found
+        }
+        for commit in queue.waiting {
+            guard let revision = found[commit.token] else { continue }
+            statistics.settledInDoubt += 1
+            ownRevisions.insert(revision)
+            cache?.add(LoggedCommit(revision: revision, host: host, hostName: hostName, record: commit.record))
+        }
+        try queue.end(Array(found.keys))
+    }
+
+    public func sendKeptCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome {
+        guard let queue, let columns else { throw Self.notLoaded }
+        let waiting = queue.waiting
+        guard !waiting.isEmpty else { return .committed(revision) }
+        let pictures = pictures(of: waiting)
+        defer { release() }
+        // Before the others are kept out: they may take long.
+        if !pictures.isEmpty, let collection { try sendPictures(pictures, to: collection) }
+        try hold()
+        guard latest == revision.rawValue else { return .behind }
+        let connection = try connected()
+        guard let collection else { throw Self.notLoaded }
+        // Each item goes along with the last commit that touches it: together they are one transaction of the server.
+        var last: [[UInt8]: Int] = [:]
+        for (index, commit) in waiting.enumerated() { for key in commit.keys { last[key] = index } }
+        let rows = ItemRows(columns)
+        var newest = revision.rawValue
+        try asking { () throws(PostgresError) in
+            for (index, commit) in waiting.enumerated() {
+                var encoded = EncodedCommit(removed: commit.removed, record: commit.record)
+                for key in commit.keys where last[key] == index {
+                    guard let row = Self.row(ofKey: key, in: columns), let rank = ranks[row] else { continue }
+                    var record = JournalEncoder(rows)
+                    record.insertion(row, at: nil)
+                    encoded.keys.append(key)
+                    encoded.ranks.append(rank)
+                    encoded.records.append(record.bytes)
+                }
+                let sent = SentCommit(token: commit.token, seen: newest, commit: encoded)
+                let (status, made) = try send(sent, isSerializable: false, collection, connection)
+                guard status == 0, made == newest + 1 else {
+                    throw PostgresError(.badAnswer, "a commit that waited got the status \(status)")
+                }
+                newest = made
+            }
+            try setPictures(pictures, of: collection, connection)
+            isHolding = false
+            try connection.runScript("commit")
+        }
+        latest = max(latest, newest)
+        statistics.commits += waiting.count
+        for (commit, number) in zip(waiting, (revision.rawValue + 1)...) {
+            cache?.add(LoggedCommit(revision: number, host: host, hostName: hostName, record: commit.record))
+        }
+        try queue.end(waiting.map(\.token))
+        return .committed(ItemRevision(rawValue: newest))
+    }
+
+    /// The row of an item by its key as records have it.
+    static func row(ofKey key: [UInt8], in columns: ColumnStore) -> UInt32? {
+        guard var text = key.withUnsafeBytes({ try? SharedChange.key($0) }) else { return nil }
+        return text.withUTF8 { columns.row(forKey: $0) }
+    }
+
+    // MARK: Settling
+
+    public func setAside(
+        _ commit: KeptCommit, host: String, lost: [String: [String: PropertyListValue]]
+    ) throws(StoreError) {
+        try queue?.setAside(commit.identifier, host: host, lost: lost)
+    }
+
+    public func endKeptCommits(_ commits: [KeptCommit]) throws(StoreError) {
+        try queue?.end(commits.map(\.identifier))
+    }
+}

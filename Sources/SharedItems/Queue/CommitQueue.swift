@@ -1,0 +1,167 @@
+import ColumnEngine
+import Files
+import ItemArchive
+import PropertyList
+
+/// The commits of this host that wait for the server, oldest first, and those that could not follow what others did.
+///
+/// They are in a file in the frame of a journal: each commit, and what became of it, is a record. The file goes when nothing
+/// waits and nothing is to be settled.
+final class CommitQueue {
+    /// What a record says; the rest of it is the commit, or its token and more.
+    private enum Code: UInt8 {
+        case commit = 1
+        /// The server has it, or it is not wanted any more.
+        case ended = 2
+        /// Token, the other host, the items that it had removed.
+        case conflict = 3
+    }
+
+    let path: String
+    private let layer: any FileLayer
+    private var writer: JournalWriter?
+    private(set) var waiting: [QueuedCommit] = []
+    private(set) var conflicts: [QueuedCommit] = []
+
+    init(_ path: String, using layer: any FileLayer) {
+        self.path = path
+        self.layer = layer
+    }
+
+    // MARK: Reading
+
+    /// Reads the file, if there is one.
+    ///
+    /// - Parameter isReadOnly: whether the file stays as it is.
+    /// - Throws: `StoreError` with `corruptJournal` when it cannot be used; with `inputOutput`.
+    func load(isReadOnly: Bool) throws(StoreError) {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            guard try layer.status(path) != nil else { return }
+            bytes = try layer.contents(of: path)
+        } catch { throw Self.unreadable(error) }
+        let scan = try bytes.withBytes { (bytes) throws(StoreError) in
+            let scan = try JournalScan(bytes)
+            var ended: [[UInt8]] = []
+            for record in scan.records {
+                try replay(UnsafeRawBufferPointer(rebasing: bytes[record.payload]), &ended)
+            }
+            remove(ended)
+            return scan
+        }
+        if isReadOnly { return }
+        do throws(FileError) {
+            let writer = try JournalWriter(
+                path, scan.header, scan.nextSequence, length: scan.intactLength, using: layer)
+            if scan.damage != nil { try writer.cut() }
+            self.writer = writer
+        } catch { throw Self.unreadable(error) }
+    }
+
+    private func replay(_ record: UnsafeRawBufferPointer, _ ended: inout [[UInt8]]) throws(StoreError) {
+        var reader = RecordReader(record)
+        switch Code(rawValue: try reader.byte()) {
+        case .commit: waiting.append(try QueuedCommit(&reader))
+        case .ended: ended.append([UInt8](try reader.piece(16)))
+        case .conflict:
+            let token = [UInt8](try reader.piece(16))
+            let host = try reader.string()
+            guard case .dictionary(let lost) = try reader.value() else { throw reader.corrupt("items are none") }
+            move(token, host, lost.compactMapValues { if case .dictionary(let item) = $0 { item } else { nil } })
+        case nil: throw reader.corrupt("an unknown record")
+        }
+    }
+
+    /// Moves a file that cannot be read to another name.
+    ///
+    /// - Returns: the new path.
+    func setAsideFile() throws(StoreError) -> String? {
+        (waiting, conflicts, writer) = ([], [], nil)
+        do throws(FileError) { return try AsideFile.move(path, using: layer) } catch { throw Self.unreadable(error) }
+    }
+
+    // MARK: Changing
+
+    /// Adds a commit.
+    ///
+    /// - Throws: `StoreError` with `inputOutput`: it is not kept.
+    func add(_ commit: QueuedCommit, durable: Bool) throws(StoreError) {
+        var record = Self.record(.commit)
+        commit.write(to: &record)
+        try write(record, durable: durable)
+        waiting.append(commit)
+    }
+
+    /// Forgets commits that the server has, or that nobody wants any more.
+    func end(_ tokens: [[UInt8]]) throws(StoreError) {
+        for token in tokens {
+            var record = Self.record(.ended)
+            record.bytes += token
+            try write(record, durable: false)
+        }
+        remove(tokens)
+        guard waiting.isEmpty, conflicts.isEmpty, writer != nil else { return }
+        writer = nil
+        // A file that stays says of each commit that it ended.
+        try? layer.remove(path)
+    }
+
+    /// Keeps a commit for the user to settle.
+    ///
+    /// - Parameters:
+    ///   - token: the commit's.
+    ///   - host: the other host's name.
+    ///   - lost: by key, the fields of the items that the other removed.
+    func setAside(
+        _ token: [UInt8], host: String, lost: [String: [String: PropertyListValue]]
+    ) throws(StoreError) {
+        var record = Self.record(.conflict)
+        record.bytes += token
+        record.text(host)
+        record.value(.dictionary(lost.mapValues { .dictionary($0) }))
+        try write(record, durable: true)
+        move(token, host, lost)
+    }
+
+    private func remove(_ tokens: [[UInt8]]) {
+        let gone = Set(tokens)
+        waiting.removeAll { gone.contains($0.token) }
+        conflicts.removeAll { gone.contains($0.token) }
+    }
+
+    private func move(_ token: [UInt8], _ host: String, _ lost: [String: [String: PropertyListValue]]) {
+        guard let index = waiting.firstIndex(where: { $0.token == token }) else { return }
+        var commit = waiting.remove(at: index)
+        (commit.kept.host, commit.kept.lostItems) = (host, lost)
+        conflicts.append(commit)
+    }
+
+    private static func record(_ code: Code) -> RecordWriter {
+        var record = RecordWriter([UInt8](repeating: 0, count: JournalRecord.headerLength))
+        record.bytes.append(code.rawValue)
+        return record
+    }
+
+    private func write(_ record: consuming RecordWriter, durable: Bool) throws(StoreError) {
+        var bytes = record.bytes
+        do throws(FileError) {
+            if writer == nil { writer = try newFile(durable: durable) }
+            try writer?.append(&bytes, kind: .changes, durable: durable)
+        } catch {
+            throw StoreError(
+                .inputOutput, "the commit cannot be kept until the server is back: \(error.message)", path: path,
+                cause: error)
+        }
+    }
+
+    private func newFile(durable: Bool) throws(FileError) -> JournalWriter {
+        try layer.makeDirectories(PathText.parent(of: path))
+        var source = SystemRandomNumberGenerator()
+        let header = JournalHeader(archive: .none, identifier: source.next(), firstSequence: 1)
+        return try JournalWriter.create(path, header, nextSequence: 1, durable: durable, using: layer)
+    }
+
+    private static func unreadable(_ error: FileError) -> StoreError {
+        StoreError(.inputOutput, "the commits that wait for the server: \(error.message)", cause: error)
+    }
+}

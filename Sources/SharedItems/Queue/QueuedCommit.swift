@@ -1,0 +1,105 @@
+import ColumnEngine
+import ItemArchive
+import PropertyList
+
+/// A commit that waits for the server, with what the server will be sent of it.
+struct QueuedCommit {
+    var kept: KeptCommit
+    /// The keys of the items that left, as records have them.
+    let removed: [[UInt8]]
+    /// The keys of the items that came or changed.
+    let keys: [[UInt8]]
+    /// The changes, for the other hosts.
+    let record: [UInt8]
+    /// The collection's revision that it was made on.
+    let seen: UInt64
+
+    var token: [UInt8] { kept.identifier }
+
+    init(_ kept: KeptCommit, _ commit: EncodedCommit, seen: UInt64) {
+        self.kept = kept
+        self.seen = seen
+        (removed, keys, record) = (commit.removed, commit.keys, commit.record)
+    }
+
+    // MARK: Bytes
+
+    /// The commit as a part of a record.
+    func write(to writer: inout RecordWriter) {
+        writer.bytes += token
+        writer.fixed(seen)
+        writer.fixed(kept.date.secondsSinceReferenceDate.bitPattern)
+        for list in [removed, keys, [record]] {
+            writer.varint(UInt64(list.count))
+            for bytes in list { writer.piece(bytes) }
+        }
+        writer.varint(UInt64(kept.changes.count))
+        for change in kept.changes {
+            writer.piece(change.rank)
+            writer.piece(change.formerRank)
+            writer.value(.dictionary(change.change.propertyList))
+        }
+    }
+
+    /// Reads such a part, which may be anything.
+    init(_ reader: inout RecordReader) throws(StoreError) {
+        let token = [UInt8](try reader.piece(16))
+        seen = try reader.fixed(UInt64.self)
+        let date = Double(bitPattern: try reader.fixed(UInt64.self))
+        var lists: [[[UInt8]]] = []
+        for _ in 0..<3 {
+            var list: [[UInt8]] = []
+            for _ in 0..<(try reader.count()) { list.append([UInt8](try reader.piece(try reader.varint()))) }
+            lists.append(list)
+        }
+        guard let record = lists[2].first, date.isFinite else { throw reader.corrupt("a commit has no changes") }
+        (removed, keys, self.record) = (lists[0], lists[1], record)
+        var changes: [KeptCommit.Change] = []
+        for _ in 0..<(try reader.count()) {
+            let rank = [UInt8](try reader.piece(try reader.varint()))
+            let former = [UInt8](try reader.piece(try reader.varint()))
+            guard case .dictionary(let values) = try reader.value(), let change = ItemChange(values) else {
+                throw reader.corrupt("a change is none")
+            }
+            changes.append(KeptCommit.Change(change, rank: rank, formerRank: former))
+        }
+        kept = KeptCommit(
+            identifier: token, date: PropertyListDate(secondsSinceReferenceDate: date), changes: changes)
+    }
+}
+
+extension RecordWriter {
+    mutating func piece(_ bytes: [UInt8]) {
+        varint(UInt64(bytes.count))
+        self.bytes += bytes
+    }
+}
+
+extension ItemChange {
+    /// The change as a dictionary.
+    fileprivate var propertyList: [String: PropertyListValue] {
+        var list: [String: PropertyListValue] = [
+            "kind": .string(kind.rawValue), "itemKey": .string(itemKey), "name": .string(name),
+        ]
+        list["field"] = field.map { .string($0) }
+        list["old"] = old
+        list["new"] = new
+        list["values"] = values.map { .dictionary($0) }
+        return list
+    }
+
+    /// The change of such a dictionary; nil for any other.
+    fileprivate init?(_ list: [String: PropertyListValue]) {
+        guard case .string(let word)? = list["kind"], let kind = Kind(rawValue: word),
+            case .string(let key)? = list["itemKey"], case .string(let name)? = list["name"]
+        else { return nil }
+        self.init(kind, itemKey: key, name: name)
+        if case .string(let text)? = list["field"] { field = text }
+        old = list["old"]
+        new = list["new"]
+        if case .dictionary(let values)? = list["values"] { self.values = values }
+        guard (kind == .update) == (field != nil), (kind == .insert || kind == .remove) == (values != nil) else {
+            return nil
+        }
+    }
+}
