@@ -150,11 +150,8 @@ package final class ColumnStore {
         field == table.keyField ? .string(table.keyString(row)) : heap.value(table.cell(row, field))
     }
 
-    /// An item's fields by name, `itemKey` too.
-    ///
-    /// - Parameters:
-    ///   - row: the item's.
-    ///   - keepsAttachment: whether the digest of what goes with it is among them, which is no field for people.
+    /// An item's fields by name, `itemKey` too. The digest of what goes with it, which is no field for people, is among them
+    /// only if it is asked for.
     package func dictionary(of row: UInt32, keepsAttachment: Bool = false) -> [String: PropertyListValue] {
         var result: [String: PropertyListValue] = [:]
         for number in 0...table.keyField.rawValue {
