@@ -50,26 +50,16 @@ struct TransferOptions: ParsableArguments {
     func run(_ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> Int) throws {
         SignalMask.restore()
         let address = try SharedArgument.address(url)
-        let located = try ContainerArgument.locate(
-            container, orSay: "keeps its items in the memory of its process: there is nothing to copy from or to")
-        let opened: OpenedContainer
-        do { opened = try OpenedContainer(located) } catch let error as FolderLockError {
-            throw CommandFailure.exit(error)
-        } catch let error as FileError {
-            throw CommandFailure.exit(error)
-        }
+        let opened = try SharedArgument.open(container)
         do throws(StoreError) {
             let own = try ItemStore.open(ArchivePersistence(of: opened))
-            let shared = try ItemStore.open(
-                SharedPersistence(
-                    address, host: SharedHost.identifier(of: opened), hostName: PathText.name(of: located.path)))
+            let shared = try ItemStore.open(SharedHost.persistence(address, of: opened))
             let count = try copy(own, shared) { count in
                 if count % 100_000 == 0 { Report.line("\(count.counted("item"))…") }
             }
             Report.line("copied \(count.counted("item")); the collection has \(shared.count.counted("item"))")
         } catch {
-            if let cause = error.cause as? PostgresError { throw SharedArgument.failure(SharedError(cause, address)) }
-            throw CommandFailure.exit(error.code == .inputOutput ? .inputOutput : .badData, error.message)
+            throw SharedArgument.failure(error, address)
         }
     }
 }

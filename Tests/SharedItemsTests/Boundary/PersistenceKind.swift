@@ -21,7 +21,9 @@ struct PersistenceKind: Sendable, CustomTestStringConvertible {
             PersistenceKind(name: "in memory") { MemoryPlace() },
             PersistenceKind(name: "embedded") { try EmbeddedPlace(isMapped: false) },
             PersistenceKind(name: "embedded, mapped") { try EmbeddedPlace(isMapped: true) },
-        ] + (PostgresServer.missing == nil ? [
+        ]
+        + (PostgresServer.missing == nil
+            ? [
                 PersistenceKind(name: "PostgreSQL") { try SharedPlace(.ofSuite) },
                 PersistenceKind(name: "PostgreSQL, cached") { try SharedPlace(.ofSuite, cache: TemporaryDirectory()) },
             ] : [])
