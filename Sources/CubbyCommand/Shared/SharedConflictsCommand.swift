@@ -35,8 +35,11 @@ struct SharedConflictsCommand: ParsableCommand {
         let opened = try SharedArgument.open(container)
         do {
             let store = try ItemStore.open(SharedHost.persistence(address, of: opened))
-            for notice in store.loadReport.notices { Report.line(notice) }
-            if store.isConnected { try store.applyRemoteCommits() }
+            if store.isConnected {
+                try store.applyRemoteCommits()
+            } else {
+                Report.line("the collection's server does not answer: this is as of when it last did")
+            }
             let conflicts = store.conflicts
             for (numbers, keepsMine) in [(keepMine, true), (keepTheirs, false)] {
                 for number in numbers {
