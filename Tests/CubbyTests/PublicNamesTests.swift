@@ -109,7 +109,8 @@ import Testing
 
     // What several hosts share
     static let shared: [Any.Type] = [
-        RemoteChange.self, RemoteCommit.self, RemoteOutcome.self, (any RemotePersistence).self, SharedAddress.self,
+        ItemConflict.self, KeptCommit.self, RemoteChange.self, RemoteCommit.self, RemoteOutcome.self,
+        (any RemotePersistence).self, SharedAddress.self,
         SharedAddressError.self, SharedError.self, SharedPersistence.self, SharedSchema.self, SharedTransfer.self,
         SharedStatistics.self,
         SharedStatus.self,

@@ -40,7 +40,11 @@ struct PictureHost {
 
     /// The names of the copies that are here.
     var cached: [String] { (try? PosixFileLayer().list(folder.file("caches/shared"))) ?? [] }
-    var outgoing: [String] { (try? PosixFileLayer().list(folder.file("outgoing"))) ?? [] }
+    var outgoing: [String] {
+        let layer = PosixFileLayer()
+        let folders = (try? layer.list(folder.file("outgoing"))) ?? []
+        return folders.flatMap { (try? layer.list(folder.file("outgoing/\($0)"))) ?? [] }
+    }
 
     func emptyCaches() throws {
         for name in cached { try PosixFileLayer().remove(folder.file("caches/shared/\(name)")) }

@@ -7,6 +7,9 @@ public protocol AttachmentPersistence: RemotePersistence {
     /// Gives the bytes of this host's own commits by their digest; asked for those that the server has not.
     var attachmentSource: ((_ digest: [UInt8]) throws(StoreError) -> [UInt8])? { get set }
 
+    /// A folder's name for this collection: no other has it.
+    var attachmentFolder: String { get }
+
     /// Reads from the server.
     var attachmentReader: any AttachmentReader { get }
 }

@@ -19,6 +19,8 @@ public protocol DocumentPersistence: ItemPersistence {
     /// - Parameters:
     ///   - snapshot: all items.
     ///   - revision: the collection's revision that they are.
+    /// - Returns: what writes it.
+    /// - Throws: ``StoreError`` with `readOnly`, `inputOutput`.
     func beginReplacement(_ snapshot: ItemSnapshot, at revision: ItemRevision) throws(StoreError) -> any ItemReplacement
 
     /// Puts a written replacement in the document's place, durably; what was appended before its snapshot is part of it.

@@ -79,6 +79,7 @@ public protocol RemotePersistence: ItemPersistence {
     ///   - commit: readable until the call returns.
     ///   - changes: the same, with the old values and in memory of their own.
     ///   - durable: whether to wait until it survives a power cut.
+    /// - Throws: ``StoreError`` with `inputOutput`: it is not kept.
     func keep(_ commit: borrowing ItemCommit, _ changes: [ItemChange], durable: Bool) throws(StoreError)
 
     /// Finds out which of the commits that wait the server has, after all: those wait no more.
@@ -92,8 +93,10 @@ public protocol RemotePersistence: ItemPersistence {
     /// A commit that waits cannot follow what others did: it is kept for somebody to settle.
     ///
     /// - Parameters:
+    ///   - commit: one of ``keptCommits``.
     ///   - host: the name of the other host.
     ///   - lost: by key, the fields that items had here which others removed.
+    /// - Throws: ``StoreError`` with `inputOutput`: it waits still.
     func setAside(
         _ commit: KeptCommit, host: String, lost: [String: [String: PropertyListValue]]
     ) throws(StoreError)

@@ -11,6 +11,6 @@ struct SharedCommand: ParsableCommand {
             """,
         subcommands: [
             SharedInitCommand.self, SharedMigrateCommand.self, SharedGrantCommand.self, SharedStatusCommand.self,
-            SharedPushCommand.self, SharedPullCommand.self,
+            SharedPushCommand.self, SharedPullCommand.self, SharedConflictsCommand.self,
         ])
 }

@@ -1,5 +1,7 @@
 import Application
 import ArgumentParser
+import Files
+import Items
 import SharedItems
 
 /// `cubby shared init URL`: tables, functions and the collection.
@@ -87,6 +89,23 @@ enum SharedArgument {
         SignalMask.restore()
         let address = try address(url)
         do throws(SharedError) { try body(address) } catch { throw failure(error) }
+    }
+
+    /// Opens the container that is a host of the collection.
+    static func open(_ container: String?) throws -> OpenedContainer {
+        let located = try ContainerArgument.locate(
+            container, orSay: "keeps its items in the memory of its process: it can be no host of a shared collection")
+        do { return try OpenedContainer(located) } catch let error as FolderLockError {
+            throw CommandFailure.exit(error)
+        } catch let error as FileError {
+            throw CommandFailure.exit(error)
+        }
+    }
+
+    static func failure(_ error: StoreError, _ address: SharedAddress) -> ExitCode {
+        if let cause = error.cause as? PostgresError { return failure(SharedError(cause, address)) }
+        let isAway = error.code == .inputOutput || error.code == .disconnected
+        return CommandFailure.exit(isAway ? .inputOutput : .badData, error.message)
     }
 
     static func failure(_ error: SharedError) -> ExitCode {

@@ -53,20 +53,11 @@ struct TransferOptions: ParsableArguments {
     func run(_ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> SharedTransfer.Summary) throws {
         SignalMask.restore()
         let address = try SharedArgument.address(url)
-        let located = try ContainerArgument.locate(
-            container, orSay: "keeps its items in the memory of its process: there is nothing to copy from or to")
-        let opened: OpenedContainer
-        do { opened = try OpenedContainer(located) } catch let error as FolderLockError {
-            throw CommandFailure.exit(error)
-        } catch let error as FileError {
-            throw CommandFailure.exit(error)
-        }
+        let opened = try SharedArgument.open(container)
         var failures: [String: String] = [:]
         do throws(StoreError) {
             let own = try ItemStore.open(ArchivePersistence(of: opened))
-            let shared = try ItemStore.open(
-                SharedPersistence(
-                    address, host: SharedHost.identifier(of: opened), hostName: PathText.name(of: located.path)))
+            let shared = try ItemStore.open(SharedHost.persistence(address, of: opened))
             for store in [own, shared] { store.attachments = opened.pictures }
             let bar = CommandProgress("Copying", total: max(own.count, shared.count))
             defer { bar.finish() }
@@ -75,8 +66,7 @@ struct TransferOptions: ParsableArguments {
             Report.line("copied \(copied.text); the collection has \(try SharedTransfer.Summary(of: shared).text)")
             failures = copied.failures
         } catch {
-            if let cause = error.cause as? PostgresError { throw SharedArgument.failure(SharedError(cause, address)) }
-            throw CommandFailure.exit(error.code == .inputOutput ? .inputOutput : .badData, error.message)
+            throw SharedArgument.failure(error, address)
         }
         for (key, message) in failures.sorted(by: { $0.key < $1.key }) {
             CommandFailure.say(VisibleText.line("the picture of the item \(key) was not copied: \(message)"))
@@ -87,7 +77,7 @@ struct TransferOptions: ParsableArguments {
 
 extension OpenedContainer {
     /// The pictures' files, for one store.
-    fileprivate var pictures: ItemAttachments {
+    var pictures: ItemAttachments {
         ImageStore(
             directory: container.documents, caches: container.caches, outgoing: container.outgoingImages, using: files,
             logger: Logger(label: "cubby")

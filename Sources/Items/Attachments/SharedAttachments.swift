@@ -25,7 +25,8 @@ final class SharedAttachments {
     ) {
         self.store = store.zeroingReference
         self.cache = cache
-        self.outgoing = outgoing
+        // What waits in the container for another collection stays.
+        self.outgoing = PathText.join(outgoing, persistence.attachmentFolder)
         self.layer = layer
         reader = persistence.attachmentReader
         persistence.attachmentSource = { [weak self] (digest) throws(StoreError) in

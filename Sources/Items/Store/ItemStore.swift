@@ -125,7 +125,10 @@ public final class ItemStore {
         store.isReadOnly = persistence.isReadOnly
         store.revision = report.revision
         store.committedTextBytes = store.columns.textBytes
-        store.hasCommittedChanges = store.document != nil && (report.replayedRecords > 0 || report.isSalvaged)
+        // What came from a server is not in the document yet.
+        let isNew = store.remote != nil && store.document?.hasArchive == false && store.count > 0
+        store.hasCommittedChanges =
+            store.document != nil && (report.replayedRecords > 0 || report.isSalvaged || isNew)
         return store
     }
 

@@ -130,7 +130,8 @@ extension ScriptHost {
         } else {
             writeFailures.noteSuccess(.items)
             hasReportedFailedSave = false
-            logger.info("Saved all of the Items")
+            // Nobody asked for one that shortens the journal.
+            logger.log(level: cause == .journal ? .debug : .info, "Saved all of the Items")
         }
         let details: [String: LuaValue] = [
             "ok": .boolean(failure == nil), "items": .integer(Int64(count)),

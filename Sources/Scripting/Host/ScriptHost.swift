@@ -127,11 +127,8 @@ public final class ScriptHost {
         let persistence: any ItemPersistence
         var others = LandlockRules()
         if let address = options.shared {
-            let shared = SharedPersistence(
-                address, host: SharedHost.identifier(of: opened),
-                hostName: options.hostName ?? PathText.name(of: container.path), isReadOnly: options.isReadOnly,
-                folder: PathText.join(container.applicationSupport, "Shared"), using: files,
-                keepsCommits: options.keepsCommits, waiter: waiter)
+            let shared = SharedHost.persistence(
+                address, of: opened, hostName: options.hostName, keepsCommits: options.keepsCommits, waiter: waiter)
             try shared.prepare()
             others = LandlockRules(readOnly: shared.files, optional: Set(shared.files))
             others.connectedPorts = shared.ports

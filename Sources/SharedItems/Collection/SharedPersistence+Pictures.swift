@@ -1,7 +1,9 @@
 public import ColumnEngine
+import Files
 
 /// Pictures: the bytes that go with items, in the table `cubby.picture`.
 extension SharedPersistence: AttachmentPersistence {
+    public var attachmentFolder: String { PathText.name(of: Self.folder(of: address, in: "")) }
     public var attachmentReader: any AttachmentReader { PictureReader(address, timeLimit: timeLimit) }
 
     /// Begins the transaction of a commit with pictures, and gives the server those that it has not. The collection is not
@@ -25,7 +27,11 @@ extension SharedPersistence: AttachmentPersistence {
             return missing
         }
         for picture in missing {
-            let bytes = try attachmentSource?(picture.digest) ?? []
+            guard let bytes = try attachmentSource?(picture.digest) else {
+                throw StoreError(
+                    .inputOutput, "a commit has pictures, and the store no attachments where they are: nothing was sent"
+                )
+            }
             _ = try asking { () throws(PostgresError) in
                 // Not prepared: while its first message is read, the time of an idle transaction ends.
                 try connection.run(

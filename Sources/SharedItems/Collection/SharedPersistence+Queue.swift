@@ -21,7 +21,11 @@ extension SharedPersistence {
 
     /// Puts what waits into a store that was loaded. What does not fit the items as they are is to be settled.
     ///
-    /// - Parameter isSinceCache: whether the items are those of the cache, on which the commits were made.
+    /// - Parameters:
+    ///   - loader: of the store.
+    ///   - report: is told how many there are.
+    ///   - isSinceCache: whether the items are those of the cache, on which the commits were made.
+    /// - Throws: `StoreError` with `inputOutput`.
     func applyKeptCommits(
         _ loader: ItemLoader, _ report: inout ItemLoadReport, isSinceCache: Bool
     ) throws(StoreError) {

@@ -112,6 +112,7 @@ final class CommitQueue {
     ///   - token: the commit's.
     ///   - host: the other host's name.
     ///   - lost: by key, the fields of the items that the other removed.
+    /// - Throws: `StoreError` with `inputOutput`.
     func setAside(
         _ token: [UInt8], host: String, lost: [String: [String: PropertyListValue]]
     ) throws(StoreError) {

@@ -30,11 +30,19 @@ enum ConflictBinding {
             "A commit that was made while the shared collection's server did not answer, and that another host was ahead of. It waits to be settled.",
             in: host.state, kind: .box)
         reading(cls, classes)
-        cls.method("keepMine", "Does again what the commit did, over what the other host did.") { value, call in
+        cls.method(
+            "keepMine", "Does again what the commit did, over what the other host did.",
+            example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepMine() end"
+        ) {
+            [unowned host] value, call in
             try host.items.keepMine(value.conflict)
             return call.returnsNothing()
         }
-        cls.method("keepTheirs", "Leaves the items as they are, and forgets the commit.") { value, call in
+        cls.method(
+            "keepTheirs", "Leaves the items as they are, and forgets the commit.",
+            example: "for _, conflict in ipairs(items:conflicts()) do conflict:keepTheirs() end"
+        ) {
+            [unowned host] value, call in
             try host.items.keepTheirs(value.conflict)
             return call.returnsNothing()
         }
@@ -45,8 +53,9 @@ enum ConflictBinding {
                     "values", .table,
                     "by field's name, the value that it gets; of several items by itemKey, a table of these")
             ],
-            "Does again what the commit did, with other values for some fields."
-        ) { value, call in
+            "Does again what the commit did, with other values for some fields.",
+            example: "local conflict = items:conflicts()[1] if conflict then conflict:resolve{ name = \"Urn\" } end"
+        ) { [unowned host] value, call in
             guard case .dictionary(let given) = try host.values.propertyList(call.value(0), path: "values") else {
                 throw call.refuse(0, "a table with fields' names as keys expected")
             }
