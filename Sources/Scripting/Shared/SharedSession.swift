@@ -19,6 +19,8 @@ final class SharedSession {
     private var retryDelay = SharedSession.firstDelay
     /// Whether the outage under way was told.
     private var hasToldOutage = false
+    /// The error that was told last, until the server is back.
+    private var toldMessage: String?
 
     private static let firstDelay = 0.5
     private static let longestDelay = 15.0
@@ -47,8 +49,7 @@ final class SharedSession {
     func apply() {
         guard persistence.isConnected, !host.items.isInTransaction else { return }
         do { try host.items.applyRemoteCommits() } catch {
-            host.logger.debug("\(error.message)")
-            if error.code != .disconnected { host.logger.warning("\(error.message)") }
+            tell(error)
         }
         watchSocket()
         tellReturn()
@@ -83,8 +84,7 @@ final class SharedSession {
         watch = nil
         if !hasToldOutage {
             hasToldOutage = true
-            host.logger.warning(
-                "the collection's server does not answer: items can be read, and changed when it is back")
+            host.logger.warning("\(persistence.readOnlyReason)")
             host.deliverConnection("didDisconnect")
         }
         retryLater()
@@ -94,6 +94,7 @@ final class SharedSession {
     private func tellReturn() {
         guard hasToldOutage, persistence.isConnected, !host.items.isReadOnly else { return }
         hasToldOutage = false
+        toldMessage = nil
         host.logger.notice("the collection's server is back")
         host.deliverConnection("didConnect")
     }
@@ -104,9 +105,17 @@ final class SharedSession {
             guard let self else { return }
             retry = nil
             retryDelay = min(retryDelay * 2, Self.longestDelay)
-            do { try persistence.poll() } catch { host.logger.debug("\(error)") }
+            do throws(StoreError) { try persistence.poll() } catch { tell(error) }
             if persistence.isConnected { apply() } else { retryLater() }
         }
+    }
+
+    /// Tells what is more than an outage, once: attempts to connect are made again and again.
+    private func tell(_ error: StoreError) {
+        host.logger.debug("\(error.message)")
+        guard error.code != .disconnected, error.message != toldMessage else { return }
+        toldMessage = error.message
+        host.logger.warning("\(error.message)")
     }
 }
 

@@ -23,11 +23,11 @@ extension SharedPersistence {
         let encoded = sent.commit
         inDoubt = sent
         let status: Int64
-        let revision: UInt64
+        let made: Lineage
         do throws(StoreError) {
-            (status, revision) = try asking { () throws(PostgresError) in
+            (status, made) = try asking { () throws(PostgresError) in
                 let rows = try connection.run(
-                    "select status, coalesce(revision, 0) from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
+                    "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
                     [
                         .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
                         .uuid(sent.token), .uuid(host), isSerializable ? .nullByteArrays : .byteArrays([]),
@@ -39,20 +39,25 @@ extension SharedPersistence {
                     isHolding = false
                     try connection.runScript(status <= 1 ? "commit" : "rollback")
                 }
-                return (status, try rows.revision(0, 1))
+                return (status, Lineage(revision: try rows.revision(0, 1), identifier: try rows.bytes(0, 2) ?? []))
             }
         } catch {
             // A refusal says nothing of an earlier try whose answer was lost.
-            if !wasInDoubt, (error.cause as? PostgresError)?.isRefusal == true { inDoubt = nil }
+            if (error.cause as? PostgresError)?.isRefusal == true {
+                // It is asked again after a pause, as after an outage.
+                if wasInDoubt { disconnect() } else { inDoubt = nil }
+            }
             throw error
         }
         inDoubt = nil
+        let revision = made.revision
         switch status {
         case 0, 1:
             statistics.commits += 1
             if status == 1 { statistics.settledInDoubt += 1 }
             for (row, rank) in encoded.newRanks { ranks.set(row, rank) }
             latest = max(latest, revision)
+            note(made)
             if revision != sent.seen + 1 { ownRevisions.insert(revision) }
             return .committed(ItemRevision(rawValue: revision))
         case 2:

@@ -11,8 +11,10 @@ extension SharedPersistence {
             guard let collection else { throw PostgresResult.badAnswer("no collection") }
             // One snapshot for the revision and the items.
             try connection.runScript("begin isolation level repeatable read read only")
-            let head = try connection.run("select head from cubby.collection where id = $1", [.int4(collection.number)])
+            let head = try connection.run(
+                "select head, lineage from cubby.collection where id = $1", [.int4(collection.number)])
             report.revision.rawValue = try head.revision(0, 0)
+            lineage = Lineage(revision: try head.revision(0, 0), identifier: try head.bytes(0, 1) ?? [])
             var items = ItemCopy()
             try connection.copyOut(
                 "copy (select rank, record from cubby.item where collection = \(collection.number)) to stdout (format binary)"
@@ -24,7 +26,7 @@ extension SharedPersistence {
         loader.reserve(items.count)
         do throws(StoreError) {
             try items.forEachInOrder { (rank, record) throws(StoreError) in
-                let row = try loader.addRecord(record)
+                let row = try loader.addRecord(RecordChecksum.opened(record, rank: rank))
                 ranks.set(row, rank)
             }
         } catch {

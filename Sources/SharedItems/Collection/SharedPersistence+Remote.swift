@@ -44,7 +44,7 @@ extension SharedPersistence {
             if !ownRevisions.contains(commit.revision) {
                 do throws(StoreError) {
                     changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-                        try Self.remoteChanges(try SharedChange.changes(of: bytes))
+                        try Self.remoteChanges(try SharedChange.changes(of: try RecordChecksum.opened(bytes)))
                     }
                 } catch {
                     // What came before is whole, and is applied first.
@@ -54,6 +54,7 @@ extension SharedPersistence {
                 statistics.remoteCommits += 1
                 if isAnnounced { statistics.announcedCommits += 1 }
             }
+            note(Lineage(revision: commit.revision, identifier: commit.lineage))
             commits.append(
                 RemoteCommit(
                     revision: ItemRevision(rawValue: commit.revision), host: hostNames[commit.host] ?? "",
@@ -68,7 +69,7 @@ extension SharedPersistence {
         guard let collection else { throw Self.notLoaded }
         let commits = try asking { () throws(PostgresError) in
             let rows = try connection.run(
-                "select l.revision, l.record, l.host, coalesce(h.name, '') from cubby.log l "
+                "select l.revision, l.record, l.host, coalesce(h.name, ''), l.lineage from cubby.log l "
                     + "left join cubby.host h on h.collection = l.collection and h.id = l.host "
                     + "where l.collection = $1 and l.revision > $2 order by l.revision limit 1000",
                 [.int4(collection.number), .int8(Int64(clamping: revision))], isPrepared: true)
@@ -78,7 +79,8 @@ extension SharedPersistence {
                 hostNames[host] = try rows.text(row, 3)
                 commits.append(
                     LoggedCommit(
-                        revision: try rows.revision(row, 0), host: host, record: try rows.bytes(row, 1) ?? []))
+                        revision: try rows.revision(row, 0), host: host, lineage: try rows.bytes(row, 4) ?? [],
+                        record: try rows.bytes(row, 1) ?? []))
             }
             return commits
         }
