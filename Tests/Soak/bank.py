@@ -51,7 +51,7 @@ while true do
     local before = commits
     counter.valueInDollars = number
     timer.sleep(0)
-    if commits == before then say("doubt", number) end
+    if commits == before and items.isReadOnly then say("doubt", number) end
     while commits == before do timer.sleep(0.01) end
     say("kept", number)
   end

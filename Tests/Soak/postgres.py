@@ -30,6 +30,9 @@ class Server:
     def __init__(self, folder, addresses="", port=5432, primary=None, options=""):
         self.folder, self.data, self.port = folder, f"{folder}/data", port
         self.options = f"-k {folder} -c listen_addresses='{addresses}' -c port={port} -c max_connections=100 {options}"
+        # Beside the folder: a disk that is full has no room for it.
+        self.log = f"{folder}.log"
+        own(os.path.dirname(folder))
         own(folder)
         if primary:
             where = f"host={primary.folder} port={primary.port} user=owner application_name=standby"
@@ -40,7 +43,7 @@ class Server:
                 file.write("host all all all trust\n")
 
     def start(self):
-        words = ["-D", self.data, "-w", "-l", f"{self.folder}/log", "-o", self.options, "start"]
+        words = ["-D", self.data, "-w", "-l", self.log, "-o", self.options, "start"]
         run(*as_user, f"{tools}/pg_ctl", *words)
 
     def sql_if_possible(self, text):

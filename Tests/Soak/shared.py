@@ -207,9 +207,9 @@ def disk(root):
         return 0
     own(f"{root}/server")
     mount("--make-rprivate", "/")
-    mount("-t", "tmpfs", "-o", "size=96m", "tmpfs", f"{root}/server")
+    mount("-t", "tmpfs", "-o", "size=160m", "tmpfs", f"{root}/server")
     own(f"{root}/server")
-    server = Server(f"{root}/server", options="-c max_wal_size=48MB -c min_wal_size=32MB")
+    server = Server(f"{root}/server", options="-c max_wal_size=1GB -c min_wal_size=32MB -c shared_buffers=16MB")
     bank = None
     try:
         server.start()
@@ -225,14 +225,16 @@ def disk(root):
                     pass
             time.sleep(8)
             # Every other time its log needs room as well: then it ends, and is started by whoever looks after it.
-            for _ in range(4 * (round % 2)):
-                server.sql_if_possible("select pg_switch_wal(), txid_current()")
+            if round % 2:
+                server.sql_if_possible(
+                    "select count(pg_logical_emit_message(false, '', repeat('x', 1000000))) from generate_series(1, 90)")
+                time.sleep(3)
             os.remove(f"{root}/server/filler")
             server.restart_if_ended()
         late = bank.wait_for_steps(60)
         faults = fault(f"{late} did not go on") if late else 0
         told = sum("disk is full" in open(host.log).read() + open(host.log + ".errors").read() for host in bank.hosts)
-        crashes = open(f"{server.folder}/log").read().count("PANIC")
+        crashes = open(server.log).read().count("PANIC")
         faults += bank.judge(server, f"disk: {count} hosts, full {rounds} times, {crashes} times the server crashed")
         print(f"    {told} hosts said that the disk is full")
         return faults

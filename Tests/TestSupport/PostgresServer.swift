@@ -23,9 +23,7 @@ public final class PostgresServer: Sendable {
     public let port: Int?
     private let prefix: [String]
 
-    /// Makes a cluster and starts it.
-    ///
-    /// - Parameter hasPort: whether it listens on the loopback, too.
+    /// Makes a cluster and starts it; with a port it listens on the loopback, too.
     public init(hasPort: Bool = false) throws {
         guard let programs = Self.programs else { throw TestFailure(Self.missing ?? "") }
         folder = try TemporaryDirectory()

@@ -5,9 +5,7 @@ import Files
 enum RecordChecksum {
     private static let length = 4
 
-    /// A record with its checksum.
-    ///
-    /// - Parameter rank: of the item that it is the record of; empty for a record of the log.
+    /// A record with its checksum. The rank is that of the item that it is the record of, and empty for one of the log.
     static func sealed(_ record: [UInt8], rank: [UInt8] = []) -> [UInt8] {
         let checksum = record.withUnsafeBytes { self.checksum($0, rank[...]) }
         return record + withUnsafeBytes(of: checksum.littleEndian) { Array($0) }

@@ -44,6 +44,7 @@ extension SharedCollection {
     /// - Parameters:
     ///   - known: what the host knows.
     ///   - latest: the latest commit that it knows.
+    /// - Returns: the error to end with; nil when it can.
     func refusal(knowing known: SharedCollection, _ latest: Lineage) -> PostgresError? {
         if system == known.system, timeline < known.timeline {
             return PostgresError(

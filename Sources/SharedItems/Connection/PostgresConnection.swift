@@ -21,7 +21,11 @@ package final class PostgresConnection {
 
     /// Connects.
     ///
-    /// - Parameter firstHost: which of the address's hosts is tried first, and then those behind it.
+    /// - Parameters:
+    ///   - address: where the server is.
+    ///   - waiter: how to wait for it.
+    ///   - timeLimit: the seconds that connecting, and then a command, may take.
+    ///   - firstHost: which of the address's hosts is tried first, and then those behind it.
     /// - Throws: ``PostgresError``.
     package init(
         _ address: SharedAddress, waiter: any PostgresWaiter, timeLimit: Double = 10, startingWith firstHost: Int = 0

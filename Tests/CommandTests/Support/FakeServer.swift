@@ -8,7 +8,6 @@ final class FakeServer: Sendable {
     let folder: TemporaryDirectory
     private let listener: Int32
 
-    /// - Parameter answer: what it says.
     init(_ answer: [UInt8]) throws {
         folder = try TemporaryDirectory("fake")
         let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
