@@ -49,11 +49,15 @@ while true do
     if runs > 1 then say("again", runs - 1) end
   else
     local before = commits
-    counter.valueInDollars = number
-    timer.sleep(0)
-    if commits == before and items.isReadOnly then say("doubt", number) end
-    while commits == before do timer.sleep(0.01) end
-    say("kept", number)
+    -- The link may break between the wait and the change.
+    if pcall(function() counter.valueInDollars = number end) then
+      timer.sleep(0)
+      if commits == before and items.isReadOnly then say("doubt", number) end
+      while commits == before do timer.sleep(0.01) end
+      say("kept", number)
+    else
+      wait()
+    end
   end
 end
 """
@@ -123,7 +127,7 @@ class Bank:
         while True:
             late = [h for h in hosts if len([line for line in h.lines if line[0] == "kept"]) <= before[h]]
             if not late or time.time() > end:
-                return [host.name for host in late]
+                return [f"{host.name}: {(open(host.log + '.errors').read().splitlines() or [''])[-1]}" for host in late]
             time.sleep(0.2)
 
     def stop(self):
