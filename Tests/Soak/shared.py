@@ -284,6 +284,9 @@ for part in parts:
         finally:
             sys.stdout.flush()
             os._exit(status)
-    faults += os.waitpid(child, 0)[1] != 0
-    shutil.rmtree(root, ignore_errors=True)
+    if os.waitpid(child, 0)[1] == 0:
+        shutil.rmtree(root, ignore_errors=True)
+    else:
+        faults += 1
+        print(f"{part}: what was written is kept in {root}")
 sys.exit(1 if faults else 0)

@@ -133,7 +133,8 @@ public final class SharedPersistence: RemotePersistence {
         }
         refusal = nil
         // Whoever waits for another host's commit is refused before its own deadline, and not in doubt.
-        try connection.runScript("listen \(found.channel); set lock_timeout = \(Int(timeLimit * 800))")
+        let patience = Int(min(max(timeLimit, 1), 86_400) * 800)
+        try connection.runScript("listen \(found.channel); set lock_timeout = \(patience)")
         // What was committed before the server listened for this host is in no notification.
         let head = try connection.run("select head from cubby.collection where id = $1", [.int4(found.number)])
         collection = found

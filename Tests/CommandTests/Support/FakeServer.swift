@@ -30,13 +30,12 @@ final class FakeServer: Sendable {
                 if !answer.isEmpty { _ = read(client, &buffer, buffer.count) }
                 close(client)
             }
+            // By its thread: another one's descriptor would have the same number.
+            close(listener)
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// A server of a version, which lets everybody in.
     convenience init(version: String) throws {
