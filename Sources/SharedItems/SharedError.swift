@@ -31,7 +31,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         case .badAddress: self.init(.badAddress, error.message)
         case .disconnected, .timedOut, .cancelled:
             self.init(.disconnected, "\(error.message)\(Self.hint(error.message))")
-        case .unusable, .badAnswer: self.init(.unusable, error.message)
+        case .unusable, .formerPrimary, .otherHistory, .badAnswer: self.init(.unusable, error.message)
         case .server(let code):
             switch code {
             case _ where error.isInDoubt: self.init(.disconnected, error.message)
@@ -43,7 +43,20 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
             case "CB001":
                 self.init(
                     .unusable, "\(error.message): its owner makes it with cubby shared init '\(address.description)'")
-            case "53100": self.init(.refused, "\(error.message): the server's disk is full; nothing was committed")
+            case "53100":
+                self.init(
+                    .refused,
+                    "\(error.message): the server's disk is full, and nothing was committed; free space there, then commit again"
+                )
+            case "55P03":
+                self.init(
+                    .refused,
+                    "another host's commit keeps the collection, and nothing was committed: the server waits for a standby "
+                        + "that does not answer, or that host hangs; cubby shared status shows the standbys")
+            case "25006":
+                self.init(
+                    .unusable,
+                    "the server is a standby, which takes no commits: name the primary, or all servers, in the address")
             case "42703", "42804", "42P06", "42P07": self.init(SharedSchema.foreignSchema, address)
             case "3F000", "42P01", "42883": self.init(SharedSchema.missingSchema(address), address)
             default: self.init(.refused, "the server refused: \(error.message) (SQLSTATE \(code))")
@@ -51,17 +64,37 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What to do about a connection that was not made, by a part of libpq's message; the first that fits.
+    private static let hints: [(part: String, hint: String)] = [
+        ("session is read-only", "no server of the address takes commits: a standby has to be promoted"),
+        ("password authentication failed", passwordHint), ("no password supplied", passwordHint),
+        (
+            "does not match host name",
+            "name the server in the address as its certificate does, or give it a certificate for this name"
+        ),
+        (
+            "certificate",
+            "the server's certificate has to be signed by an authority in ~/.postgresql/root.crt (sslrootcert)"
+        ),
+        (
+            "does not support SSL",
+            "over a network TLS is needed: switch ssl on at the server, or write sslmode=disable into the address of a "
+                + "network that is safe"
+        ),
+        ("pg_hba.conf", "the server's owner lets hosts in by a line of its pg_hba.conf"),
+        ("does not exist", "check the address, or have the owner of the server make it"),
+        ("No such file or directory", "no server listens in this folder: start it, or check the address"),
+        ("refused", "no server listens there: start it, or check host and port"),
+        ("expected authentication request", otherServerHint), ("received invalid response", otherServerHint),
+        ("closed the connection unexpectedly", noServerHint), ("EOF detected", noServerHint),
+        ("too many clients", "raise max_connections at the server, or end hosts that are not needed"),
+    ]
+    private static let passwordHint =
+        "put the password into the file that PGPASSFILE names (~/.pgpass, host:port:database:user:password)"
+    private static let otherServerHint = "what listens there is no PostgreSQL server: check host and port"
+    private static let noServerHint = "the server stopped, or what listens there is no PostgreSQL server"
+
     private static func hint(_ message: String) -> String {
-        if message.contains("password authentication failed") || message.contains("no password supplied") {
-            return
-                ": put the password into the file that PGPASSFILE names (~/.pgpass, host:port:database:user:password)"
-        }
-        if message.contains("certificate") {
-            return ": the server's certificate has to be signed by an authority in ~/.postgresql/root.crt (sslrootcert)"
-        }
-        if message.contains("FATAL:"), message.contains("does not exist") {
-            return ": check the address, or have the owner of the server make it"
-        }
-        return ""
+        hints.first { message.contains($0.part) }.map { ": \($0.hint)" } ?? ""
     }
 }

@@ -68,7 +68,8 @@ struct SharedSchemaTests {
         try SharedSchema.grant("desk \"7", address)
         try host.run("select * from cubby.item")
         let id = [UInt8](repeating: 7, count: 16)
-        let hello = try host.run("select * from cubby.hello($1, $2, $3)", [.text("rights"), .uuid(id), .text("desk")])
+        let hello = try host.run(
+            "select * from cubby.hello($1, $2, $3, 0)", [.text("rights"), .uuid(id), .text("desk")])
         #expect(try hello.number(0, 1) == 0)
         for sql in [
             "delete from cubby.item", "update cubby.collection set head = 9", "insert into cubby.format values (2)",
@@ -89,7 +90,7 @@ struct SharedSchemaTests {
         let connection = try cluster.connect()
         let error = #expect(throws: PostgresError.self) {
             try connection.run(
-                "select * from cubby.hello($1, $2, $3)",
+                "select * from cubby.hello($1, $2, $3, 0)",
                 [.text("unknown"), .uuid([UInt8](repeating: 1, count: 16)), .text("x")])
         }
         let shown = try SharedError(#require(error), address)

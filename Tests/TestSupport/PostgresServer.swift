@@ -19,12 +19,15 @@ public final class PostgresServer: Sendable {
 
     /// The folder of its socket and its data.
     public let folder: TemporaryDirectory
+    /// Its port on the loopback; nil for one on a socket alone.
+    public let port: Int?
     private let prefix: [String]
 
-    /// Makes a cluster and starts it.
-    public init() throws {
+    /// Makes a cluster and starts it; with a port it listens on the loopback, too.
+    public init(hasPort: Bool = false) throws {
         guard let programs = Self.programs else { throw TestFailure(Self.missing ?? "") }
         folder = try TemporaryDirectory()
+        port = hasPort ? try Self.freePort() : nil
         let isRoot = getuid() == 0
         prefix = isRoot ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] : []
         if isRoot {
@@ -43,7 +46,8 @@ public final class PostgresServer: Sendable {
     public func start() throws {
         try runProgram([
             (Self.programs ?? "") + "/pg_ctl", "-D", data, "-w", "-l", folder.path + "/log", "-o",
-            "-k \(folder.path) -c listen_addresses='' -c fsync=off -c shared_buffers=32MB -c max_connections=60",
+            "-k \(folder.path) -c listen_addresses='' -c fsync=off -c shared_buffers=32MB -c max_connections=60"
+                + (port.map { " -c listen_addresses=127.0.0.1 -c port=\($0)" } ?? ""),
             "start",
         ])
     }
@@ -54,7 +58,51 @@ public final class PostgresServer: Sendable {
             let id = text.split(separator: "\n").first.flatMap({ pid_t($0) })
         else { return }
         kill(id, SIGQUIT)
-        for _ in 0..<200 where kill(id, 0) == 0 { usleep(10_000) }
+        // On a busy machine it takes seconds, in which it answers that it is shutting down.
+        for _ in 0..<3000 {
+            guard let process = SystemProcess(pid: id), process.state != "Z" else { return }
+            usleep(10_000)
+        }
+    }
+
+    /// Runs SQL as the owner.
+    public func sql(_ text: String, database: String = "postgres") throws {
+        try runProgram([
+            (Self.programs ?? "") + "/psql", "-X", "-h", folder.path, "-p", "\(port ?? 5432)", "-U", "owner", "-d",
+            database,
+            "-v", "ON_ERROR_STOP=1", "-c", text,
+        ])
+    }
+
+    /// Adds lines to the front of one of the server's configuration files, `postgresql.conf` or `pg_hba.conf`, and has it read
+    /// them.
+    public func configure(_ file: String, _ lines: String) throws {
+        let path = "\(data)/\(file)"
+        let before = try String(contentsOfFile: path, encoding: .utf8)
+        try (lines + "\n" + before).write(toFile: path, atomically: false, encoding: .utf8)
+        try sql("select pg_reload_conf()")
+    }
+
+    /// Gives a file to the server's user, who alone may read it.
+    public func give(_ path: String) throws {
+        guard chmod(path, 0o600) == 0 else { throw TestFailure("chmod \(path): error \(errno)") }
+        if let nobody = getpwnam("nobody"), getuid() == 0 { chown(path, nobody.pointee.pw_uid, nobody.pointee.pw_gid) }
+    }
+
+    private static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 ? getsockname(descriptor, $0, &length) : -1
+            }
+        }
+        guard status == 0 else { throw TestFailure("no free port: error \(errno)") }
+        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     private var data: String { folder.path + "/data" }

@@ -21,6 +21,8 @@ final class SharedSession {
     private var hasToldOutage = false
     /// How many commits were sent that had waited.
     private var sentCommits = 0
+    /// The error that was told last, until the server is back.
+    private var toldMessage: String?
 
     private static let firstDelay = 0.5
     private static let longestDelay = 15.0
@@ -55,8 +57,7 @@ final class SharedSession {
         guard persistence.isConnected, !host.items.isInTransaction else { return }
         let (waiting, conflicts) = (persistence.keptCommits.count, persistence.conflicts.count)
         do { try host.items.applyRemoteCommits() } catch {
-            host.logger.debug("\(error.message)")
-            if error.code != .disconnected { host.logger.warning("\(error.message)") }
+            tell(error)
         }
         let new = persistence.conflicts.count - conflicts
         sentCommits += max(waiting - persistence.keptCommits.count - max(new, 0), 0)
@@ -99,10 +100,7 @@ final class SharedSession {
         if let reason = persistence.stopReason { return host.logger.error("\(reason.message)") }
         if !hasToldOutage {
             hasToldOutage = true
-            host.logger.warning(
-                persistence.keepsCommits
-                    ? "the collection's server does not answer: changes are kept here, and sent when it is back"
-                    : "the collection's server does not answer: items can be read, and changed when it is back")
+            host.logger.warning("\(persistence.readOnlyReason)")
             host.deliverConnection("didDisconnect")
         }
         retryLater()
@@ -113,6 +111,7 @@ final class SharedSession {
         guard hasToldOutage, persistence.isConnected, !host.items.isReadOnly else { return }
         guard !persistence.hasKeptCommits else { return }
         hasToldOutage = false
+        toldMessage = nil
         host.logger.notice(
             "the collection's server is back\(sentCommits > 0 ? ": it has \(sentCommits.counted("commit")) that waited" : "")"
         )
@@ -126,9 +125,17 @@ final class SharedSession {
             guard let self else { return }
             retry = nil
             retryDelay = min(retryDelay * 2, Self.longestDelay)
-            do { try persistence.poll() } catch { host.logger.debug("\(error)") }
+            do throws(StoreError) { try persistence.poll() } catch { tell(error) }
             if persistence.isConnected { apply() } else { retryLater() }
         }
+    }
+
+    /// Tells what is more than an outage, once: attempts to connect are made again and again.
+    private func tell(_ error: StoreError) {
+        host.logger.debug("\(error.message)")
+        guard error.code != .disconnected, error.message != toldMessage else { return }
+        toldMessage = error.message
+        host.logger.warning("\(error.message)")
     }
 }
 

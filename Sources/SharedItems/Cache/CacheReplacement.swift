@@ -5,7 +5,9 @@ import ItemArchive
 /// A new cache in the making, in a temporary file beside the old one.
 final class CacheReplacement: ItemReplacement, @unchecked Sendable {
     // Guard: one thread writes; the store's thread, which waits for its end, goes on with what was written.
-    let revision: UInt64
+    var revision: UInt64 { lineage.revision }
+    private let lineage: Lineage
+    private let collection: SharedCollection
     private let path: String
     private let layer: any FileLayer
     private let snapshot: ItemSnapshot
@@ -17,11 +19,15 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
     /// How many bytes of items make a record.
     private static let pieceLength = 1 << 20
 
-    init(_ cache: SharedCache, _ snapshot: ItemSnapshot, _ ranks: RankTable, epoch: [UInt8], revision: UInt64) {
+    init(
+        _ cache: SharedCache, _ snapshot: ItemSnapshot, _ ranks: RankTable, _ collection: SharedCollection,
+        _ lineage: Lineage
+    ) {
         (path, layer) = (cache.path, cache.layer)
-        (self.snapshot, self.ranks, self.revision) = (snapshot, ranks, revision)
+        (self.snapshot, self.ranks, self.collection, self.lineage) = (snapshot, ranks, collection, lineage)
         var source = SystemRandomNumberGenerator()
-        header = JournalHeader(archive: SharedCache.identity(of: epoch), identifier: source.next(), firstSequence: 1)
+        header = JournalHeader(
+            archive: SharedCache.identity(of: collection.epoch), identifier: source.next(), firstSequence: 1)
     }
 
     func write() throws(StoreError) {
@@ -38,6 +44,9 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         try output.append(header.bytes)
         var head = Self.newRecord()
         head.fixed(revision)
+        head.piece(lineage.identifier)
+        head.fixed(collection.system)
+        head.fixed(collection.timeline)
         head.varint(UInt64(snapshot.count))
         try add(&head, to: output)
         var piece = Self.newRecord()

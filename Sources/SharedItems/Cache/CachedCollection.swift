@@ -5,10 +5,11 @@ import ItemArchive
 /// What the file of a ``SharedCache`` has. The bytes may be anything: each step is checked.
 struct CachedCollection {
     let header: JournalHeader
-    /// Identifies the collection's history.
-    let epoch: [UInt8]
-    /// That of the items.
-    let revision: UInt64
+    /// What is known of the server's.
+    let collection: SharedCollection
+    /// The revision of the items.
+    var revision: UInt64 { lineage.revision }
+    private let lineage: Lineage
     let count: Int
     /// The commits after it, without a gap.
     private(set) var commits: [LoggedCommit] = []
@@ -32,13 +33,19 @@ struct CachedCollection {
         nextSequence = scan.nextSequence
         intactLength = scan.intactLength
         isCut = scan.damage != nil
-        epoch = SharedCache.epoch(of: header)
         guard let first = scan.records.first, first.kind == .checkpoint else {
             throw StoreError(.corruptJournal, "the cache has no items")
         }
-        (revision, count) = try bytes.withBytes { (bytes) throws(StoreError) in
+        let epoch = SharedCache.epoch(of: header)
+        (collection, lineage, count) = try bytes.withBytes { (bytes) throws(StoreError) in
             var reader = RecordReader(UnsafeRawBufferPointer(rebasing: bytes[first.payload]))
-            return (try reader.fixed(UInt64.self), Int(clamping: try reader.varint()))
+            let lineage = Lineage(
+                revision: try reader.fixed(UInt64.self),
+                identifier: [UInt8](try reader.piece(try reader.varint())))
+            let known = SharedCollection(
+                number: 0, head: lineage.revision, floor: 0, epoch: epoch, lineage: nil,
+                system: try reader.fixed(Int64.self), timeline: try reader.fixed(Int64.self))
+            return (known, lineage, Int(clamping: try reader.varint()))
         }
         var later: [UInt64: LoggedCommit] = [:]
         for record in scan.records.dropFirst() {
@@ -59,6 +66,11 @@ struct CachedCollection {
             next += 1
         }
         ahead = later.values.filter { $0.revision >= next }.sorted { $0.revision < $1.revision }
+    }
+
+    /// The latest revision that is here with all before it.
+    var newest: Lineage {
+        commits.last.map { Lineage(revision: $0.revision, identifier: $0.lineage) } ?? lineage
     }
 
     /// Calls `body` with each item's rank and record, in order.

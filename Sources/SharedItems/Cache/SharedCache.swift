@@ -113,10 +113,10 @@ final class SharedCache {
 
     /// Prepares to write the items of a snapshot, which are those of a revision. Commits may be added before it is finished.
     func beginReplacement(
-        _ snapshot: ItemSnapshot, _ ranks: RankTable, _ epoch: [UInt8], _ revision: UInt64
+        _ snapshot: ItemSnapshot, _ ranks: RankTable, _ collection: SharedCollection, _ lineage: Lineage
     ) -> CacheReplacement {
         following = []
-        return CacheReplacement(self, snapshot, ranks, epoch: epoch, revision: revision)
+        return CacheReplacement(self, snapshot, ranks, collection, lineage)
     }
 
     func abandon(_ replacement: CacheReplacement) {
@@ -141,12 +141,13 @@ final class SharedCache {
 }
 
 extension LoggedCommit {
-    /// The commit as a record of the cache: room for the header, then revision, host, the host's name, and the changes.
+    /// The commit as a record of the cache: room for the header, then revision, host, the host's name, the lineage, and the changes.
     fileprivate var cached: [UInt8] {
         var writer = RecordWriter([UInt8](repeating: 0, count: JournalRecord.headerLength))
         writer.fixed(revision)
         writer.bytes += host
         writer.text(hostName)
+        writer.piece(lineage)
         writer.bytes += record
         return writer.bytes
     }
@@ -157,6 +158,7 @@ extension LoggedCommit {
         revision = try reader.fixed(UInt64.self)
         host = [UInt8](try reader.piece(16))
         hostName = try reader.string()
+        lineage = [UInt8](try reader.piece(try reader.varint()))
         record = [UInt8](try reader.rest())
     }
 }

@@ -7,16 +7,16 @@ struct Announcements {
     private static let limit = 256
 
     /// Oldest first, without a gap.
-    private var kept: [(revision: UInt64, host: [UInt8], record: Substring)] = []
+    private var kept: [(revision: UInt64, words: [Substring])] = []
 
-    /// Notes a notification: the revision, the host and, of a small commit, the record, in hexadecimal.
+    /// Notes a notification: the revision, the host, the lineage and, of a small commit, the record, in hexadecimal.
     ///
     /// - Returns: the revision; nil for a text of another shape.
     mutating func note(_ text: String) -> UInt64? {
         let words = text.split(separator: " ")
         guard let first = words.first, let revision = UInt64(first), revision < UInt64(Int64.max) else { return nil }
         if let last = kept.last, revision != last.revision + 1 || kept.count >= Self.limit { kept = [] }
-        if words.count == 3, let host = Self.bytes(words[1]) { kept.append((revision, host, words[2])) }
+        if words.count == 4 { kept.append((revision, Array(words.dropFirst()))) }
         return revision
     }
 
@@ -26,9 +26,10 @@ struct Announcements {
         kept = []
         guard taken.first?.revision == revision + 1, taken.last?.revision == latest else { return nil }
         var commits: [LoggedCommit] = []
-        for (revision, host, text) in taken {
-            guard let record = Self.bytes(text) else { return nil }
-            commits.append(LoggedCommit(revision: revision, host: host, record: record))
+        for (revision, words) in taken {
+            let parts = words.compactMap(Self.bytes)
+            guard parts.count == 3 else { return nil }
+            commits.append(LoggedCommit(revision: revision, host: parts[0], lineage: parts[1], record: parts[2]))
         }
         return commits
     }
@@ -62,9 +63,12 @@ struct LoggedCommit {
     /// The host's identifier, of 16 bytes.
     let host: [UInt8]
     var hostName = ""
+    /// Identifies the commits up to this one.
+    let lineage: [UInt8]
     let record: [UInt8]
 
-    init(revision: UInt64, host: [UInt8], hostName: String = "", record: [UInt8]) {
-        (self.revision, self.host, self.hostName, self.record) = (revision, host, hostName, record)
+    init(revision: UInt64, host: [UInt8], hostName: String = "", lineage: [UInt8], record: [UInt8]) {
+        (self.revision, self.host, self.hostName, self.lineage) = (revision, host, hostName, lineage)
+        self.record = record
     }
 }

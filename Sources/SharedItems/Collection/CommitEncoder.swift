@@ -51,7 +51,7 @@ struct EncodedCommit {
             }
         }
         for (row, rank) in newRanks { changes.rank(row, rank) }
-        record = changes.bytes
+        record = RecordChecksum.sealed(changes.bytes)
         let given = Dictionary(newRanks, uniquingKeysWith: { $1 })
         let touched =
             order.filter { effects[$0]?.isThere ?? false } + newRanks.lazy.map(\.row).filter { effects[$0] == nil }
@@ -61,7 +61,7 @@ struct EncodedCommit {
             ranks.append(rank)
             var item = JournalEncoder(rows)
             item.insertion(row, at: nil)
-            records.append(item.bytes)
+            records.append(RecordChecksum.sealed(item.bytes, rank: rank))
         }
     }
 

@@ -1,3 +1,9 @@
+/// A revision, and what identifies all commits up to it.
+struct Lineage: Sendable, Hashable {
+    var revision: UInt64 = 0
+    var identifier: [UInt8] = []
+}
+
 /// What the server has of a collection, as of the moment that a host introduced itself.
 struct SharedCollection {
     /// Its number in the tables.
@@ -7,18 +13,51 @@ struct SharedCollection {
     let floor: UInt64
     /// Identifies its history.
     let epoch: [UInt8]
+    /// The lineage of the revision that the host knows; nil when the log does not have it.
+    let lineage: [UInt8]?
+    /// The server's identity, which its standbys share; 0 where it does not say it.
+    let system: Int64
+    /// How often one of them was promoted.
+    let timeline: Int64
+}
 
+extension SharedCollection {
     /// Introduces a host, and finds the collection.
     init(
-        _ connection: PostgresConnection, _ name: String, host: [UInt8], hostName: String
+        _ connection: PostgresConnection, _ name: String, host: [UInt8], hostName: String, revision: UInt64
     ) throws(PostgresError) {
         let rows = try connection.run(
-            "select id, head, floor, epoch from cubby.hello($1, $2, $3)", [.text(name), .uuid(host), .text(hostName)])
+            "select id, head, floor, epoch, lineage, system, timeline from cubby.hello($1, $2, $3, $4)",
+            [.text(name), .uuid(host), .text(hostName), .int8(Int64(clamping: revision))])
         number = Int32(clamping: try rows.number(0, 0))
         head = try rows.revision(0, 1)
         floor = try rows.revision(0, 2)
         guard let epoch = try rows.bytes(0, 3), epoch.count == 16 else { throw PostgresResult.badAnswer("no epoch") }
         self.epoch = epoch
+        lineage = try rows.bytes(0, 4)
+        system = try rows.number(0, 5)
+        timeline = try rows.number(0, 6)
+    }
+
+    /// Why a host that knows a collection cannot go on with this one.
+    ///
+    /// - Parameters:
+    ///   - known: what the host knows.
+    ///   - latest: the latest commit that it knows.
+    /// - Returns: the error to end with; nil when it can.
+    func refusal(knowing known: SharedCollection, _ latest: Lineage) -> PostgresError? {
+        if system == known.system, timeline < known.timeline {
+            return PostgresError(
+                .formerPrimary,
+                "this server is a former primary: a standby of it was promoted (timeline \(known.timeline)), and has the "
+                    + "collection; stop this one (timeline \(timeline)), and make it a standby of the other")
+        }
+        guard epoch != known.epoch || head < latest.revision || (latest.revision > 0 && lineage != latest.identifier)
+        else { return nil }
+        return PostgresError(
+            .otherHistory,
+            "the collection on the server has another history than this host's: it was restored, or a standby without "
+                + "all commits took over; start again to synchronise anew")
     }
 
     /// The channel on which commits are told of.

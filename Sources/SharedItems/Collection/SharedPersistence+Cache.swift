@@ -31,13 +31,30 @@ extension SharedPersistence {
     }
 
     /// Why the server's collection is not the one that was kept; nil when it is.
-    func reasonAgainst(_ cached: CachedCollection) -> String? {
-        guard let collection else { return nil }
-        let newest = cached.commits.last?.revision ?? cached.revision
-        if cached.epoch != collection.epoch || (cached.ahead.last?.revision ?? newest) > collection.head {
-            return "the collection on the server has another history: it was made anew, or restored from a backup"
+    ///
+    /// - Throws: `StoreError` when the server is one not to be asked: a former primary.
+    func reasonAgainst(_ cached: CachedCollection) throws(StoreError) -> String? {
+        guard let collection, let connection else { return nil }
+        let newest = cached.newest
+        if let refusal = collection.refusal(knowing: cached.collection, Lineage()), refusal.kind == .formerPrimary {
+            throw StoreError(.inputOutput, refusal.message, cause: refusal)
         }
-        return newest < collection.floor ? "the server's log does not reach back to when this host last saw it" : nil
+        let other = "the collection on the server has another history: it was made anew, or restored from a backup"
+        if cached.collection.epoch != collection.epoch { return other }
+        if (cached.ahead.last?.revision ?? newest.revision) > collection.head { return other }
+        if newest.revision < collection.floor {
+            return "the server's log does not reach back to when this host last saw it"
+        }
+        let found = try asking { () throws(PostgresError) in
+            try connection.run(
+                "select lineage from cubby.log where collection = $1 and revision = $2",
+                [.int4(collection.number), .int8(Int64(clamping: newest.revision))])
+        }
+        // The log may begin behind it.
+        guard found.rowCount == 1, !newest.identifier.isEmpty else { return nil }
+        do throws(PostgresError) { return try found.bytes(0, 0) == newest.identifier ? nil : other } catch {
+            return other
+        }
     }
 
     /// Moves the cache to another name, and says so. Commits that waited for the collection as it was are to be settled.
@@ -66,12 +83,13 @@ extension SharedPersistence {
             if isAhead, commit.host != host { continue }
             hostNames[commit.host] = commit.hostName
             let changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-                try Self.remoteChanges(try SharedChange.changes(of: bytes))
+                try Self.remoteChanges(try SharedChange.changes(of: RecordChecksum.opened(bytes)))
             }
             try replay(changes, loader)
             if isAhead { ownRevisions.insert(commit.revision) } else { report.revision.rawValue = commit.revision }
         }
         report.replayedRecords = cached.commits.count
+        note(cached.newest)
         latest = max(latest, report.revision.rawValue)
         if !opensReadOnly { cache?.resume(cached) }
     }
@@ -112,7 +130,9 @@ extension SharedPersistence {
         _ snapshot: ItemSnapshot, at revision: ItemRevision
     ) throws(StoreError) -> any ItemReplacement {
         guard let cache, let collection else { throw Self.notLoaded }
-        return cache.beginReplacement(snapshot, ranks, collection.epoch, revision.rawValue)
+        let identifier = lineage.revision == revision.rawValue ? lineage.identifier : []
+        return cache.beginReplacement(
+            snapshot, ranks, collection, Lineage(revision: revision.rawValue, identifier: identifier))
     }
 
     public func finish(_ replacement: any ItemReplacement) throws(StoreError) {

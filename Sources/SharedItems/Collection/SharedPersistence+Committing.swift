@@ -23,34 +23,41 @@ extension SharedPersistence {
         let encoded = sent.commit
         inDoubt = sent
         let status: Int64
-        let revision: UInt64
+        let made: Lineage
         do throws(StoreError) {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
-            (status, revision) = try asking { () throws(PostgresError) in
-                let (status, revision) = try send(sent, isSerializable: isSerializable, collection, connection)
+            (status, made) = try asking { () throws(PostgresError) in
+                let (status, made) = try send(sent, isSerializable: isSerializable, collection, connection)
                 if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
                 if isHolding {
                     isHolding = false
                     try connection.runScript(status == 0 ? "commit" : "rollback")
                 }
-                return (status, revision)
+                return (status, made)
             }
         } catch {
             release()
             // A refusal says nothing of an earlier try whose answer was lost. Without a server's error nothing was sent.
-            if !wasInDoubt, (error.cause as? PostgresError)?.isRefusal ?? true { inDoubt = nil }
+            if (error.cause as? PostgresError)?.isRefusal ?? true {
+                // It is asked again after a pause, as after an outage.
+                if wasInDoubt { disconnect() } else { inDoubt = nil }
+            }
             throw error
         }
         inDoubt = nil
+        let revision = made.revision
         switch status {
         case 0, 1:
             statistics.commits += 1
             if status == 1 { statistics.settledInDoubt += 1 }
             for (row, rank) in encoded.newRanks { ranks.set(row, rank) }
             latest = max(latest, revision)
+            note(made)
             if revision != sent.seen + 1 { ownRevisions.insert(revision) }
             cache?.add(
-                LoggedCommit(revision: revision, host: host, hostName: hostName, record: encoded.record))
+                LoggedCommit(
+                    revision: revision, host: host, hostName: hostName, lineage: made.identifier, record: encoded.record
+                ))
             return .committed(ItemRevision(rawValue: revision))
         case 2:
             statistics.overtaken += 1
@@ -66,20 +73,22 @@ extension SharedPersistence {
         }
     }
 
-    /// Calls the server's function: the status that it gives, and the revision.
+    /// Calls the server's function: the status that it gives, and the revision with its lineage.
     func send(
         _ sent: SentCommit, isSerializable: Bool, _ collection: SharedCollection, _ connection: PostgresConnection
-    ) throws(PostgresError) -> (status: Int64, revision: UInt64) {
+    ) throws(PostgresError) -> (status: Int64, made: Lineage) {
         let encoded = sent.commit
         let rows = try connection.run(
-            "select status, coalesce(revision, 0) from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
+            "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
             [
                 .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
                 .uuid(sent.token), .uuid(host), isSerializable ? .nullByteArrays : .byteArrays([]),
                 .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
                 .byteArrays(encoded.records), .bytes(encoded.record),
             ], isPrepared: true)
-        return (try rows.number(0, 0), try rows.revision(0, 1))
+        return (
+            try rows.number(0, 0), Lineage(revision: try rows.revision(0, 1), identifier: try rows.bytes(0, 2) ?? [])
+        )
     }
 
     public func hold() throws(StoreError) {

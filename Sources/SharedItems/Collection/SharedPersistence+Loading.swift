@@ -24,7 +24,7 @@ extension SharedPersistence {
             try applyKeptCommits(loader, &report, isSinceCache: true)
             return report
         }
-        if let found = cached, let reason = reasonAgainst(found) {
+        if let found = cached, let reason = try reasonAgainst(found) {
             setAsideCache(reason, &report)
             cached = nil
         }
@@ -51,8 +51,10 @@ extension SharedPersistence {
             guard let connection, let collection else { throw PostgresError(.disconnected, "there is no connection") }
             // One snapshot for the revision and the items.
             try connection.runScript("begin isolation level repeatable read read only")
-            let head = try connection.run("select head from cubby.collection where id = $1", [.int4(collection.number)])
+            let head = try connection.run(
+                "select head, lineage from cubby.collection where id = $1", [.int4(collection.number)])
             report.revision.rawValue = try head.revision(0, 0)
+            lineage = Lineage(revision: try head.revision(0, 0), identifier: try head.bytes(0, 1) ?? [])
             var items = ItemCopy()
             try connection.copyOut(
                 "copy (select rank, record from cubby.item where collection = \(collection.number)) to stdout (format binary)"
@@ -64,7 +66,7 @@ extension SharedPersistence {
         loader.reserve(items.count)
         do throws(StoreError) {
             try items.forEachInOrder { (rank, record) throws(StoreError) in
-                let row = try loader.addRecord(record)
+                let row = try loader.addRecord(RecordChecksum.opened(record, rank: rank))
                 ranks.set(row, rank)
             }
         } catch {

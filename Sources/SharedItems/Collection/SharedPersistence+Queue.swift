@@ -90,17 +90,20 @@ extension SharedPersistence {
         let connection = try connected()
         let found = try asking { () throws(PostgresError) in
             let rows = try connection.run(
-                "select token, revision from cubby.log where token = any($1)",
+                "select token, revision, lineage from cubby.log where token = any($1)",
                 [.uuids(queue.waiting.map(\.token))])
-            var found: [[UInt8]: UInt64] = [:]
-            for row in 0..<rows.rowCount { found[try rows.bytes(row, 0) ?? []] = try rows.revision(row, 1) }
+            var found: [[UInt8]: Lineage] = [:]
+            for row in 0..<rows.rowCount {
+                found[try rows.bytes(row, 0) ?? []] = Lineage(
+                    revision: try rows.revision(row, 1), identifier: try rows.bytes(row, 2) ?? [])
+            }
             return found
         }
         for commit in queue.waiting {
-            guard let revision = found[commit.token] else { continue }
+            guard let made = found[commit.token] else { continue }
             statistics.settledInDoubt += 1
-            ownRevisions.insert(revision)
-            cache?.add(LoggedCommit(revision: revision, host: host, hostName: hostName, record: commit.record))
+            ownRevisions.insert(made.revision)
+            cache?.add(logged(commit, made))
         }
         try queue.end(Array(found.keys))
     }
@@ -121,7 +124,7 @@ extension SharedPersistence {
         var last: [[UInt8]: Int] = [:]
         for (index, commit) in waiting.enumerated() { for key in commit.keys { last[key] = index } }
         let rows = ItemRows(columns)
-        var newest = revision.rawValue
+        var all: [Lineage] = []
         try asking { () throws(PostgresError) in
             for (index, commit) in waiting.enumerated() {
                 var encoded = EncodedCommit(removed: commit.removed, record: commit.record)
@@ -131,26 +134,33 @@ extension SharedPersistence {
                     record.insertion(row, at: nil)
                     encoded.keys.append(key)
                     encoded.ranks.append(rank)
-                    encoded.records.append(record.bytes)
+                    encoded.records.append(RecordChecksum.sealed(record.bytes, rank: rank))
                 }
-                let sent = SentCommit(token: commit.token, seen: newest, commit: encoded)
+                let seen = revision.rawValue + UInt64(index)
+                let sent = SentCommit(token: commit.token, seen: seen, commit: encoded)
                 let (status, made) = try send(sent, isSerializable: false, collection, connection)
-                guard status == 0, made == newest + 1 else {
+                guard status == 0, made.revision == seen + 1 else {
                     throw PostgresError(.badAnswer, "a commit that waited got the status \(status)")
                 }
-                newest = made
+                all.append(made)
             }
             try setPictures(pictures, of: collection, connection)
             isHolding = false
             try connection.runScript("commit")
         }
-        latest = max(latest, newest)
         statistics.commits += waiting.count
-        for (commit, number) in zip(waiting, (revision.rawValue + 1)...) {
-            cache?.add(LoggedCommit(revision: number, host: host, hostName: hostName, record: commit.record))
+        for (commit, made) in zip(waiting, all) {
+            note(made)
+            cache?.add(logged(commit, made))
         }
+        latest = max(latest, lineage.revision)
         try queue.end(waiting.map(\.token))
-        return .committed(ItemRevision(rawValue: newest))
+        return .committed(ItemRevision(rawValue: lineage.revision))
+    }
+
+    private func logged(_ commit: QueuedCommit, _ made: Lineage) -> LoggedCommit {
+        LoggedCommit(
+            revision: made.revision, host: host, hostName: hostName, lineage: made.identifier, record: commit.record)
     }
 
     /// The row of an item by its key as records have it.

@@ -45,7 +45,7 @@ extension SharedPersistence {
             if !ownRevisions.contains(commit.revision) {
                 do throws(StoreError) {
                     changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-                        try Self.remoteChanges(try SharedChange.changes(of: bytes))
+                        try Self.remoteChanges(try SharedChange.changes(of: try RecordChecksum.opened(bytes)))
                     }
                 } catch {
                     // What came before is whole, and is applied first.
@@ -56,6 +56,7 @@ extension SharedPersistence {
                 if isAnnounced { statistics.announcedCommits += 1 }
             }
             cache?.add(commit)
+            note(Lineage(revision: commit.revision, identifier: commit.lineage))
             commits.append(
                 RemoteCommit(
                     revision: ItemRevision(rawValue: commit.revision), host: hostNames[commit.host] ?? "",
@@ -70,7 +71,7 @@ extension SharedPersistence {
         guard let collection else { throw Self.notLoaded }
         let commits = try asking { () throws(PostgresError) in
             let rows = try connection.run(
-                "select l.revision, l.record, l.host, coalesce(h.name, '') from cubby.log l "
+                "select l.revision, l.record, l.host, coalesce(h.name, ''), l.lineage from cubby.log l "
                     + "left join cubby.host h on h.collection = l.collection and h.id = l.host "
                     + "where l.collection = $1 and l.revision > $2 order by l.revision limit 1000",
                 [.int4(collection.number), .int8(Int64(clamping: revision))], isPrepared: true)
@@ -82,6 +83,7 @@ extension SharedPersistence {
                 commits.append(
                     LoggedCommit(
                         revision: try rows.revision(row, 0), host: host, hostName: hostNames[host] ?? "",
+                        lineage: try rows.bytes(row, 4) ?? [],
                         record: try rows.bytes(row, 1) ?? []))
             }
             return commits

@@ -42,6 +42,8 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence, Fi
     var ownRevisions: Set<UInt64> = []
     /// The latest revision that the server told of.
     var latest: UInt64 = 0
+    /// The latest commit that the store was given, or has made.
+    var lineage = Lineage()
     /// Commits that came with their notifications.
     var announcements = Announcements()
     /// The names of the hosts that have committed, by identifier.
@@ -52,6 +54,10 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence, Fi
     var stopped: StoreError?
     /// Whether an answer is waited for: whoever is called meanwhile must not ask for another one.
     private(set) var isAsking = false
+    /// Why the server that answered last is not the right one.
+    private var refusal: PostgresError?
+    /// Which of the address's hosts is tried first.
+    private var firstHost = 0
     let opensReadOnly: Bool
     /// Why the server is of no use to this store any more; nil as long as it is.
     package var stopReason: StoreError? { stopped }
@@ -99,12 +105,16 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence, Fi
 
     public var isConnected: Bool { connection?.isOpen ?? false }
     public var isReadOnly: Bool {
-        opensReadOnly || stopped != nil || isLoaded && !keepsCommits && (!isConnected || inDoubt != nil)
+        if opensReadOnly || stopped != nil { return true }
+        // What is kept for the server is kept for the history that this host knows.
+        if keepsCommits { return !isConnected && refusal?.kind == .otherHistory }
+        return isLoaded && (!isConnected || inDoubt != nil)
     }
 
     public var readOnlyReason: String {
         if let stopped { return stopped.message }
         if opensReadOnly { return StoreError.storeIsReadOnly.message }
+        if !isConnected, let refusal { return refusal.message }
         return isConnected
             ? "the last commit's answer was lost: items can be changed when the server has said whether it happened"
             : "the collection's server does not answer: items can be read, and changed when it is back"
@@ -128,34 +138,35 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence, Fi
     func connected() throws(StoreError) -> PostgresConnection {
         if let stopped { throw stopped }
         if let connection, connection.isOpen { return connection }
-        do throws(StoreError) {
-            return try asking { () throws(PostgresError) in try connect() }
-        } catch {
-            // Such a server will not do later, either.
-            if isLoaded, (error.cause as? PostgresError)?.kind == .unusable { stop(error) }
-            throw error
-        }
+        return try asking { () throws(PostgresError) in try connect() }
     }
 
     /// Connects, finds the collection, and listens.
     @discardableResult
     func connect() throws(PostgresError) -> PostgresConnection {
-        let connection = try PostgresConnection(address, waiter: waiter, timeLimit: timeLimit)
+        let connection = try PostgresConnection(
+            address, waiter: waiter, timeLimit: timeLimit, startingWith: firstHost)
+        firstHost = connection.firstHost
         try SharedSchema.checkServer(connection)
         guard try SharedSchema.installedFormat(connection) != nil else { throw SharedSchema.missingSchema(address) }
         try SharedSchema.checkFormat(connection)
-        let found = try SharedCollection(connection, address.collection, host: host, hostName: hostName)
-        if let collection, collection.epoch != found.epoch || found.head < latest {
-            throw PostgresError(
-                .unusable,
-                "the collection on the server has another history than this host's: it was restored, or a standby without "
-                    + "all commits took over; start again to synchronise anew")
+        let found = try SharedCollection(
+            connection, address.collection, host: host, hostName: hostName, revision: lineage.revision)
+        if let collection, let refusal = found.refusal(knowing: collection, lineage) {
+            // Another of the address's servers may be the right one.
+            firstHost += 1
+            self.refusal = refusal
+            throw refusal
         }
-        try connection.run("listen \(found.channel)")
+        refusal = nil
+        // Whoever waits for another host's commit is refused before its own deadline, and not in doubt.
+        let patience = Int(min(max(timeLimit, 1), 86_400) * 800)
+        try connection.runScript("listen \(found.channel); set lock_timeout = \(patience)")
         // What was committed before the server listened for this host is in no notification.
         let head = try connection.run("select head from cubby.collection where id = $1", [.int4(found.number)])
         collection = found
-        latest = max(latest, try head.revision(0, 0))
+        // A standby that was promoted may have less than the old primary told of, if not than this host has applied.
+        latest = try head.revision(0, 0)
         self.connection = connection
         onConnectionChange?(true)
         return connection
@@ -172,7 +183,12 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence, Fi
         }
     }
 
-    private func disconnect() {
+    /// Notes a commit that the store is given, or has made.
+    func note(_ commit: Lineage) {
+        if commit.revision > lineage.revision { lineage = commit }
+    }
+
+    func disconnect() {
         isHolding = false
         guard connection != nil else { return }
         connection?.close()

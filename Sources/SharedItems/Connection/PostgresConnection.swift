@@ -10,6 +10,8 @@ package final class PostgresConnection {
     package var timeLimit: Double
     /// The server's version, as 150018.
     package private(set) var serverVersion = 0
+    /// Which of the address's hosts was tried first, of those that were not silent.
+    package private(set) var firstHost: Int
     private let library: cpostgres_library
     private let waiter: any PostgresWaiter
     private var connection: OpaquePointer?
@@ -19,24 +21,43 @@ package final class PostgresConnection {
 
     /// Connects.
     ///
+    /// - Parameters:
+    ///   - address: where the server is.
+    ///   - waiter: how to wait for it.
+    ///   - timeLimit: the seconds that connecting, and then a command, may take.
+    ///   - firstHost: which of the address's hosts is tried first, and then those behind it.
     /// - Throws: ``PostgresError``.
-    package init(_ address: SharedAddress, waiter: any PostgresWaiter, timeLimit: Double = 10) throws(PostgresError) {
+    package init(
+        _ address: SharedAddress, waiter: any PostgresWaiter, timeLimit: Double = 10, startingWith firstHost: Int = 0
+    ) throws(PostgresError) {
         library = try PostgresLibrary.functions()
         self.waiter = waiter
         self.timeLimit = timeLimit
-        let deadline = Deadline(seconds: timeLimit)
-        var parameters = try PostgresParameters(address, library)
-        if !parameters.names.isEmpty {
-            try parameters.setAddresses(HostResolver.addresses(of: parameters.names, deadline, waiter))
+        self.firstHost = firstHost
+        let parameters = try PostgresParameters(address, library)
+        let attempts = max(parameters.hosts.count, 1)
+        for attempt in 1...attempts where !isOpen {
+            do throws(PostgresError) {
+                try connect(parameters, Deadline(seconds: timeLimit / Double(attempts)))
+            } catch {
+                close()
+                // libpq goes to the next host by itself when one refuses, and not when one is silent.
+                if error.kind != .timedOut || attempt == attempts { throw error }
+                self.firstHost += 1
+            }
+        }
+    }
+
+    private func connect(_ parameters: PostgresParameters, _ deadline: Deadline) throws(PostgresError) {
+        var parameters = parameters
+        if !parameters.hosts.isEmpty {
+            let names = parameters.names
+            try parameters.setAddresses(
+                names.isEmpty ? [] : HostResolver.addresses(of: names, deadline, waiter), startingWith: firstHost)
         }
         connection = parameters.withLists { library.PQconnectStartParams($0, $1, 1) } ?? nil
         guard connection != nil else { throw PostgresError(.disconnected, "not enough memory to connect") }
-        do throws(PostgresError) {
-            try finishConnecting(deadline)
-        } catch {
-            close()
-            throw error
-        }
+        try finishConnecting(deadline)
     }
 
     deinit { close() }
@@ -97,7 +118,7 @@ package final class PostgresConnection {
         var status = PGRES_POLLING_WRITING
         while status != PGRES_POLLING_OK {
             guard library.PQstatus(connection) != CONNECTION_BAD, status != PGRES_POLLING_FAILED else {
-                throw PostgresError(.disconnected, message)
+                throw PostgresError(.disconnected, failureToConnect)
             }
             // Another host may be tried, which has another socket.
             try wait(isWriting: status == PGRES_POLLING_WRITING, deadline, "connecting to the server")
@@ -105,6 +126,11 @@ package final class PostgresConnection {
         }
         _ = library.PQsetnonblocking(connection, 1)
         serverVersion = Int(library.PQserverVersion(connection))
+    }
+
+    private var failureToConnect: String {
+        guard let connection, let text = library.PQerrorMessage(connection) else { return message }
+        return String(cString: text).connectionLines
     }
 
     private var message: String {

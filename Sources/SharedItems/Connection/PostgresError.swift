@@ -15,6 +15,10 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         case server(String)
         /// The server, the database or the collection is not one that can be used.
         case unusable
+        /// The server is one that a standby of it has taken over from.
+        case formerPrimary
+        /// The collection's commits are not those that the host knows.
+        case otherHistory
         /// The answer has another shape than was asked for.
         case badAnswer
     }

@@ -14,9 +14,7 @@ struct PostgresParameters {
             ("keepalives_idle", "20"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
         given = try Self.parse(address.database, library)
-        if let hosts = given["host"] {
-            self.hosts = hosts.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        }
+        hosts = Self.list(given["host"])
         let environment = getenv("PGHOST").map { String(cString: $0) }
         let names = hosts.isEmpty ? (environment.map { [$0] } ?? []) : hosts
         if given["sslmode"] == nil, getenv("PGSSLMODE") == nil, given["service"] == nil, !names.allSatisfy(Self.isLocal)
@@ -27,32 +25,31 @@ struct PostgresParameters {
             settings.append(("target_session_attrs", "read-write"))
         }
         database = address.database
-        hasAddresses = given["hostaddr"] != nil
-        port = given["port"]
+        addresses = Self.list(given["hostaddr"])
+        ports = Self.list(given["port"])
     }
 
     /// The address's own settings.
     let given: [String: String]
     private let database: String
-    private let port: String?
-    /// Whether the address has numbers for its hosts.
-    let hasAddresses: Bool
+    /// Numbers for the hosts, where the address has them.
+    private let addresses: [String]
+    private let ports: [String]
 
     /// The hosts whose addresses are to be looked up.
-    var names: [String] { hasAddresses ? [] : hosts.filter { !$0.isEmpty && !$0.hasPrefix("/") && !$0.hasPrefix("@") } }
+    var names: [String] {
+        addresses.isEmpty ? hosts.filter { !$0.isEmpty && !$0.hasPrefix("/") && !$0.hasPrefix("@") } : []
+    }
 
-    /// Notes what the look-up gave. A host without an address is passed over, so that libpq does not look it up again.
-    mutating func setAddresses(_ addresses: [String?]) throws(PostgresError) {
-        let found = Dictionary(zip(names, addresses), uniquingKeysWith: { first, _ in first })
-        var kept: [(host: String, address: String, port: String?)] = []
-        let ports = port?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
-        for (index, host) in hosts.enumerated() {
-            let port = ports.count > 1 && index < ports.count ? ports[index] : nil
-            if let entry = found[host] {
-                if let address = entry { kept.append((host, address, port)) }
-            } else {
-                kept.append((host, "", port))
-            }
+    /// Notes what the look-up of the names gave, and which host is tried first. A host without an address is passed over, so
+    /// that libpq does not look it up again.
+    mutating func setAddresses(_ found: [String?], startingWith first: Int) throws(PostgresError) {
+        let found = Dictionary(zip(names, found), uniquingKeysWith: { first, _ in first })
+        var kept: [(host: String, address: String, port: String)] = []
+        for index in hosts.indices.map({ ($0 + first) % hosts.count }) {
+            let address = found[hosts[index]] ?? (index < addresses.count ? addresses[index] : "")
+            guard let address else { continue }
+            kept.append((hosts[index], address, ports.count > 1 && index < ports.count ? ports[index] : ""))
         }
         guard !kept.isEmpty else {
             throw PostgresError(
@@ -60,7 +57,7 @@ struct PostgresParameters {
         }
         settings.append(("host", kept.map(\.host).joined(separator: ",")))
         settings.append(("hostaddr", kept.map(\.address).joined(separator: ",")))
-        if ports.count > 1 { settings.append(("port", kept.map { $0.port ?? "" }.joined(separator: ","))) }
+        if ports.count > 1 { settings.append(("port", kept.map(\.port).joined(separator: ","))) }
     }
 
     /// Calls `body` with libpq's two lists: names and values, each ended by nil.
@@ -80,6 +77,10 @@ struct PostgresParameters {
                 return body(names, values)
             }
         }
+    }
+
+    private static func list(_ text: String?) -> [String] {
+        text?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
     }
 
     private static func isLocal(_ host: String) -> Bool {
@@ -110,4 +111,10 @@ struct PostgresParameters {
 extension String {
     /// libpq ends its messages with a line break, and explains some on lines of their own.
     var firstLine: String { split(separator: "\n").first.map(String.init) ?? "no reason was given" }
+
+    /// The first line, and those about the other hosts of an address.
+    var connectionLines: String {
+        let lines = split(separator: "\n")
+        return (lines.prefix(1) + lines.dropFirst().filter { $0.hasPrefix("connection to ") }).joined(separator: "; ")
+    }
 }

@@ -87,7 +87,12 @@ public enum SharedSchema {
         guard connection.serverVersion < oldestServer else { return }
         throw PostgresError(
             .unusable,
-            "the server is PostgreSQL \(connection.serverVersion / 10_000): shared collections need 13 or newer")
+            "the server is PostgreSQL \(versionText(connection.serverVersion)): shared collections need 13 or newer")
+    }
+
+    /// `15.18`; `9.6` for one of the time of three numbers.
+    static func versionText(_ version: Int) -> String {
+        "\(version / 10_000).\(version >= 100_000 ? version % 10_000 : version / 100 % 100)"
     }
 
     static func checkFormat(_ connection: PostgresConnection) throws(PostgresError) {
@@ -119,6 +124,9 @@ public enum SharedSchema {
             defer { connection.close() }
             return try body(connection)
         } catch {
+            if error.kind == .server("42501") {
+                throw SharedError(.refused, "\(error.message): name the owner of the database as the address's user")
+            }
             throw SharedError(error, address)
         }
     }

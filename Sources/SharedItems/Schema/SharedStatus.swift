@@ -27,7 +27,7 @@ public struct SharedStatus: Sendable {
 
     private mutating func read(_ address: SharedAddress, _ connection: PostgresConnection) throws(PostgresError) {
         let version = connection.serverVersion
-        pairs.append(("server", "PostgreSQL \(version / 10_000).\(version % 10_000)"))
+        pairs.append(("server", "PostgreSQL \(SharedSchema.versionText(version))"))
         pairs.append(("transport", connection.encryption ?? "not encrypted"))
         try SharedSchema.checkServer(connection)
         guard let format = try SharedSchema.installedFormat(connection) else {

@@ -1,9 +1,15 @@
 -- What hosts may do. Each function runs as the tables' owner, with a search path that nobody else can put names into.
 
 -- A host introduces itself.
+--
+-- in_revision        the latest revision that it knows
+-- lineage            of that revision; null when the log has none
+-- system, timeline   the server's identity, which its standbys share, and how often one of them was promoted; 0 where the
+--                    server does not say it
 create or replace function cubby.hello(
-    in_name text, in_host uuid, in_host_name text,
-    out id int, out head bigint, out floor bigint, out epoch uuid
+    in_name text, in_host uuid, in_host_name text, in_revision bigint,
+    out id int, out head bigint, out floor bigint, out epoch uuid, out lineage bytea,
+    out system bigint, out timeline bigint
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
     select c.id, c.head, c.floor, c.epoch into id, head, floor, epoch
@@ -11,6 +17,14 @@ begin
     if not found then
         raise exception 'there is no collection "%"', in_name using errcode = 'CB001';
     end if;
+    select l.lineage into lineage from cubby.log l where l.collection = id and l.revision = in_revision;
+    begin
+        select s.system_identifier into system from pg_control_system() s;
+        timeline := ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint;
+    exception when insufficient_privilege or feature_not_supported then
+        system := 0;
+        timeline := 0;
+    end;
     insert into cubby.host (collection, id, name) values (hello.id, in_host, in_host_name)
         on conflict on constraint host_pkey
         do update set name = excluded.name, connected_at = excluded.connected_at;
@@ -27,7 +41,7 @@ end $$;
 create or replace function cubby.commit(
     in_collection int, in_epoch uuid, in_seen bigint, in_token uuid, in_host uuid, in_reads bytea[],
     in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea,
-    out status int, out revision bigint
+    out status int, out revision bigint, out lineage bytea
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     now_floor bigint;
@@ -35,8 +49,9 @@ declare
     now_head bigint;
 begin
     -- Nothing came in between: there can be no commit with this token, either. The row stays locked until the end.
-    update cubby.collection c set head = c.head + 1
-        where c.id = in_collection and c.head = in_seen and c.epoch = in_epoch returning c.head into revision;
+    update cubby.collection c set head = c.head + 1, lineage = sha256(c.lineage || uuid_send(in_token))
+        where c.id = in_collection and c.head = in_seen and c.epoch = in_epoch
+        returning c.head, c.lineage into revision, lineage;
     if not found then
         select c.head, c.floor, c.epoch into now_head, now_floor, now_epoch
             from cubby.collection c where c.id = in_collection for update;
@@ -44,7 +59,7 @@ begin
             status := 3;
             return;
         end if;
-        select l.revision into revision from cubby.log l where l.token = in_token;
+        select l.revision, l.lineage into revision, lineage from cubby.log l where l.token = in_token;
         if found then
             status := 1;
             return;
@@ -62,7 +77,8 @@ begin
             return;
         end if;
         revision := now_head + 1;
-        update cubby.collection c set head = commit.revision where c.id = in_collection;
+        update cubby.collection c set head = commit.revision, lineage = sha256(c.lineage || uuid_send(in_token))
+            where c.id = in_collection returning c.lineage into lineage;
     end if;
     status := 0;
     if cardinality(in_removed) > 0 then
@@ -75,13 +91,13 @@ begin
             on conflict on constraint item_pkey
             do update set rank = excluded.rank, version = excluded.version, record = excluded.record;
     end if;
-    insert into cubby.log (collection, revision, seen, host, token, keys, record)
-        values (in_collection, commit.revision, in_seen, in_host, in_token, in_keys || in_removed, in_record);
+    insert into cubby.log (collection, revision, seen, host, token, lineage, keys, record)
+        values (in_collection, commit.revision, in_seen, in_host, in_token, commit.lineage, in_keys || in_removed, in_record);
     -- A small record goes along, so that a listener need not ask for it; the log has those that are lost. Anybody may notify
     -- on any channel: only hosts know the epoch.
     perform pg_notify(
         'cubby_' || encode(uuid_send(in_epoch), 'hex'),
-        commit.revision || ' ' || encode(uuid_send(in_host), 'hex')
+        commit.revision || ' ' || encode(uuid_send(in_host), 'hex') || ' ' || encode(commit.lineage, 'hex')
             || case when octet_length(in_record) <= 3500 then ' ' || encode(in_record, 'hex') else '' end);
 end $$;
 

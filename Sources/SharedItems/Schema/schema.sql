@@ -1,4 +1,5 @@
 -- Format 1 of shared collections: the tables. Their owner runs this; hosts read them and write through functions alone.
+-- Each record ends with a checksum, which hosts make and check: of an item's rank and record, and of a record of the log.
 
 create schema cubby;
 
@@ -16,7 +17,10 @@ create table cubby.collection (
     -- The log has every revision after this one.
     floor bigint not null default 0,
     -- Another epoch is another history: a restored backup gets one.
-    epoch uuid not null default gen_random_uuid()
+    epoch uuid not null default gen_random_uuid(),
+    -- Identifies the commits up to `head`: a hash of the lineage before and the last commit's token. Of two servers that went
+    -- on separately after a failover, each has another one.
+    lineage bytea not null default ''
 ) with (fillfactor = 50);
 
 -- The items as of `head`. A record is a journal's record of one insertion: text and jsonb refuse U+0000, which items may hold.
@@ -41,6 +45,8 @@ create table cubby.log (
     host uuid not null,
     -- One for each logical commit, however often it is sent.
     token uuid not null unique,
+    -- The collection's as of this revision.
+    lineage bytea not null,
     -- The keys of the items that changed.
     keys bytea[] not null,
     record bytea not null,

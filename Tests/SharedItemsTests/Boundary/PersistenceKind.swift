@@ -108,8 +108,8 @@ private struct SharedPlace: PersistencePlace {
     func setFailing(_ fails: Bool) throws {
         try owner.run(
             fails
-                ? "insert into cubby.log (collection, revision, seen, host, token, keys, record) select id, head + 1, 0, "
-                    + "gen_random_uuid(), gen_random_uuid(), '{}', '' from cubby.collection where name = $1"
+                ? "insert into cubby.log (collection, revision, seen, host, token, lineage, keys, record) "
+                    + "select id, head + 1, 0, gen_random_uuid(), gen_random_uuid(), '', '{}', '' from cubby.collection where name = $1"
                 : "delete from cubby.log l using cubby.collection c where c.name = $1 and l.collection = c.id "
                     + "and l.revision > c.head", [.text(address.collection)])
     }
