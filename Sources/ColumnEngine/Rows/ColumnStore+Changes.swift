@@ -37,6 +37,7 @@ extension ColumnStore {
     }
 
     package func move(from: Int, to: Int) {
+        noteWholeRead()
         let row = order.row(at: from)
         order.move(from: from, to: to)
         version &+= 1

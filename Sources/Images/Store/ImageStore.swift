@@ -93,6 +93,7 @@ public final class ImageStore {
     /// - Throws: `ImageError` for an invalid key, or when the file is unreadable or no picture.
     public func image(forKey key: String) throws(ImageError) -> Image? {
         let path = try imagePath(forKey: key)
+        attachments.noteRead(key)
         if let image = cache.image(forKey: key) {
             cacheHits += 1
             return image

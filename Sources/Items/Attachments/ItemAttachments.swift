@@ -106,6 +106,7 @@ public final class ItemAttachments {
     ///
     /// - Throws: ``StoreError`` with `inputOutput` when the folder cannot be listed.
     public func keys() throws(StoreError) -> [String] {
+        store?.store?.columns.noteWholeRead()
         do throws(FileError) {
             let deeds = deedsUnderWay
             let kept = try layer.list(folder).filter { name in
@@ -152,6 +153,13 @@ public final class ItemAttachments {
     func leaveStore() {
         store = nil
         transactions = []
+    }
+
+    /// A transaction that reads what goes with an item has read the item.
+    package func noteRead(_ key: String) {
+        guard !transactions.isEmpty, let columns = store?.store?.columns else { return }
+        var key = key
+        _ = key.withUTF8 { columns.row(forKey: $0) }
     }
 
     func isItem(_ key: String) -> Bool { store?.store?.item(forKey: key) != nil }

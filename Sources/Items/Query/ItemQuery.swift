@@ -144,5 +144,5 @@ extension ItemStore {
     ]
 
     /// The fields that some item has had.
-    var knownFields: Set<String> { Set(columns.fieldNames) }
+    var knownFields: Set<String> { Set(fieldNames) }
 }

@@ -122,6 +122,13 @@ struct EncodedCommit {
         return ranks
     }
 
+    /// The bytes of a key, as records have them, from its text.
+    static func key(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var writer = RecordWriter()
+        writer.key(text)
+        return writer.bytes
+    }
+
     /// The bytes of an item's key, as records have them.
     private static func key(_ row: UInt32, _ rows: ItemRows) -> [UInt8] {
         var writer = RecordWriter()

@@ -6,12 +6,14 @@ struct SentCommit {
     let token: [UInt8]
     /// The revision that it follows.
     let seen: UInt64
+    /// The keys that its transaction read, null for all.
+    let reads: PostgresValue
     let commit: EncodedCommit
 }
 
 /// Commits of this host.
 extension SharedPersistence {
-    public func send(_ commit: borrowing ItemCommit, isSerializable: Bool) throws(StoreError) -> RemoteOutcome {
+    public func send(_ commit: borrowing ItemCommit, reads: ItemReads?) throws(StoreError) -> RemoteOutcome {
         let connection = try connected()
         guard let collection else { throw Self.notLoaded }
         let wasInDoubt = inDoubt != nil
@@ -19,7 +21,8 @@ extension SharedPersistence {
         let sent =
             inDoubt
             ?? SentCommit(
-                token: Self.newIdentifier(), seen: commit.revision.rawValue, commit: EncodedCommit(commit, ranks))
+                token: Self.newIdentifier(), seen: commit.revision.rawValue, reads: Self.value(of: reads),
+                commit: EncodedCommit(commit, ranks))
         let encoded = sent.commit
         inDoubt = sent
         let status: Int64
@@ -30,7 +33,7 @@ extension SharedPersistence {
                     "select status, coalesce(revision, 0) from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
                     [
                         .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
-                        .uuid(sent.token), .uuid(host), isSerializable ? .nullByteArrays : .byteArrays([]),
+                        .uuid(sent.token), .uuid(host), sent.reads,
                         .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
                         .byteArrays(encoded.records), .bytes(encoded.record),
                     ], isPrepared: true)
@@ -66,6 +69,14 @@ extension SharedPersistence {
                     + "start again to synchronise anew; what is not committed yet is not kept")
             stop(reason)
             throw reason
+        }
+    }
+
+    private static func value(of reads: ItemReads?) -> PostgresValue {
+        switch reads {
+        case nil: .byteArrays([])
+        case .whole: .nullByteArrays
+        case .keys(let keys): .byteArrays(keys.map { $0.withUnsafeBufferPointer(EncodedCommit.key) })
         }
     }
 
