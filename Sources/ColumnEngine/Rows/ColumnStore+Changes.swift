@@ -158,10 +158,12 @@ extension ColumnStore {
                 if offset >= Self.lookahead { index.prefetch(keyHash(change.row + UInt32(offset - Self.lookahead))) }
                 let row = change.row + UInt32(offset)
                 _ = withdraw(row)
+                noteTakenBack(row)
                 died.append(row)
             }
         case .insert:
             _ = withdraw(change.row)
+            noteTakenBack(change.row)
         case .remove:
             restore(change.row, at: min(Int(change.position), order.count))
         case .set:

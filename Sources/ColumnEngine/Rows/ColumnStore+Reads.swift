@@ -28,6 +28,11 @@ extension ColumnStore {
         if reads.isTracking { reads.note(row) }
     }
 
+    /// A new item's key is sent with it; that nobody had the key is all that is left of one that a savepoint took back.
+    func noteTakenBack(_ row: UInt32) {
+        if reads.isTracking { table.withKey(row) { reads.noteAbsent($0) } }
+    }
+
     /// Something was read that may depend on every item.
     @inline(__always)
     package func noteWholeRead() {

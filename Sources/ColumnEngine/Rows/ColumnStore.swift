@@ -115,7 +115,7 @@ package final class ColumnStore {
 
     /// The row in the store that has the key of another.
     package func holder(ofKeyOf row: UInt32, _ hash: UInt64) -> UInt32? {
-        if table.textKeys[row] { return table.withKey(row) { self.row(forKey: $0) } }
+        if table.textKeys[row] { return table.withKey(row) { find($0) } }
         return self.row(forKey: table.keys[row], hash)
     }
 
