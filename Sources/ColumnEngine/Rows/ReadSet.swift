@@ -4,8 +4,9 @@
 /// notes it. A reference or an object is asked about by `ColumnStore.isAccessible`, `isLive` or `state`: they note the row. A
 /// key goes through `row(forKey:)`, which notes the row or, when there is none, the key. All else is the whole collection: the
 /// order (`count`, `slots`, `row(at:)`, `position(of:)`, `move`), a query (`RowQuery.access`, `partOfIndex`), a function of a
-/// group (`ItemAggregateFunction.value`), a snapshot, and a name that no item has as a field. Iterators of scripts that
-/// are older than the transaction ask about each of their rows, since its begin is a new epoch.
+/// group (`ItemAggregateFunction.value`), a snapshot, and a name that no item has as a field. An insertion that is refused
+/// for its key notes the item that has it, and one that a savepoint takes back its key. Iterators of scripts that are older
+/// than the transaction ask about each of their rows, since its begin is a new epoch.
 struct ReadSet {
     /// Whether a read is to be noted: false outside of such transactions, and when the whole collection was read.
     private(set) var isTracking = false
