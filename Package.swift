@@ -167,8 +167,8 @@ let package = Package(
         .testTarget(
             name: "SharedItemsTests",
             dependencies: [
-                "SharedItems", "Items", "ItemArchive", "ColumnEngine", "PropertyList", "Files", "ItemsTestSupport",
-                "TestSupport",
+                "SharedItems", "Items", "ItemArchive", "ColumnEngine", "PredicateFormat", "PropertyList", "Files",
+                "ItemsTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "ImagesTests",
@@ -186,7 +186,7 @@ let package = Package(
             name: "ScriptingTests",
             dependencies: [
                 "Scripting", "Application", "Images", "Items", "ItemArchive", "ColumnEngine", "KeyedArchive",
-                "PropertyList", "Lua", "Files",
+                "PropertyList", "SharedItems", "Lua", "Files",
                 "TestSupport",
             ]),
         .testTarget(

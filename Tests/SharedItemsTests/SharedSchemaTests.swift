@@ -83,6 +83,45 @@ struct SharedSchemaTests {
         try host.run("select cubby.outcome($1)", [.uuid(id)])
     }
 
+    @Test("a commit behind others looks at the log since what its host has seen, and at nothing before")
+    func log() throws {
+        let connection = try cluster.connect()
+        try SharedSchema.initialize(cluster.address("log"))
+        let host = [UInt8](repeating: 7, count: 16)
+        let hello = try connection.run(
+            "select * from cubby.hello($1, $2, $3)", [.text("log"), .uuid(host), .text("desk")])
+        let id = try #require(try hello.bytes(0, 0))
+        let epoch = try #require(try hello.bytes(0, 3))
+        let number = id.reduce(Int32(0)) { $0 << 8 | Int32($1) }
+        try connection.runScript(
+            """
+            insert into cubby.log (collection, revision, seen, host, token, keys, record)
+                select \(number), i, i - 1, gen_random_uuid(), gen_random_uuid(), array[decode(md5(i::text), 'hex')], ''
+                from generate_series(1, 20000) i;
+            analyze cubby.log;
+            update cubby.collection set head = 20000 where id = \(number)
+            """)
+        // The server keeps a plan for all values after a few.
+        for round in 0..<12 {
+            try connection.runScript("begin")
+            let answer = try connection.run(
+                "select status, revision from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
+                [
+                    .int4(number), .uuid(epoch), .int8(19_990), .uuid((0..<16).map { UInt8($0 + round) }), .uuid(host),
+                    .byteArrays([[1], [2]]), .byteArrays([]), .byteArrays([[3, UInt8(round)]]), .byteArrays([[1]]),
+                    .byteArrays([[1]]), .bytes([1]),
+                ])
+            #expect(try answer.number(0, 0) == 0)
+            #expect(try answer.number(0, 1) == 20_001 + Int64(round))
+            let rows = try connection.run(
+                "select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int8 from pg_stat_xact_all_tables "
+                    + "where relid = 'cubby.log'::regclass")
+            // Those of the rounds before are among them as long as the server has not reported them.
+            #expect(try rows.number(0, 0) < 1000)
+            try connection.runScript("commit")
+        }
+    }
+
     @Test("what is missing is said with what to do")
     func missing() throws {
         let address = try cluster.address("unknown")

@@ -7,7 +7,7 @@ import Testing
 @testable import SharedItems
 
 @Suite(
-    "Copies into shared collections and back",
+    "Copies into shared collections and back", .serialized,
     .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"),
     .cluster)
 struct SharedTransferTests {

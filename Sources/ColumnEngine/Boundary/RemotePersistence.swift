@@ -19,11 +19,11 @@ public protocol RemotePersistence: ItemPersistence {
     ///
     /// - Parameters:
     ///   - commit: readable until the call returns.
-    ///   - isSerializable: whether any commit of others since its revision stands in its way; if not, only one that changed
-    ///     the same items.
+    ///   - reads: what a serializable transaction read: a commit of others since its revision that changed some of it stands
+    ///     in its way, too, and not only one that changed the same items. Nil for other commits.
     /// - Returns: what became of it.
     /// - Throws: ``StoreError`` with `disconnected`, and others; the changes are not known to be kept then.
-    func send(_ commit: borrowing ItemCommit, isSerializable: Bool) throws(StoreError) -> RemoteOutcome
+    func send(_ commit: borrowing ItemCommit, reads: ItemReads?) throws(StoreError) -> RemoteOutcome
 
     /// Keeps all other hosts from committing until ``release()`` or the end of the next commit: for a transaction that was
     /// overtaken again and again. The server ends it by itself when the commit takes long.

@@ -17,6 +17,7 @@ extension RowQuery {
     /// - Parameter builds: whether an index that is remembered and not built yet is built for this query alone.
     /// - Returns: a scan when no index serves, or serves worse.
     func access(builds: Bool = false) -> ItemAccess {
+        store.noteWholeRead()
         if let rows = keyedRows() { return .keys(rows) }
         guard !store.indexes.isEmpty else { return .scan }
         var constraints: [PredicateConstraint] = []

@@ -50,6 +50,7 @@ public struct ItemAggregateFunction {
 
     /// What it makes of some rows; nil of none where there is no value then.
     package func value(of rows: UnsafeBufferPointer<UInt32>) throws -> PropertyListValue? {
+        store.noteWholeRead()
         guard let key else { return .integer(Int64(rows.count)) }
         switch name {
         case .min, .max: return try ItemAggregate.extreme(rows, key, store, wanted: name == .min ? -1 : 1)

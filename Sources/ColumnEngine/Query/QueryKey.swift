@@ -53,6 +53,7 @@ extension ColumnStore {
     /// The field that a query names.
     package func queriedField(_ name: String) throws(StoreError) -> ItemField {
         if let field = fields.existing(name) { return field }
+        noteWholeRead()
         let nearest = NearestNames.nearest(to: name, among: fields.names)
         let hint = nearest.isEmpty ? "" : ": did you mean \(nearest.joined(separator: " or "))?"
         throw StoreError(.unknownField(name), "no item has a field \(name)\(hint)")

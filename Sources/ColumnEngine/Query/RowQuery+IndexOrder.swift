@@ -2,6 +2,7 @@ extension RowQuery {
     /// The ranks of an index that are the answer, as they stand, of a query without conditions whose order is the index's
     /// own; nil for any other query.
     package func partOfIndex() -> (index: OrderedIndex, ranks: Range<Int>, isDescending: Bool)? {
+        store.noteWholeRead()
         guard !hasConditions, let key = order.first,
             let index = store.indexes.first(where: { $0.field == key.field }),
             key.field == store.table.keyField

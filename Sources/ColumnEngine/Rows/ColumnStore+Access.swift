@@ -8,20 +8,32 @@ extension ColumnStore {
 
     /// The number of rows in the store.
     package var count: Int {
-        @inline(never) get { order.count }
+        @inline(never) get {
+            noteWholeRead()
+            return order.count
+        }
     }
 
     /// The rows in order, and holes where some were removed not long ago.
     package var slots: [UInt32] {
-        @inline(never) get { order.slots }
+        @inline(never) get {
+            noteWholeRead()
+            return order.slots
+        }
     }
 
     /// O(1), and O(log n) behind a hole.
     @inline(never)
-    package func row(at position: Int) -> UInt32 { order.row(at: position) }
+    package func row(at position: Int) -> UInt32 {
+        noteWholeRead()
+        return order.row(at: position)
+    }
 
     @inline(never)
-    package func position(of row: UInt32) -> Int { order.position(of: row) }
+    package func position(of row: UInt32) -> Int {
+        noteWholeRead()
+        return order.position(of: row)
+    }
 
     // MARK: Rows
 
@@ -31,11 +43,17 @@ extension ColumnStore {
     }
 
     @inline(never)
-    package func state(_ row: UInt32) -> ItemTable.State { table.state(row) }
+    package func state(_ row: UInt32) -> ItemTable.State {
+        noteRead(row)
+        return table.state(row)
+    }
 
     /// Whether the row is in the store.
     @inline(never)
-    package func isLive(_ row: UInt32) -> Bool { table.states[row] == ItemTable.State.live.rawValue }
+    package func isLive(_ row: UInt32) -> Bool {
+        noteRead(row)
+        return table.states[row] == ItemTable.State.live.rawValue
+    }
 
     /// Whether it is out of the store, and the history may bring it back.
     @inline(never)
@@ -113,6 +131,7 @@ extension ColumnStore {
 
     /// The numbers of the fields that are not declared that some item in the store has.
     package var customFieldsInUse: Set<UInt32> {
+        noteWholeRead()
         var held: Set<UInt32> = []
         for row in order.slots where row != ItemOrder.hole {
             table.forEachCustomCell(row) { number, _ in held.insert(number) }
@@ -197,7 +216,10 @@ extension ColumnStore {
     package func discard(_ cell: Cell) { heap.discard(cell) }
 
     @inline(never)
-    package func row(forKey key: PackedKey) -> UInt32? { row(forKey: key, keyHasher.hash(key)) }
+    package func row(forKey key: PackedKey) -> UInt32? {
+        noteWholeRead()
+        return row(forKey: key, keyHasher.hash(key))
+    }
 
     /// Gives a draft its key.
     @inline(never)

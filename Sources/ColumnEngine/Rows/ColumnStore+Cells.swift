@@ -106,6 +106,7 @@ extension ColumnStore {
     func newKeyHash(_ row: UInt32) throws(StoreError) -> UInt64 {
         let hash = keyHash(row)
         if let other = holder(ofKeyOf: row, hash) {
+            noteRead(other)
             let key = table.keyString(other)
             throw StoreError(.duplicateKey(key), "an item with the itemKey \(key) is in the store already")
         }

@@ -37,6 +37,7 @@ extension ColumnStore {
     }
 
     package func move(from: Int, to: Int) {
+        noteWholeRead()
         let row = order.row(at: from)
         order.move(from: from, to: to)
         version &+= 1
@@ -157,10 +158,12 @@ extension ColumnStore {
                 if offset >= Self.lookahead { index.prefetch(keyHash(change.row + UInt32(offset - Self.lookahead))) }
                 let row = change.row + UInt32(offset)
                 _ = withdraw(row)
+                noteTakenBack(row)
                 died.append(row)
             }
         case .insert:
             _ = withdraw(change.row)
+            noteTakenBack(change.row)
         case .remove:
             restore(change.row, at: min(Int(change.position), order.count))
         case .set:

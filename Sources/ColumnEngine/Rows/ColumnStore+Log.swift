@@ -98,7 +98,11 @@ extension ColumnStore {
 
     /// - Returns: the log's length at its begin; nil when none is open.
     @inline(never) @discardableResult
-    package func closeSavepoint() -> Int? { savepoints.popLast() }
+    package func closeSavepoint() -> Int? {
+        let start = savepoints.popLast()
+        if savepoints.isEmpty, reads.isTracking { reads = ReadSet() }
+        return start
+    }
 
     // MARK: Iterations
 

@@ -30,6 +30,8 @@ package final class ColumnStore {
     @exclusivity(unchecked) var sealed: [Int] = []
     /// The log's length at the begin of each open transaction.
     @exclusivity(unchecked) var savepoints: [Int] = []
+    /// What the transaction under way reads, where that counts.
+    @exclusivity(unchecked) var reads = ReadSet()
     /// A number that grows with every change.
     @exclusivity(unchecked) package var version: UInt64 = 0
     /// Iterations under way; while there are some, no row is given to a new item.
@@ -66,11 +68,19 @@ package final class ColumnStore {
 
     @inline(never)
     package func isAccessible(_ row: UInt32) -> Bool {
+        noteRead(row)
         let state = table.states[row]
         return state == ItemTable.State.live.rawValue || state == ItemTable.State.draft.rawValue
     }
 
     package func row(forKey key: UnsafeBufferPointer<UInt8>) -> UInt32? {
+        let row = find(key)
+        if reads.isTracking { if let row { reads.note(row) } else { reads.noteAbsent(key) } }
+        return row
+    }
+
+    @inline(__always)
+    private func find(_ key: UnsafeBufferPointer<UInt8>) -> UInt32? {
         if let packed = PackedKey(uuid: key) { return row(forKey: packed, keyHasher.hash(packed)) }
         return find(keyHasher.hash(text: key)) { row in
             guard table.textKeys[row] else { return false }
@@ -105,7 +115,7 @@ package final class ColumnStore {
 
     /// The row in the store that has the key of another.
     package func holder(ofKeyOf row: UInt32, _ hash: UInt64) -> UInt32? {
-        if table.textKeys[row] { return table.withKey(row) { self.row(forKey: $0) } }
+        if table.textKeys[row] { return table.withKey(row) { find($0) } }
         return self.row(forKey: table.keys[row], hash)
     }
 

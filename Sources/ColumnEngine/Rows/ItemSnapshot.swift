@@ -36,6 +36,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         let copies: [String: String]
 
         init(_ store: ColumnStore) {
+            store.noteWholeRead()
             count = store.order.count
             keyField = store.table.keyField
             fieldNames = store.fields.names

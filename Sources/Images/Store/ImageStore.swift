@@ -98,6 +98,7 @@ public final class ImageStore {
     /// - Throws: `ImageError` for an invalid key, or when the file is unreadable or no picture.
     public func image(forKey key: String) throws(ImageError) -> Image? {
         let path = try imagePath(forKey: key)
+        attachments.noteRead(key)
         let file = pictureFile(anywayForKey: key)
         let name = file?.contentName ?? key
         if let image = cache.image(forKey: name) {

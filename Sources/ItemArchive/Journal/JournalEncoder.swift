@@ -27,6 +27,8 @@ package struct JournalEncoder {
         writer = RecordWriter([UInt8](repeating: 0, count: room))
     }
 
+    package mutating func reserveCapacity(_ count: Int) { writer.bytes.reserveCapacity(count) }
+
     /// The changes so far.
     package var bytes: [UInt8] { writer.bytes }
 

@@ -149,6 +149,19 @@ package struct RecordWriter {
         }
     }
 
+    /// A key by its text, whether an item has it or not.
+    package mutating func key(_ key: UnsafeBufferPointer<UInt8>) {
+        if let packed = PackedKey(uuid: key) {
+            bytes.append(JournalCode.Key.uuid.rawValue)
+            fixed(packed.high.byteSwapped)
+            fixed(packed.low.byteSwapped)
+        } else {
+            bytes.append(JournalCode.Key.text.rawValue)
+            varint(UInt64(key.count))
+            bytes.append(contentsOf: key)
+        }
+    }
+
     // MARK: Bytes
 
     mutating func code(_ code: JournalCode.Value) { bytes.append(code.rawValue) }

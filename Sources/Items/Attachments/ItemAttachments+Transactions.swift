@@ -82,6 +82,7 @@ extension ItemAttachments {
 
     /// The file that a key's bytes are read from now; nil when they are removed.
     package func currentPath(forKey key: String) -> String? {
+        noteRead(key)
         for transaction in transactions.reversed() {
             switch transaction.deeds[key] {
             case .removed: return nil

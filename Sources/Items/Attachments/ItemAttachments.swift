@@ -126,6 +126,7 @@ public final class ItemAttachments {
     ///
     /// - Throws: ``StoreError`` with `inputOutput` when the folder cannot be listed.
     public func keys() throws(StoreError) -> [String] {
+        store?.store?.columns.noteWholeRead()
         do throws(FileError) {
             let deeds = deedsUnderWay
             let kept = try layer.list(folder).filter { name in
@@ -217,6 +218,14 @@ public final class ItemAttachments {
             try setShared(bytes, item, in: shared)
         }
     }
+
+    /// A transaction that reads what goes with an item has read the item.
+    package func noteRead(_ key: String) {
+        guard !transactions.isEmpty, let columns = store?.store?.columns else { return }
+        var key = key
+        _ = key.withUTF8 { columns.row(forKey: $0) }
+    }
+
 
     private func note(_ change: AttachmentChange?) {
         if let change { store?.store?.attachmentStep.note(change) }

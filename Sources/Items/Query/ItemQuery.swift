@@ -144,5 +144,5 @@ extension ItemStore {
     ]
 
     /// The fields that some item has had.
-    var knownFields: Set<String> { Set(columns.visibleFieldNames) }
+    var knownFields: Set<String> { Set(fieldNames) }
 }

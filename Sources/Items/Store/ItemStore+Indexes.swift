@@ -35,5 +35,8 @@ extension ItemStore {
     }
 
     /// The bytes that the ordered columns.indexes take.
-    public var indexBytes: Int { columns.indexes.reduce(0) { $0 + $1.byteCount } }
+    public var indexBytes: Int {
+        columns.noteWholeRead()
+        return columns.indexes.reduce(0) { $0 + $1.byteCount }
+    }
 }

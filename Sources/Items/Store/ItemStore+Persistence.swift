@@ -61,13 +61,13 @@ extension ItemStore {
     }
 
     /// Hands the log over as one commit, and moves it to the history. ``settle(_:waits:)`` has to follow.
-    func write(_ kind: CommitKind, waits: Bool = true, isSerializable: Bool = false) throws(StoreError) -> Bool {
+    func write(_ kind: CommitKind, waits: Bool = true, reads: ItemReads? = nil) throws(StoreError) -> Bool {
         guard columns.hasChanges else {
             // A step to take back, with nothing for the journal.
             if !attachmentStep.isEmpty { remember(kind) }
             return false
         }
-        try appendLog(durable: waits && durability == .power, isSerializable: isSerializable)
+        try appendLog(durable: waits && durability == .power, reads: reads)
         noteCommit(cause(of: kind))
         remember(kind)
         return true
@@ -82,12 +82,12 @@ extension ItemStore {
     }
 
     /// Hands the log's changes to the persistence.
-    func appendLog(durable: Bool, isSerializable: Bool = false) throws(StoreError) {
+    func appendLog(durable: Bool, reads: ItemReads? = nil) throws(StoreError) {
         let textBytes = max(columns.textBytes - committedTextBytes, 0)
         committedTextBytes = columns.textBytes
         if let remote {
             try attachments?.adoptLooseBytes()
-            try send(to: remote, isSerializable: isSerializable)
+            try send(to: remote, reads: reads)
         } else {
             let commit = ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)
             revision = try persistence.append(commit, durable: durable)

@@ -30,8 +30,11 @@ extension ItemStore {
 
     /// Sends the log's changes, after those of others where both changed the same items but not the same fields.
     ///
+    /// - Parameters:
+    ///   - remote: where to.
+    ///   - reads: what a serializable transaction read; nil when the changes are of no such one.
     /// - Throws: ``StoreError`` with `conflict`: nothing of the log is kept then, and what others did is still to be applied.
-    func send(to remote: any RemotePersistence, isSerializable: Bool) throws(StoreError) {
+    func send(to remote: any RemotePersistence, reads: ItemReads?) throws(StoreError) {
         // Handlers may run while the server is waited for: what they changed would be taken for a part of this commit.
         (isSendingCommit, isReadOnly) = (true, true)
         defer { (isSendingCommit, isReadOnly) = (false, remote.isReadOnly) }
@@ -41,7 +44,7 @@ extension ItemStore {
             let sent: RemoteOutcome
             do throws(StoreError) {
                 sent = try remote.send(
-                    ItemCommit(columns, columns.changes, following: revision), isSerializable: isSerializable)
+                    ItemCommit(columns, columns.changes, following: revision), reads: reads)
             } catch {
                 guard error.code == .disconnected, remote.keepsCommits else { throw error }
                 return try keep(in: remote)
@@ -53,7 +56,7 @@ extension ItemStore {
                 return
             }
             let commits = try remote.takeCommits(after: revision)
-            if isSerializable { throw overtaken(by: commits, remote) }
+            if reads != nil { throw overtaken(by: commits, remote) }
             let own = OwnChanges(columns)
             for commit in commits {
                 guard let conflict = own.conflict(with: commit, columns) else { continue }
@@ -86,7 +89,7 @@ extension ItemStore {
         columns.reorder { remote.precedes($0, $1) }
     }
 
-    /// A transaction read a collection that is not the latest any more.
+    /// A transaction read something that is not the latest any more.
     private func overtaken(by commits: [RemoteCommit], _ remote: any RemotePersistence) -> StoreError {
         unappliedCommits += commits
         let hosts = Set(commits.lazy.filter { !$0.changes.isEmpty }.map(\.host)).sorted().joined(separator: ", ")

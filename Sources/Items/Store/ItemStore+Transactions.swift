@@ -9,7 +9,11 @@ extension ItemStore {
     /// a commit; if that fails, the changes are rolled back as well.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         // A server is sent a transaction alone: what came before has other rules when others were ahead.
-        if remote != nil, !isInTransaction { try commit() }
+        if let remote, !isInTransaction {
+            try commit()
+            // What this host committed behind others would pass for a change of theirs.
+            if remote.isConnected { try applyRemoteCommits() }
+        }
         beginTransaction()
         let result: Result
         do {
@@ -30,6 +34,7 @@ extension ItemStore {
                 settle(.change)
             }
             seal()
+            if remote != nil, !isSnapshotIsolated { columns.beginReads() }
         }
         openSavepoint()
     }
@@ -46,10 +51,11 @@ extension ItemStore {
             rollBackSavepoint()
             throw error
         }
+        let reads = remote == nil || isSnapshotIsolated ? nil : columns.takeReads()
         columns.closeSavepoint()
         let isStep: Bool
         do throws(StoreError) {
-            isStep = try write(.change, isSerializable: !isSnapshotIsolated)
+            isStep = try write(.change, reads: reads)
         } catch {
             columns.unseal(behind: start)
             rollBack(to: start)
@@ -81,6 +87,8 @@ extension ItemStore {
     public func dryRun(_ body: () throws -> Void) throws -> ItemStoreDiff {
         beginTransaction()
         defer { rollBackSavepoint() }
+        // Where items were and would be is a part of what it tells.
+        columns.noteWholeRead()
         let start = columns.changeCount
         try body()
         return ItemStoreDiff(columns, columns.changes[start...])

@@ -84,7 +84,10 @@ public final class ItemStore {
     var isSaving = false
 
     /// A number that grows with every change; two equal readings mean that nothing changed in between.
-    public var version: UInt64 { columns.version }
+    public var version: UInt64 {
+        columns.noteWholeRead()
+        return columns.version
+    }
     /// A reference to the store that becomes nil with it.
     public let zeroingReference = ItemStoreReference()
 
@@ -207,7 +210,9 @@ public final class ItemStore {
 
     /// The number of a field that some item has or had; nil for any other name.
     public func existingField(named name: String) -> ItemField? {
-        columns.existingField(named: name)
+        let field = columns.existingField(named: name)
+        if field == nil { columns.noteWholeRead() }
+        return field
     }
 
     /// The name of a field.
@@ -216,7 +221,10 @@ public final class ItemStore {
     }
 
     /// The names of all fields that some item has or had, those of the domain first.
-    public var fieldNames: [String] { columns.visibleFieldNames }
+    public var fieldNames: [String] {
+        columns.noteWholeRead()
+        return columns.visibleFieldNames
+    }
 
     // MARK: Rows
 
@@ -234,8 +242,14 @@ public final class ItemStore {
 
 extension ItemStore {
     /// Rows that exist, in use or not: what memory the columns take.
-    public var rowCount: Int { columns.rowCount }
+    public var rowCount: Int {
+        columns.noteWholeRead()
+        return columns.rowCount
+    }
 
     /// Bytes of texts that are too long for their cells, garbage included.
-    public var textBytes: Int { columns.textBytes }
+    public var textBytes: Int {
+        columns.noteWholeRead()
+        return columns.textBytes
+    }
 }

@@ -18,6 +18,7 @@ struct EncodedCommit {
 
     /// What became of a row.
     private struct Effect {
+        let row: UInt32
         var wasThere: Bool
         var isThere: Bool
         /// Whether it left or came in between.
@@ -33,44 +34,55 @@ struct EncodedCommit {
 
     init(_ commit: borrowing ItemCommit, _ table: RankTable) {
         let rows = commit.rows
-        let (effects, order) = Self.effects(commit.changes)
-        if let field = rows.attachmentField { pictures = Self.pictures(effects, order, rows, field) }
-        newRanks = Self.newRanks(effects, order, rows, table)
+        let effects = Self.effects(commit.changes)
+        if let field = rows.attachmentField { pictures = Self.pictures(effects, rows, field) }
+        newRanks = Self.newRanks(effects, rows, table)
         var changes = JournalEncoder(rows)
-        for row in order {
-            guard let effect = effects[row], effect.wasThere, effect.isWhole else { continue }
-            changes.removal(row)
-            removed.append(Self.key(row, rows))
+        for effect in effects where effect.wasThere && effect.isWhole {
+            changes.removal(effect.row)
+            removed.append(Self.key(effect.row, rows))
         }
-        for row in order {
-            guard let effect = effects[row], effect.isThere else { continue }
+        for (place, effect) in effects.enumerated() where effect.isThere {
+            if place + Self.lookahead < effects.count {
+                // Many items, each somewhere else: their cache misses overlap.
+                for field in ItemField.domain { rows.prefetch(effects[place + Self.lookahead].row, field) }
+            }
             if effect.isWhole {
-                changes.insertion(row, at: nil)
+                changes.insertion(effect.row, at: nil)
             } else {
-                for field in effect.fields { changes.assignment(row, field) }
+                for field in effect.fields { changes.assignment(effect.row, field) }
             }
         }
         for (row, rank) in newRanks { changes.rank(row, rank) }
         record = RecordChecksum.sealed(changes.bytes)
         let given = Dictionary(newRanks, uniquingKeysWith: { $1 })
-        let touched =
-            order.filter { effects[$0]?.isThere ?? false } + newRanks.lazy.map(\.row).filter { effects[$0] == nil }
+        var touched = effects.lazy.filter(\.isThere).map(\.row) + []
+        if !newRanks.isEmpty {
+            let known = Set(effects.lazy.map(\.row))
+            touched += newRanks.lazy.map(\.row).filter { !known.contains($0) }
+        }
         for row in touched {
             guard let rank = given[row] ?? table[row] else { continue }
             keys.append(Self.key(row, rows))
             ranks.append(rank)
             var item = JournalEncoder(rows)
+            item.reserveCapacity(128)
             item.insertion(row, at: nil)
             records.append(RecordChecksum.sealed(item.bytes, rank: rank))
         }
     }
 
-    private static func effects(_ changes: [Change]) -> ([UInt32: Effect], [UInt32]) {
-        var effects: [UInt32: Effect] = [:]
-        var order: [UInt32] = []
+    /// The rows that changed, in the order of their first changes.
+    private static func effects(_ changes: [Change]) -> [Effect] {
+        var effects: [Effect] = []
+        var places: [UInt32: Int] = [:]
         func note(_ row: UInt32, wasThere: Bool, _ change: (inout Effect) -> Void) {
-            if effects[row] == nil { order.append(row) }
-            change(&effects[row, default: Effect(wasThere: wasThere, isThere: wasThere)])
+            let place = places[row] ?? effects.count
+            if place == effects.count {
+                places[row] = place
+                effects.append(Effect(row: row, wasThere: wasThere, isThere: wasThere))
+            }
+            change(&effects[place])
         }
         for change in changes {
             switch change.kind {
@@ -87,23 +99,22 @@ struct EncodedCommit {
             case .move: note(change.row, wasThere: true) { $0.isMoved = true }
             }
         }
-        return (effects, order)
+        return effects
     }
 
     /// What became of the pictures of the items that changed. Ordered by key, so that of two hosts neither waits for the
     /// other.
     private static func pictures(
-        _ effects: [UInt32: Effect], _ order: [UInt32], _ rows: ItemRows, _ field: ItemField
+        _ effects: [Effect], _ rows: ItemRows, _ field: ItemField
     ) -> [CommittedPicture] {
         // An item that left may have come again under its key in another row.
         var digests: [[UInt8]: [UInt8]] = [:]
-        for row in order {
-            guard let effect = effects[row], effect.isWhole || effect.fields.contains(field.rawValue) else { continue }
-            let digest = rows.attachment(row) ?? []
+        for effect in effects where effect.isWhole || effect.fields.contains(field.rawValue) {
+            let digest = rows.attachment(effect.row) ?? []
             if effect.isThere, !digest.isEmpty {
-                digests[key(row, rows)] = digest
+                digests[key(effect.row, rows)] = digest
             } else if effect.wasThere, !digest.isEmpty || effect.fields.contains(field.rawValue) {
-                digests[key(row, rows), default: []] += []
+                digests[key(effect.row, rows), default: []] += []
             }
         }
         return digests.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {
@@ -111,15 +122,18 @@ struct EncodedCommit {
         }
     }
 
+    /// How many items before its turn one is prefetched.
+    private static let lookahead = 12
+
     // MARK: Ranks
 
     /// Ranks for the items that came or moved, between those of their neighbours as they are now.
     private static func newRanks(
-        _ effects: [UInt32: Effect], _ order: [UInt32], _ rows: ItemRows, _ table: RankTable
+        _ effects: [Effect], _ rows: ItemRows, _ table: RankTable
     ) -> [(row: UInt32, rank: [UInt8])] {
-        let placed = order.filter { row in effects[row].map { $0.isThere && ($0.isWhole || $0.isMoved) } ?? false }
+        let placed = effects.filter { $0.isThere && ($0.isWhole || $0.isMoved) }
         guard !placed.isEmpty else { return [] }
-        let positions = placed.map { rows.position(of: $0) }.sorted()
+        let positions = placed.map { rows.position(of: $0.row) }.sorted()
         var ranks: [(UInt32, [UInt8])] = []
         var source = SystemRandomNumberGenerator()
         var start = 0
@@ -149,6 +163,13 @@ struct EncodedCommit {
             start = end
         }
         return ranks
+    }
+
+    /// The bytes of a key, as records have them, from its text.
+    static func key(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var writer = RecordWriter()
+        writer.key(text)
+        return writer.bytes
     }
 
     /// The bytes of an item's key, as records have them.

@@ -6,12 +6,14 @@ struct SentCommit {
     let token: [UInt8]
     /// The revision that it follows.
     let seen: UInt64
+    /// The keys that its transaction read, null for all.
+    let reads: PostgresValue
     let commit: EncodedCommit
 }
 
 /// Commits of this host.
 extension SharedPersistence {
-    public func send(_ commit: borrowing ItemCommit, isSerializable: Bool) throws(StoreError) -> RemoteOutcome {
+    public func send(_ commit: borrowing ItemCommit, reads: ItemReads?) throws(StoreError) -> RemoteOutcome {
         let connection = try connected()
         guard let collection else { throw Self.notLoaded }
         let wasInDoubt = inDoubt != nil
@@ -19,7 +21,8 @@ extension SharedPersistence {
         let sent =
             inDoubt
             ?? SentCommit(
-                token: Self.newIdentifier(), seen: commit.revision.rawValue, commit: EncodedCommit(commit, ranks))
+                token: Self.newIdentifier(), seen: commit.revision.rawValue, reads: Self.value(of: reads),
+                commit: EncodedCommit(commit, ranks))
         let encoded = sent.commit
         inDoubt = sent
         let status: Int64
@@ -27,7 +30,7 @@ extension SharedPersistence {
         do throws(StoreError) {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
             (status, made) = try asking { () throws(PostgresError) in
-                let (status, made) = try send(sent, isSerializable: isSerializable, collection, connection)
+                let (status, made) = try send(sent, collection, connection)
                 if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
                 if isHolding {
                     isHolding = false
@@ -75,20 +78,28 @@ extension SharedPersistence {
 
     /// Calls the server's function: the status that it gives, and the revision with its lineage.
     func send(
-        _ sent: SentCommit, isSerializable: Bool, _ collection: SharedCollection, _ connection: PostgresConnection
+        _ sent: SentCommit, _ collection: SharedCollection, _ connection: PostgresConnection
     ) throws(PostgresError) -> (status: Int64, made: Lineage) {
         let encoded = sent.commit
         let rows = try connection.run(
             "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
             [
                 .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
-                .uuid(sent.token), .uuid(host), isSerializable ? .nullByteArrays : .byteArrays([]),
+                .uuid(sent.token), .uuid(host), sent.reads,
                 .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
                 .byteArrays(encoded.records), .bytes(encoded.record),
             ], isPrepared: true)
         return (
             try rows.number(0, 0), Lineage(revision: try rows.revision(0, 1), identifier: try rows.bytes(0, 2) ?? [])
         )
+    }
+
+    private static func value(of reads: ItemReads?) -> PostgresValue {
+        switch reads {
+        case nil: .byteArrays([])
+        case .whole: .nullByteArrays
+        case .keys(let keys): .byteArrays(keys.map { $0.withUnsafeBufferPointer(EncodedCommit.key) })
+        }
     }
 
     public func hold() throws(StoreError) {

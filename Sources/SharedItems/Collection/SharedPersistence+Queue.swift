@@ -137,8 +137,8 @@ extension SharedPersistence {
                     encoded.records.append(RecordChecksum.sealed(record.bytes, rank: rank))
                 }
                 let seen = revision.rawValue + UInt64(index)
-                let sent = SentCommit(token: commit.token, seen: seen, commit: encoded)
-                let (status, made) = try send(sent, isSerializable: false, collection, connection)
+                let sent = SentCommit(token: commit.token, seen: seen, reads: .byteArrays([]), commit: encoded)
+                let (status, made) = try send(sent, collection, connection)
                 guard status == 0, made.revision == seen + 1 else {
                     throw PostgresError(.badAnswer, "a commit that waited got the status \(status)")
                 }

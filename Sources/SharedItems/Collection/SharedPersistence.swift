@@ -126,7 +126,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence, Fi
     public func synchronize() throws(StoreError) { cache?.synchronize() }
 
     public func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
-        guard case .committed(let revision) = try send(commit, isSerializable: false) else {
+        guard case .committed(let revision) = try send(commit, reads: nil) else {
             throw StoreError(.conflict, "other hosts changed the collection meanwhile")
         }
         return revision

@@ -4,11 +4,12 @@
 #include <poll.h>
 #include <postgresql/libpq-fe.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct floor_link {
     PGconn *connection;
-    char prepared[16][400];
+    char prepared[16][800];
 };
 
 static int succeeded(PGresult *result) {
@@ -20,9 +21,8 @@ static int succeeded(PGresult *result) {
 }
 
 floor_link *floor_connect(const char *address, const char *commands) {
-    static floor_link links[4];
-    static int count;
-    floor_link *link = &links[count++ % 4];
+    floor_link *link = calloc(1, sizeof *link);
+    if (!link) return NULL;
     link->connection = PQconnectdb(address);
     return succeeded(PQexec(link->connection, commands)) ? link : NULL;
 }
@@ -56,6 +56,17 @@ long floor_copy(floor_link *link, const char *command, const char *path) {
     if (!file) return -1;
     fclose(file);
     return succeeded(PQgetResult(link->connection)) && !PQgetResult(link->connection) ? total : -1;
+}
+
+void floor_close(floor_link *link) {
+    PQfinish(link->connection);
+    free(link);
+}
+
+void floor_drain(floor_link *link) {
+    PGnotify *notification;
+    PQconsumeInput(link->connection);
+    while ((notification = PQnotifies(link->connection))) PQfreemem(notification);
 }
 
 void floor_wait(floor_link *link) {

@@ -7,23 +7,28 @@ import SharedItems
 
 /// Shared collections beside the same work by hand in libpq, in turn, on one server.
 ///
-///     swift run -c release SharedBenchmark SOCKET-FOLDER [ITEMS]
+///     swift run -c release SharedBenchmark SOCKET-FOLDER ITEMS SECONDS PYTHON PEER.py
 @main
 enum SharedBenchmark {
     struct Failure: Error {}
 
     static func main() throws {
-        guard CommandLine.arguments.count > 1 else { return print("usage: SharedBenchmark SOCKET-FOLDER [ITEMS]") }
-        let server = "postgres://owner@/postgres?host=\(CommandLine.arguments[1])"
-        let count = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 1_000_000
+        let given = CommandLine.arguments.dropFirst()
+        guard given.count == 5, let count = Int(given[2]), let time = Double(given[3]) else {
+            return print("usage: SharedBenchmark SOCKET-FOLDER ITEMS SECONDS PYTHON PEER.py")
+        }
+        let server = "postgres://owner@/postgres?host=\(given[1])"
         guard let floor = floor_connect(server, floorTable), let listener = floor_connect(server, "listen floor") else {
             throw Failure()
         }
         let large = try filled(server, "large", count)
         try measureLoading(large, floor, count)
         let small = try filled(server, "small", 100_000)
-        try measureCommits(small, floor)
-        try measureNotifications(small, floor, listener)
+        let psycopg = try PsycopgPeer([given[4], given[5]], server: server)
+        try measureCommits(small, floor, psycopg)
+        try measureNotifications(small, floor, listener, psycopg)
+        try HostsBenchmark.measure(small, server, seconds: time)
+        try LocalBenchmark.measure(small)
     }
 
     /// The table that commits are measured against: as many rows as the small collection has, of the same sizes, with the
@@ -33,6 +38,10 @@ enum SharedBenchmark {
         drop table if exists floor; create table floor (key bytea primary key, rank bytea, version bigint, record bytea);
         insert into floor select decode(md5(i::text), 'hex'), decode(lpad(to_hex(i), 24, '0'), 'hex'), 0,
             decode(repeat('2a', 60), 'hex') from generate_series(0, 99999) i;
+        drop table if exists floor_head, floor_log;
+        create table floor_head (id int primary key, head bigint);
+        insert into floor_head values (1, 0);
+        create table floor_log (revision bigint primary key, key bytea, record bytea);
         """
     /// One row, and a thousand of them: their keys are made by the server, which spares sending them.
     private static let update = """
@@ -67,9 +76,9 @@ enum SharedBenchmark {
         let copy = "copy (select rank, record from cubby.item) to stdout (format binary)"
         var (copies, loads, locals) = ([Double](), [Double](), [Double]())
         for round in 0..<4 {
-            let copied = try seconds { if floor_copy(floor, copy, folder + "/copy") < 0 { throw Failure() } }
+            let copied = try Figures.seconds { if floor_copy(floor, copy, folder + "/copy") < 0 { throw Failure() } }
             var store: ItemStore?
-            let loaded = try seconds {
+            let loaded = try Figures.seconds {
                 store = try ItemStore.open(SharedPersistence(address, hostName: "reader", timeLimit: 60))
             }
             guard let store, store.count == count else { throw Failure() }
@@ -83,88 +92,68 @@ enum SharedBenchmark {
             loads.append(loaded)
             // All of it, into memory: a mapped archive would be read when it is asked for.
             locals.append(
-                try seconds {
+                try Figures.seconds {
                     _ = try ItemStore.open(
                         ArchivePersistence(folder: folder, isReadOnly: true, mappedFrom: .max))
                 })
         }
-        let (copied, loaded, local) = (median(copies), median(loads), median(locals))
-        report("first synchronisation of \(count) items", loaded, "COPY and a local load", copied + local)
+        let (copied, loaded, local) = (Figures.median(copies), Figures.median(loads), Figures.median(locals))
+        Figures.report("first synchronisation of \(count) items", loaded, "COPY and a local load", copied + local)
         print(String(format: "    COPY %.2f s, archive %.2f s, synchronisation %.2f s", copied, local, loaded))
     }
 
     // MARK: Commits
 
-    private static func measureCommits(_ address: SharedAddress, _ floor: OpaquePointer) throws {
+    private static func measureCommits(
+        _ address: SharedAddress, _ floor: OpaquePointer, _ psycopg: PsycopgPeer
+    ) throws {
         let store = try ItemStore.open(SharedPersistence(address, hostName: "writer"))
-        var (ours, theirs) = ([Double](), [Double]())
-        for round in 0..<1000 {
-            theirs.append(try seconds { if floor_run(floor, update, Int32(round)) == 0 { throw Failure() } })
-            ours.append(
-                try seconds {
-                    try store[round * 7 % 100_000]?.setValueInDollars(Int64(-round - 1))
-                    try store.commit()
-                })
+        func byHand(_ command: String) -> (Int) throws -> Double {
+            { round in try Figures.seconds { if floor_run(floor, command, Int32(round)) == 0 { throw Failure() } } }
         }
-        report("one committed change", median(ours), "a bare UPDATE", median(theirs))
-        (ours, theirs) = ([], [])
-        for round in 0..<31 {
-            theirs.append(try seconds { if floor_run(floor, updateMany, Int32(round)) == 0 { throw Failure() } })
-            ours.append(
-                try seconds {
-                    for place in 0..<1000 { try store[place * 100 + round]?.setValueInDollars(Int64(-round - 1)) }
-                    try store.commit()
-                })
+        let one: [Figures.Peer] = [
+            ("a bare UPDATE", byHand(update)),
+            ("the same work in one statement by hand", byHand(HostsBenchmark.commit)),
+            ("the same work by psycopg", { try psycopg.run("one", $0) }),
+        ]
+        try Figures.compare("one committed change", with: one, rounds: 1000) { round in
+            try store[round * 7 % 100_000]?.setValueInDollars(Int64(-round - 1))
+            try store.commit()
         }
-        report("1000 of 100000 items in one commit", median(ours), "an UPDATE of 1000 rows", median(theirs))
+        let many: [Figures.Peer] = [
+            ("an UPDATE of 1000 rows", byHand(updateMany)),
+            ("the same work by psycopg", { try psycopg.run("many", $0) }),
+        ]
+        try Figures.compare("1000 of 100000 items in one commit", with: many, rounds: 31) { round in
+            for place in 0..<1000 { try store[place * 100 + round]?.setValueInDollars(Int64(-round - 1)) }
+            try store.commit()
+        }
     }
 
     /// Without the wait for the disk, which a bare NOTIFY has not.
     private static func measureNotifications(
-        _ address: SharedAddress, _ floor: OpaquePointer, _ listener: OpaquePointer
+        _ address: SharedAddress, _ floor: OpaquePointer, _ listener: OpaquePointer, _ psycopg: PsycopgPeer
     ) throws {
         let hasty = try SharedAddress("\(address)&options=-c%20synchronous_commit%3Doff")
         let store = try ItemStore.open(SharedPersistence(hasty, hostName: "writer"))
         let otherPersistence = SharedPersistence(address, hostName: "reader")
         let other = try ItemStore.open(otherPersistence)
-        var (ours, theirs) = ([Double](), [Double]())
-        for round in 0..<1000 {
-            theirs.append(
-                try seconds {
-                    if floor_run(floor, "select pg_notify('floor', $1::text)", Int32(round)) == 0 { throw Failure() }
-                    floor_wait(listener)
-                })
-            ours.append(
-                try seconds {
-                    try store[round * 7 % 100_000]?.setValueInDollars(Int64(round + 1))
-                    try store.commit()
-                    while other.revision < store.revision {
-                        try otherPersistence.receive()
-                        try other.applyRemoteCommits()
-                    }
-                })
+        func notify(_ round: Int) throws -> Double {
+            try Figures.seconds {
+                if floor_run(floor, "select pg_notify('floor', $1::text)", Int32(round)) == 0 { throw Failure() }
+                floor_wait(listener)
+            }
         }
-        report("from a commit to another host's observer", median(ours), "a bare NOTIFY", median(theirs))
-    }
-
-    // MARK: Figures
-
-    private static func report(_ what: String, _ ours: Double, _ peer: String, _ theirs: Double) {
-        print(
-            String(
-                format: "%@: %.3f ms; %@: %.3f ms; ratio %.2f", what, ours * 1000, peer, theirs * 1000, ours / theirs))
-    }
-
-    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
-
-    private static func seconds(since start: ContinuousClock.Instant) -> Double {
-        let parts = start.duration(to: .now).components
-        return Double(parts.seconds) + Double(parts.attoseconds) / 1e18
-    }
-
-    private static func seconds(_ body: () throws -> Void) rethrows -> Double {
-        let start = ContinuousClock.now
-        try body()
-        return seconds(since: start)
+        let peers: [Figures.Peer] = [
+            ("a bare NOTIFY", notify), ("LISTEN and SELECT by psycopg", { try psycopg.run("hasty", $0) }),
+        ]
+        try Figures.compare("from a commit to another host's observer", with: peers, rounds: 1000) { round in
+            try store[round * 7 % 100_000]?.setValueInDollars(Int64(round + 1))
+            try store.commit()
+            while other.revision < store.revision {
+                try otherPersistence.receive()
+                try other.applyRemoteCommits()
+            }
+        }
     }
 }

@@ -10,5 +10,10 @@ int floor_run(floor_link *link, const char *command, int number);
 // Writes what a COPY … TO STDOUT gives to a file. The number of bytes, -1 when it fails.
 long floor_copy(floor_link *link, const char *command, const char *path);
 
+void floor_close(floor_link *link);
+
+// Takes the notifications that are there.
+void floor_drain(floor_link *link);
+
 // Waits for a notification.
 void floor_wait(floor_link *link);

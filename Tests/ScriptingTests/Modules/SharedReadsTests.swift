@@ -1,0 +1,139 @@
+import ColumnEngine
+import Items
+import Lua
+import PropertyList
+import Scripting
+import SharedItems
+import TestSupport
+import Testing
+
+/// What each member of `items`, of items, queries and groups reads on a collection that another host changes.
+@Suite(
+    "What scripts' transactions read", .serialized,
+    .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"))
+struct SharedReadsTests {
+    /// By class and member, what reads with it; nil for a member that reads no item, or that a transaction refuses.
+    private static let members: [String: [String: String?]] = [
+        "items": [
+            "item": "return items:item('k')", "allItems": "return items.allItems", "each": "return items:each()",
+            "index": "return items[1]", "len": "return #items", "query": "return items:query('name == \"vase\"')",
+            "moveItem": "items:moveItem(1, 2)", "removeItem": "items:removeItem(k)",
+            "createItem": "return pcall(items.createItem, items, { itemKey = 'k' })",
+            "import": "return pcall(items.import, items, file('itemKey\\nk\\n'))",
+            "export": "return items:export(file(''))",
+            "dryRun": "return items:dryRun(function() end)",
+            "transaction": "return items:transaction(function() return k.name end)",
+            "randomItem": nil, "undo": nil, "redo": nil, "createIndex": nil, "dropIndex": nil, "indexes": nil,
+            "saveChanges": nil, "synchronize": nil, "isReadOnly": nil, "isConnected": nil, "hasChanges": nil,
+            "archivePath": nil, "on": nil,
+        ],
+        "Item": [
+            "name": "return k.name", "serialNumber": "return k.serialNumber",
+            "valueInDollars": "return k.valueInDollars",
+            "dateCreated": "return k.dateCreated", "itemKey": "return k.itemKey", "image": "return k.image",
+            "copy": "return k:copy()", "fields": "return k:fields()", "index": "return k.room",
+            "tostring": "return tostring(k)", "set": "k.name = 'vase'", "setOther": "k.room = nil",
+        ],
+        "Query": [
+            "where": "return q:where('name == \"vase\"')", "sorted": "return pcall(q.sorted, q, 'unknown')",
+            "all": "return q:all()", "first": "return q:first()", "count": "return q:count()", "len": "return #q",
+            "each": "return q:each()", "older": "return e()", "explain": "return q:explain()",
+            "tostring": "return tostring(q)", "sum": "return q:sum('valueInDollars')",
+            "average": "return q:average('valueInDollars')", "min": "return q:min('valueInDollars')",
+            "max": "return q:max('valueInDollars')", "distinct": "return q:distinct('name')",
+            "groupBy": "return q:groupBy('name')", "update": "return q:where(never):update{ name = 'x' }",
+            "remove": "return q:where(never):remove()", "gallery": "return q:gallery(app.container.tmp .. '/gallery')",
+            "limit": nil, "offset": nil,
+        ],
+        "Group": [
+            "items": "return g[1].items", "sum": "return g[1]:sum()", "average": "return g[1]:average()",
+            "min": "return g[1]:min()", "max": "return g[1]:max()", "key": nil, "count": nil,
+        ],
+        "Groups": [
+            "aggregate": "return g:aggregate{ n = 'count()' }", "sorted": nil, "limit": nil, "group": nil,
+        ],
+    ]
+
+    private let server: PostgresServer
+    private let other: ItemStore
+    private let otherHost: SharedPersistence
+    private let embedding: Embedding
+
+    init() throws {
+        server = try PostgresServer()
+        let address = try SharedAddress(server.url())
+        try SharedSchema.initialize(address)
+        otherHost = SharedPersistence(address, hostName: "other")
+        other = try ItemStore.open(otherHost)
+        for key in ["k", "l"] { try other.createItem(ItemFields(name: "vase", itemKey: key)) }
+        try other.commit()
+        embedding = try Embedding(server.folder.file("c")) { options in
+            options.persistence = { _ in SharedPersistence(address, hostName: "scripts") }
+        }
+        embedding.host.launch()
+        let state = embedding.host.state
+        let interfere = state.makeFunction(LuaFunctionDeclaration("interfere", [])) { [other] call in
+            try other.item(forKey: "k")?.setValue(.integer(Int64(other.revision.rawValue)), forField: "n")
+            try other.commit()
+            return call.returnsNothing()
+        }
+        state.globals.rawSet("interfere", .function(interfere))
+    }
+
+    @Test("each of them has the transaction run again")
+    func everyMember() throws {
+        let setUp = """
+            function never() return false end
+            function file(text)
+                local path = app.container.tmp .. "/a.csv"
+                fs.write(path, text)
+                return path
+            end
+            k, q = items:item("k"), items:query()
+            local only = items:query("itemKey == 'k'")
+            g, e = only:groupBy("name"), only:each()
+            """
+        #expect(embedding.run(setUp) == "")
+        func attempts(_ reading: String) throws -> String {
+            let found = embedding.run(
+                """
+                k = items:item("k") or items:createItem{ name = "vase", itemKey = "k" }
+                local only = items:query("itemKey == 'k'")
+                g, e = only:groupBy("name"), only:each()
+                """)
+            #expect(found == "")
+            try other.applyRemoteCommits()
+            return embedding.run(
+                """
+                local attempts = 0
+                local read = function() \(reading) end
+                items:transaction(function()
+                    attempts = attempts + 1
+                    read()
+                    items:createItem{ name = "mark" }
+                    if attempts == 1 then interfere() end
+                end)
+                return attempts
+                """)
+        }
+        for (type, members) in Self.members {
+            for (member, reading) in members {
+                guard let reading else { continue }
+                try otherHost.poll()
+                #expect(try attempts(reading) == "2", "\(type).\(member)")
+            }
+        }
+        #expect(try attempts("") == "1")
+        embedding.end()
+    }
+
+    @Test("no member of a binding is missing")
+    func completeness() throws {
+        for (type, members) in Self.members {
+            let declaration = try #require(embedding.host.state.declarations[type, .class])
+            let declared = declaration.memberNames + declaration.operators.map(\.name)
+            for name in declared { #expect(members[name] != nil, "\(type).\(name)") }
+        }
+        embedding.end()
+    }
+}
