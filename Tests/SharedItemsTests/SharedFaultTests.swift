@@ -159,6 +159,31 @@ struct SharedFaultTests {
         #expect(try stores[1].item(forKey: "k")?.name == (wasInDoubt ? "urn" : "jar"))
     }
 
+    @Test("what is committed while an answer is waited for is refused, stays, and is sent afterwards")
+    func whileWaiting() throws {
+        let waiter = EagerWaiter()
+        let address = try cluster.newCollection("while-waiting")
+        let store = try ItemStore.open(SharedPersistence(address, hostName: "eager", waiter: waiter))
+        try store.createItem(ItemFields(name: "vase", itemKey: "k"))
+        try store.commit()
+        var errors: [StoreError] = []
+        waiter.body = {
+            do throws(StoreError) {
+                try store.item(forKey: "k")?.setName("urn")
+                try store.commit()
+            } catch { errors.append(error) }
+            do {
+                try store.transaction { _ = try store.createItem() }
+            } catch { if let error = error as? StoreError { errors.append(error) } }
+        }
+        try store.shared.poll()
+        #expect(errors.map(\.code) == [.disconnected, .disconnected])
+        #expect(store.hasUncommittedChanges && !store.isReadOnly)
+        try store.commit()
+        try expectEqual([store])
+        #expect(try store.count == 1 && store[0]?.name == "urn")
+    }
+
     @Test("a server that stops between commits: read-only meanwhile, and all catch up afterwards")
     func stopped() throws {
         let stores = try stores("stopped")
@@ -209,5 +234,18 @@ struct SharedFaultTests {
             try expectEqual(stores)
             #expect(stores[0].count == made)
         }
+    }
+}
+
+/// Does something of the caller's in the next wait, as a host's loop may.
+private final class EagerWaiter: PostgresWaiter {
+    var body: (() -> Void)?
+    private let waiter = BlockingWaiter()
+
+    func wait(for descriptor: Int32, isWriting: Bool, seconds: Double) throws(PostgresError) -> Bool {
+        let body = self.body
+        self.body = nil
+        body?()
+        return try waiter.wait(for: descriptor, isWriting: isWriting, seconds: seconds)
     }
 }

@@ -117,7 +117,7 @@ extension SharedPersistence {
     public func release() {
         guard isHolding else { return }
         isHolding = false
-        guard let connection, connection.isOpen else { return }
+        guard let connection, connection.isOpen, !isAsking else { return }
         try? asking { () throws(PostgresError) in try connection.runScript("rollback") }
     }
 

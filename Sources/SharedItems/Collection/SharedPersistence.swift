@@ -137,6 +137,11 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence, Fi
     /// The connection, made anew when it broke.
     func connected() throws(StoreError) -> PostgresConnection {
         if let stopped { throw stopped }
+        // While an answer is waited for the host's loop turns, and scripts go on.
+        if isAsking {
+            throw StoreError(
+                .disconnected, "the server is waited for: what is to be committed is sent when it has answered")
+        }
         if let connection, connection.isOpen { return connection }
         return try asking { () throws(PostgresError) in try connect() }
     }
