@@ -81,7 +81,7 @@ let package = Package(
         .target(name: "CPostgres"),
         .target(
             name: "SharedItems",
-            dependencies: ["Items", "ItemArchive", "ColumnEngine", "PropertyList", "Files", "CPostgres", "Wording"],
+            dependencies: ["ItemArchive", "ColumnEngine", "PropertyList", "Files", "CPostgres", "Wording"],
             resources: [
                 .embedInCode("Schema/schema.sql"), .embedInCode("Schema/functions.sql"),
                 .embedInCode("Schema/grant.sql"),

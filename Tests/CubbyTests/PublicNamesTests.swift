@@ -109,9 +109,10 @@ import Testing
 
     // What several hosts share
     static let shared: [Any.Type] = [
-        ItemConflict.self, KeptCommit.self, RemoteChange.self, RemoteCommit.self, RemoteOutcome.self,
+        (any AttachmentPersistence).self, (any AttachmentReader).self, ItemConflict.self, ItemReads.self,
+        KeptCommit.self, RemoteChange.self, RemoteCommit.self, RemoteOutcome.self,
         (any RemotePersistence).self, SharedAddress.self,
-        SharedAddressError.self, SharedError.self, SharedPersistence.self, SharedSchema.self, SharedTransfer.self,
+        SharedAddressError.self, SharedError.self, SharedPersistence.self, SharedSchema.self, ItemTransfer.self,
         SharedStatistics.self,
         SharedStatus.self,
     ]

@@ -24,6 +24,7 @@ extension ItemStore {
         // A connection that turns out to be broken is made anew by the second.
         let remote = try shared
         do throws(StoreError) { try remote.poll() } catch {
+            connectionWasLost()
             guard error.code == .disconnected else { throw error }
         }
         try applyRemoteCommits()

@@ -150,6 +150,37 @@ struct SharedQueueTests {
         #expect(try laptop.undo())
     }
 
+    @Test("a serializable transaction stays one: what it read has to be as it was", arguments: [false, true])
+    func reads(restarts: Bool) throws {
+        let collection = "reads-\(restarts)"
+        var (laptop, desk) = try stores(collection)
+        try goAway(laptop)
+        // The first depends on an item that it does not change.
+        for (read, changed) in [("a", "c"), ("b", "b")] {
+            try laptop.transaction {
+                let value = try #require(laptop.item(forKey: read)).valueInDollars
+                try #require(laptop.item(forKey: changed)).setValue(.integer(value), forField: "from \(read)")
+            }
+        }
+        try laptop.transaction(isolation: .snapshot, retries: 0) {
+            let value = try #require(laptop.item(forKey: "a")).valueInDollars
+            try #require(laptop.item(forKey: "c")).setValue(.integer(value), forField: "snapshot")
+        }
+        try laptop.transaction {
+            let count = Int64(try laptop.query().count())
+            try #require(laptop.item(forKey: "c")).setValue(.integer(count), forField: "count")
+        }
+        if restarts { laptop = try open(collection) }
+        try set(desk, "a", "valueInDollars", .integer(9))
+        try comeBack(laptop)
+        try expectEqual([laptop, desk])
+        let item = try #require(desk.item(forKey: "c"))
+        #expect(try item.value(forField: "from a") == nil && item.value(forField: "count") == nil)
+        #expect(try item.value(forField: "snapshot") == .integer(1))
+        #expect(try desk.item(forKey: "b")?.value(forField: "from b") == .integer(1))
+        #expect(laptop.conflicts.map(\.host) == ["desk", "desk"])
+    }
+
     @Test("items that came or left on both sides")
     func wholeItems() throws {
         let (laptop, desk) = try stores("whole")

@@ -89,14 +89,14 @@ struct SharedSchemaTests {
         try SharedSchema.initialize(cluster.address("log"))
         let host = [UInt8](repeating: 7, count: 16)
         let hello = try connection.run(
-            "select * from cubby.hello($1, $2, $3)", [.text("log"), .uuid(host), .text("desk")])
+            "select * from cubby.hello($1, $2, $3, 0)", [.text("log"), .uuid(host), .text("desk")])
         let id = try #require(try hello.bytes(0, 0))
         let epoch = try #require(try hello.bytes(0, 3))
         let number = id.reduce(Int32(0)) { $0 << 8 | Int32($1) }
         try connection.runScript(
             """
-            insert into cubby.log (collection, revision, seen, host, token, keys, record)
-                select \(number), i, i - 1, gen_random_uuid(), gen_random_uuid(), array[decode(md5(i::text), 'hex')], ''
+            insert into cubby.log (collection, revision, seen, host, token, lineage, keys, record)
+                select \(number), i, i - 1, gen_random_uuid(), gen_random_uuid(), '', array[decode(md5(i::text), 'hex')], ''
                 from generate_series(1, 20000) i;
             analyze cubby.log;
             update cubby.collection set head = 20000 where id = \(number)

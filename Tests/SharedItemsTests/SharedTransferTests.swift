@@ -30,13 +30,13 @@ struct SharedTransferTests {
         let source = try filled(2_500)
         let shared = try ItemStore.open(SharedPersistence(address, hostName: "desk"))
         var steps: [Int] = []
-        #expect(try SharedTransfer.copy(from: source, to: shared) { steps.append($0) }.items == 2_500)
+        #expect(try ItemTransfer.copy(from: source, to: shared) { steps.append($0) }.items == 2_500)
         #expect(steps == [1_000, 2_000, 2_500])
         #expect(try shared.contents == source.contents)
-        #expect(try SharedTransfer.copy(from: source, to: shared).items == 0)
+        #expect(try ItemTransfer.copy(from: source, to: shared).items == 0)
         let back = ItemStore()
         let late = try ItemStore.open(SharedPersistence(address, hostName: "late"))
-        #expect(try SharedTransfer.copy(from: late, to: back).items == 2_500)
+        #expect(try ItemTransfer.copy(from: late, to: back).items == 2_500)
         #expect(try back.contents == source.contents)
     }
 
@@ -47,10 +47,10 @@ struct SharedTransferTests {
         let shared = try ItemStore.open(SharedPersistence(address, hostName: "desk"))
         for position in 0..<1_000 { try shared.createItem(#require(source[position]).allFields) }
         try shared.commit()
-        #expect(try SharedTransfer.copy(from: source, to: shared).items == 200)
+        #expect(try ItemTransfer.copy(from: source, to: shared).items == 200)
         #expect(try shared.contents == source.contents)
         let other = try filled(1_200)
-        let error = #expect(throws: StoreError.self) { try SharedTransfer.copy(from: other, to: shared) }
+        let error = #expect(throws: StoreError.self) { try ItemTransfer.copy(from: other, to: shared) }
         #expect(error?.code == .conflict)
         #expect(try shared.contents == source.contents)
     }
@@ -70,9 +70,9 @@ struct SharedTransferTests {
         let desk = try PictureHost(address, "desk")
         for position in 0..<1_000 { try desk.store.createItem(#require(source[position]).allFields) }
         try desk.store.commit()
-        #expect(try SharedTransfer.copy(from: source, to: desk.store) == .init(items: 100, pictures: 3))
-        #expect(try SharedTransfer.copy(from: source, to: desk.store) == .init())
-        #expect(try SharedTransfer.Summary(of: desk.store) == .init(items: 1_100, pictures: 3))
+        #expect(try ItemTransfer.copy(from: source, to: desk.store) == .init(items: 100, pictures: 3))
+        #expect(try ItemTransfer.copy(from: source, to: desk.store) == .init())
+        #expect(try ItemTransfer.Summary(of: desk.store) == .init(items: 1_100, pictures: 3))
         let number = try #require(desk.store.shared.collection).number
         try PostgresServer.ofSuite.connect().run(
             "update cubby.picture set bytes = '' where bytes = $1 and collection = $2", [.bytes([1]), .int4(number)])
@@ -81,7 +81,7 @@ struct SharedTransferTests {
         try PosixFileLayer().makeDirectories(folder.file("back"))
         back.attachments = backs
         let late = try PictureHost(address, "late")
-        let pulled = try SharedTransfer.copy(from: late.store, to: back)
+        let pulled = try ItemTransfer.copy(from: late.store, to: back)
         #expect(pulled.items == 1_100 && pulled.pictures == 2)
         #expect(Array(pulled.failures.keys) == [keys[1]])
         #expect(try keys.map { try backs.bytes(forKey: $0) } == [[0], nil, [2]])

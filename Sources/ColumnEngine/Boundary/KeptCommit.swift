@@ -41,12 +41,14 @@ public struct KeptCommit: Sendable {
     public let date: PropertyListDate
     /// Oldest first.
     public let changes: [Change]
+    /// What it read, of a serializable transaction.
+    public let reads: ItemReads?
     /// The host whose changes it cannot follow; empty for one that only waits.
     public var host = ""
     /// By key, the fields that items had here which the others removed.
     public var lostItems: [String: [String: PropertyListValue]] = [:]
 
-    public init(identifier: [UInt8], date: PropertyListDate, changes: [Change]) {
-        (self.identifier, self.date, self.changes) = (identifier, date, changes)
+    public init(identifier: [UInt8], date: PropertyListDate, changes: [Change], reads: ItemReads? = nil) {
+        (self.identifier, self.date, self.changes, self.reads) = (identifier, date, changes, reads)
     }
 }

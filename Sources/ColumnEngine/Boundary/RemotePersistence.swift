@@ -78,9 +78,12 @@ public protocol RemotePersistence: ItemPersistence {
     /// - Parameters:
     ///   - commit: readable until the call returns.
     ///   - changes: the same, with the old values and in memory of their own.
+    ///   - reads: what a serializable transaction read; nil when the changes are of no such one.
     ///   - durable: whether to wait until it survives a power cut.
     /// - Throws: ``StoreError`` with `inputOutput`: it is not kept.
-    func keep(_ commit: borrowing ItemCommit, _ changes: [ItemChange], durable: Bool) throws(StoreError)
+    func keep(
+        _ commit: borrowing ItemCommit, _ changes: [ItemChange], reads: ItemReads?, durable: Bool
+    ) throws(StoreError)
 
     /// Finds out which of the commits that wait the server has, after all: those wait no more.
     func settleDoubts() throws(StoreError)

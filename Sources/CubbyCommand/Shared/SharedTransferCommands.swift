@@ -18,7 +18,7 @@ struct SharedPushCommand: ParsableCommand {
 
     func run() throws {
         try transfer.run { (own, shared, show) throws(StoreError) in
-            try SharedTransfer.copy(from: own, to: shared, progress: show)
+            try ItemTransfer.copy(from: own, to: shared, progress: show)
         }
     }
 }
@@ -33,7 +33,7 @@ struct SharedPullCommand: ParsableCommand {
 
     func run() throws {
         try transfer.run { (own, shared, show) throws(StoreError) in
-            let copied = try SharedTransfer.copy(from: shared, to: own, progress: show)
+            let copied = try ItemTransfer.copy(from: shared, to: own, progress: show)
             try own.saveChanges()
             return copied
         }
@@ -50,7 +50,7 @@ struct TransferOptions: ParsableArguments {
     var url: String
 
     /// Opens both ends, copies, and says how much.
-    func run(_ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> SharedTransfer.Summary) throws {
+    func run(_ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> ItemTransfer.Summary) throws {
         SignalMask.restore()
         let address = try SharedArgument.address(url)
         let opened = try SharedArgument.open(container)
@@ -63,7 +63,7 @@ struct TransferOptions: ParsableArguments {
             defer { bar.finish() }
             let copied = try copy(own, shared, bar.show)
             bar.finish()
-            Report.line("copied \(copied.text); the collection has \(try SharedTransfer.Summary(of: shared).text)")
+            Report.line("copied \(copied.text); the collection has \(try ItemTransfer.Summary(of: shared).text)")
             failures = copied.failures
         } catch {
             throw SharedArgument.failure(error, address)

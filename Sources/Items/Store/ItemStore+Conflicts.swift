@@ -14,7 +14,10 @@ extension ItemStore {
     /// Leaves the items as they are, and forgets the commit.
     ///
     /// - Throws: ``StoreError`` with `itemRemoved` when it is settled already.
-    public func keepTheirs(_ conflict: ItemConflict) throws(StoreError) { try settle(try kept(conflict)) }
+    public func keepTheirs(_ conflict: ItemConflict) throws(StoreError) {
+        try checkNoTransaction("settling a conflict")
+        try settle(try kept(conflict))
+    }
 
     /// Does again what a commit did, with other values for some fields.
     ///

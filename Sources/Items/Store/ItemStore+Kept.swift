@@ -7,11 +7,11 @@ extension ItemStore {
     public var waitingCommits: Int { remote?.keptCommits.count ?? 0 }
 
     /// Keeps the log's changes as a commit that the server gets when it is back.
-    func keep(in remote: any RemotePersistence) throws(StoreError) {
+    func keep(in remote: any RemotePersistence, reads: ItemReads?) throws(StoreError) {
         let commit = ItemCommit(columns, columns.changes, following: revision)
         let changes = KeptChanges(of: columns.changes, count: commit.count, in: columns, isForPeople: false)
         let count = commit.count
-        try remote.keep(commit, (0..<count).map { changes[$0] }, durable: durability == .power)
+        try remote.keep(commit, (0..<count).map { changes[$0] }, reads: reads, durable: durability == .power)
         isMerged = false
     }
 

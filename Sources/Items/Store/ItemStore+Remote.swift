@@ -39,7 +39,9 @@ extension ItemStore {
         (isSendingCommit, isReadOnly) = (true, true)
         defer { (isSendingCommit, isReadOnly) = (false, remote.isReadOnly) }
         // Behind commits that wait it waits, too.
-        if remote.keepsCommits, !remote.isConnected || remote.hasKeptCommits { return try keep(in: remote) }
+        if remote.keepsCommits, !remote.isConnected || remote.hasKeptCommits {
+            return try keep(in: remote, reads: reads)
+        }
         while true {
             let sent: RemoteOutcome
             do throws(StoreError) {
@@ -47,7 +49,7 @@ extension ItemStore {
                     ItemCommit(columns, columns.changes, following: revision), reads: reads)
             } catch {
                 guard error.code == .disconnected, remote.keepsCommits else { throw error }
-                return try keep(in: remote)
+                return try keep(in: remote, reads: reads)
             }
             if case .committed(let newest) = sent {
                 // With a gap in front, the revision is reached when the commits in between are applied.

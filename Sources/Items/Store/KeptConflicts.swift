@@ -78,6 +78,10 @@ struct KeptConflicts {
             }
             if theirs[change.itemKey]?.isRemoved == true { result.removedItems.insert(change.itemKey) }
         }
+        if let host = overtakenRead(commit.reads) {
+            conflicts += 1
+            if result.host.isEmpty { result.host = host }
+        }
         guard conflicts + agreements > 0 else { return }
         result.isAgreement = conflicts == 0 && agreements == commit.changes.count
         if result.host.isEmpty { result.host = result.removedItems.first.flatMap { theirs[$0]?.host } ?? "" }
@@ -91,6 +95,21 @@ struct KeptConflicts {
             // Who takes the item out took it from there.
             case .move: doubtful[change.itemKey] = doubtful[change.itemKey, default: []]
             }
+        }
+    }
+
+    /// Who changed what a serializable transaction read; nil when nobody did.
+    private func overtakenRead(_ reads: ItemReads?) -> String? {
+        switch reads {
+        case nil: return nil
+        case .whole: return theirs.first?.value.host ?? (doubtful.isEmpty ? nil : "")
+        case .keys(let keys):
+            for key in keys.lazy.map({ String(decoding: $0, as: UTF8.self) }) {
+                if let change = theirs[key] { return change.host }
+                // What it read of an earlier commit is taken back.
+                if doubtful[key] != nil { return "" }
+            }
+            return nil
         }
     }
 

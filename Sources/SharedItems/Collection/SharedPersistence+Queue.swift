@@ -52,7 +52,7 @@ extension SharedPersistence {
     // MARK: Keeping
 
     public func keep(
-        _ commit: borrowing ItemCommit, _ changes: [ItemChange], durable: Bool
+        _ commit: borrowing ItemCommit, _ changes: [ItemChange], reads: ItemReads?, durable: Bool
     ) throws(StoreError) {
         guard let queue, let columns else { throw Self.notLoaded }
         // One that was sent keeps its token: it may have happened.
@@ -66,7 +66,7 @@ extension SharedPersistence {
                 KeptCommit.Change(
                     change, rank: given[change.itemKey] ?? former[change.itemKey] ?? [],
                     formerRank: former[change.itemKey] ?? [])
-            })
+            }, reads: reads)
         try queue.add(QueuedCommit(kept, encoded, seen: commit.revision.rawValue), durable: durable)
         inDoubt = nil
         for (row, rank) in encoded.newRanks { ranks.set(row, rank) }

@@ -33,6 +33,14 @@ struct QueuedCommit {
             writer.varint(UInt64(list.count))
             for bytes in list { writer.piece(bytes) }
         }
+        switch kept.reads {
+        case nil: writer.bytes.append(0)
+        case .whole: writer.bytes.append(1)
+        case .keys(let keys):
+            writer.bytes.append(2)
+            writer.varint(UInt64(keys.count))
+            for key in keys { writer.piece(key) }
+        }
         writer.varint(UInt64(kept.changes.count))
         for change in kept.changes {
             writer.piece(change.rank)
@@ -54,6 +62,7 @@ struct QueuedCommit {
         }
         guard let record = lists[2].first, date.isFinite else { throw reader.corrupt("a commit has no changes") }
         (removed, keys, self.record) = (lists[0], lists[1], record)
+        let reads = try Self.reads(&reader)
         var changes: [KeptCommit.Change] = []
         for _ in 0..<(try reader.count()) {
             let rank = [UInt8](try reader.piece(try reader.varint()))
@@ -64,7 +73,20 @@ struct QueuedCommit {
             changes.append(KeptCommit.Change(change, rank: rank, formerRank: former))
         }
         kept = KeptCommit(
-            identifier: token, date: PropertyListDate(secondsSinceReferenceDate: date), changes: changes)
+            identifier: token, date: PropertyListDate(secondsSinceReferenceDate: date), changes: changes,
+            reads: reads)
+    }
+
+    private static func reads(_ reader: inout RecordReader) throws(StoreError) -> ItemReads? {
+        switch try reader.byte() {
+        case 0: return nil
+        case 1: return .whole
+        case 2:
+            var keys: Set<[UInt8]> = []
+            for _ in 0..<(try reader.count()) { keys.insert([UInt8](try reader.piece(try reader.varint()))) }
+            return .keys(keys)
+        default: throw reader.corrupt("what a commit read is none")
+        }
     }
 }
 

@@ -25,6 +25,7 @@ struct SharedReadsTests {
             "transaction": "return items:transaction(function() return k.name end)",
             "randomItem": nil, "undo": nil, "redo": nil, "createIndex": nil, "dropIndex": nil, "indexes": nil,
             "saveChanges": nil, "synchronize": nil, "isReadOnly": nil, "isConnected": nil, "hasChanges": nil,
+            "conflicts": nil,
             "archivePath": nil, "on": nil,
         ],
         "Item": [

@@ -1,8 +1,7 @@
-public import Items
 import Wording
 
 /// All items of one store copied into another, with what goes with them: a container's into a shared collection, and back.
-public enum SharedTransfer {
+public enum ItemTransfer {
     /// How many items are one commit.
     public static let batch = 1_000
     /// The bytes of pictures after which a commit is made: what was interrupted goes on behind it.
