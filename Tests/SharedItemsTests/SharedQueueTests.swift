@@ -92,7 +92,7 @@ struct SharedQueueTests {
             laptop = try open(collection)
             #expect(try laptop.contents == before)
             #expect(laptop.waitingCommits == 8)
-            #expect(laptop.loadReport.notices.contains { $0.contains("8 of this host's commits wait") })
+            #expect(laptop.loadReport.notices.contains { $0.contains("8 commits of this host wait for") })
             try set(laptop, "gone", "name", .string("not gone"))
         }
         try comeBack(laptop)

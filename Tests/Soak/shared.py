@@ -7,16 +7,18 @@ usage: shared.py PROGRAM [SECONDS [HOSTS [PART…]]]
              standby that was asynchronous is promoted and lacks commits
     network  hosts in network namespaces, whose links go down for up to a minute (as root, with iproute2)
     disk     the server's disk is full, and well again (as root)
+    away     hosts that go on while the server is away, and come back
 """
 import ctypes, os, random, shutil, subprocess, sys, tempfile, time, traceback
 
+from away import away
 from bank import Bank
 from postgres import Server, own
 
 program = os.path.abspath(sys.argv[1])
 seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 60
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 8
-parts = sys.argv[4:] or ["kills", "standby", "network", "disk"]
+parts = sys.argv[4:] or ["kills", "standby", "network", "disk", "away"]
 
 
 def kills(root):
@@ -242,6 +244,15 @@ def disk(root):
         end_all(bank, server)
 
 
+def rejoin(root):
+    server = Server(f"{root}/server")
+    server.start()
+    try:
+        return away(program, root, server, seconds, count, cubby, fault)
+    finally:
+        server.stop()
+
+
 def ip(*words):
     subprocess.run(["ip", *words], check=True)
 
@@ -278,7 +289,7 @@ for part in parts:
     if child == 0:
         status = 1
         try:
-            status = {"kills": kills, "standby": standby, "network": network, "disk": disk}[part](root) and 1
+            status = {"kills": kills, "standby": standby, "network": network, "disk": disk, "away": rejoin}[part](root) and 1
         except BaseException:
             traceback.print_exc()
         finally:

@@ -1,6 +1,7 @@
 public import ColumnEngine
 import ItemArchive
 public import PropertyList
+import Wording
 
 /// Commits that wait for the server.
 extension SharedPersistence {
@@ -41,12 +42,16 @@ extension SharedPersistence {
             }
         }
         if !queue.waiting.isEmpty {
-            report.notices.append("\(queue.waiting.count) of this host's commits wait for the server")
+            report.notices.append(Self.counted(queue.waiting.count, "waits", "wait") + " for the server")
         }
         if !queue.conflicts.isEmpty {
             report.notices.append(
-                "\(queue.conflicts.count) of this host's commits are to be settled: items:conflicts()")
+                Self.counted(queue.conflicts.count, "is", "are") + " to be settled: items:conflicts()")
         }
+    }
+
+    private static func counted(_ count: Int, _ one: String, _ many: String) -> String {
+        "\(count.counted("commit")) of this host \(count == 1 ? one : many)"
     }
 
     // MARK: Keeping
