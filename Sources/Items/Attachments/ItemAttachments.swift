@@ -226,7 +226,6 @@ public final class ItemAttachments {
         _ = key.withUTF8 { columns.row(forKey: $0) }
     }
 
-
     private func note(_ change: AttachmentChange?) {
         if let change { store?.store?.attachmentStep.note(change) }
     }
