@@ -19,7 +19,6 @@ extension UUID: ItemIdentifier {
 
     public init?(itemKey: String) {
         // One text for each UUID: an item under another spelling would not be found again.
-        guard let value = UUID(uuidString: itemKey), value.uuidString == itemKey else { return nil }
-        self = value
+        self.init(text: itemKey, takesLowercase: false)
     }
 }

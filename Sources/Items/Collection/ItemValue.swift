@@ -125,7 +125,7 @@ extension UUID: ItemValue {
 
     public init?(fieldValue: PropertyListValue) {
         guard case .string(let text) = fieldValue else { return nil }
-        self.init(uuidString: text)
+        self.init(text: text, takesLowercase: true)
     }
 }
 

@@ -231,6 +231,23 @@ struct ItemCollectionTests {
         await #expect(throws: StoreError.self) { try await numbers.insert([1]) }
     }
 
+    @Test("a UUID's text is read as Foundation reads it")
+    func uuids() {
+        for _ in 0..<100 {
+            let id = UUID()
+            #expect(UUID(fieldValue: .string(id.uuidString)) == id)
+            #expect(UUID(fieldValue: .string(id.uuidString.lowercased())) == id)
+            #expect(UUID(itemKey: id.uuidString) == id)
+        }
+        let text = "6F9619FF-8B86-4D01-B42D-00CF4FC964FF"
+        #expect(UUID(itemKey: text.lowercased()) == nil)
+        for wrong in [
+            "", "6", text + "0", String(text.dropLast()), text.replacing("-", with: "0"), "é" + text.dropFirst(2),
+        ] {
+            #expect(UUID(fieldValue: .string(wrong)) == nil)
+        }
+    }
+
     @Test("a store on its own thread has the same collection")
     func local() throws {
         let store = ItemStore()

@@ -10,15 +10,23 @@ struct ItemModelDecoder: Decoder {
 
     /// A value of a field. Those of Foundation have forms of their own.
     static func decode<Value: Decodable>(
-        _ type: Value.Type, _ value: PropertyListValue, at path: [any CodingKey]
+        _ type: Value.Type, _ value: PropertyListValue, at path: @autoclosure () -> [any CodingKey]
     ) throws -> Value {
-        if type == Date.self || type == Data.self || type == URL.self || type == UUID.self,
-            let type = type as? any ItemValue.Type
-        {
-            if let value = type.init(fieldValue: value) as? Value { return value }
-            throw mismatch(type, value, at: path)
-        }
-        return try Value(from: ItemModelDecoder(source: .value(value), codingPath: path))
+        // A cast from a concrete type is quick, one to a protocol is not.
+        let known: Any? =
+            if type == UUID.self {
+                UUID(fieldValue: value)
+            } else if type == Date.self {
+                Date(fieldValue: value)
+            } else if type == Data.self {
+                Data(fieldValue: value)
+            } else if type == URL.self {
+                URL(fieldValue: value)
+            } else {
+                try Value(from: ItemModelDecoder(source: .value(value), codingPath: path()))
+            }
+        guard let result = known as? Value else { throw mismatch(type, value, at: path()) }
+        return result
     }
 
     static func mismatch(_ type: Any.Type, _ value: PropertyListValue, at path: [any CodingKey]) -> DecodingError {
@@ -92,13 +100,15 @@ final class ItemRowReader {
     /// The property that the item's key is; nil for none.
     private let keyName: String?
     private var fields: [String: ItemField] = [:]
-    var row: UInt32 = 0
+    var row: UInt32 = 0 {
+        didSet { key = columns.keyString(row) }
+    }
+    /// The item's key.
+    private(set) var key = ""
 
     init(_ columns: ColumnStore, keyName: String?) {
         (self.columns, self.keyName) = (columns, keyName)
     }
-
-    var key: String { columns.keyString(row) }
 
     func value(_ name: String) -> PropertyListValue? {
         if name == keyName { return .string(key) }
