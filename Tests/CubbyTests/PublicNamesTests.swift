@@ -107,6 +107,15 @@ import Testing
         MemoryPersistence.self, OriginalArchive.self, StoreCheck.self, StoreError.self, StoreFinding.self,
     ]
 
+    // Models of the items
+    static let models: [Any.Type] = [
+        ItemAssignment<Int>.self, ItemAttribute<String, Int>.self, ItemCollection<Int>.self,
+        ItemCollectionChanges<Int>.self, ItemCondition<Int>.self, ItemDatabase.self, ItemEntry<Int>.self,
+        (any ItemIdentifier).self, ItemModelError.self, ItemOrdering<Int>.self, ItemResults<Int>.self,
+        (any ItemValue).self, LocalItemCollection<Int>.self, (any NumericItemValue).self,
+        (any OrderedItemValue).self,
+    ]
+
     // What several hosts share
     static let shared: [Any.Type] = [
         (any AttachmentPersistence).self, (any AttachmentReader).self, ItemConflict.self, ItemReads.self,

@@ -143,7 +143,8 @@ struct DamagedArchiveTests {
         let key = try #require(store[20]).itemKey
         let place = try #require(damaged.firstRange(of: Array(key.utf8))).lowerBound
         // The marker of the text, and its length before it: false now.
-        try #require(damaged[place - 3] == 0x5F)
+        let marker = damaged[place - 3]
+        try #require(marker == 0x5F)
         damaged[place - 3] = 0x08
         try folder.writeUnnoticed(damaged, index: try folder.read(folder.index))
         let opened = try folder.open(isReadOnly: true, mapped: true)

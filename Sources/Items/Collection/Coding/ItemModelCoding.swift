@@ -1,0 +1,71 @@
+import ColumnEngine
+import PropertyList
+
+/// How a model becomes an item and an item a model.
+struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
+    /// The property that is the item's key.
+    struct Key: Sendable {
+        let name: String
+        let text: @Sendable (Model) -> String
+        let isKey: @Sendable (String) -> Bool
+
+        init<ID: ItemIdentifier>(_ attribute: ItemAttribute<Model, ID>) {
+            let property = attribute.property
+            name = attribute.name
+            text = { $0[keyPath: property].itemKey }
+            isKey = { ID(itemKey: $0) != nil }
+        }
+    }
+
+    /// Nil for models whose key is made for them.
+    let key: Key?
+
+    /// The name of the field that a property's name stands for.
+    func field(_ name: String) -> String { name == key?.name ? "itemKey" : name }
+
+    /// The fields of a model, without its key.
+    ///
+    /// - Throws: ``StoreError`` with `invalidValue` that names the field.
+    func fields(of model: Model) throws(StoreError) -> [(name: String, value: PropertyListValue?)] {
+        do {
+            return try ItemModelEncoder.fields(of: model).filter { $0.name != key?.name && $0.name != "itemKey" }
+        } catch EncodingError.invalidValue(_, let context) {
+            throw StoreError(
+                .invalidValue(field: ItemCodingKey.text(of: context.codingPath)), context.debugDescription)
+        } catch {
+            throw StoreError(.invalidValue(field: ""), "\(Model.self) cannot be encoded: \(error)", cause: error)
+        }
+    }
+
+    /// The model that an item is.
+    ///
+    /// - Throws: ``ItemModelError``.
+    func model(_ reader: ItemRowReader) throws(ItemModelError) -> Model {
+        let itemKey = reader.key
+        if let key, !key.isKey(itemKey) {
+            throw ItemModelError(itemKey: itemKey, field: key.name, message: "the item's key is of another form")
+        }
+        do {
+            return try Model(from: ItemModelDecoder(source: .item(reader), codingPath: []))
+        } catch let error as DecodingError {
+            let context =
+                switch error {
+                case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+                    .dataCorrupted(let context):
+                    context
+                @unknown default: DecodingError.Context(codingPath: [], debugDescription: "\(error)")
+                }
+            throw ItemModelError(
+                itemKey: itemKey, field: ItemCodingKey.text(of: context.codingPath), message: context.debugDescription)
+        } catch {
+            throw ItemModelError(itemKey: itemKey, field: "", message: "\(error)")
+        }
+    }
+}
+
+extension StoreError {
+    /// What reading throws for an item that is no model.
+    init(_ error: ItemModelError) {
+        self.init(.invalidValue(field: error.field), error.description, cause: error)
+    }
+}

@@ -1,0 +1,135 @@
+import ColumnEngine
+
+/// A database's items as models, for any task: each call hops to the ``ItemDatabase`` that owns the store.
+///
+/// ```swift
+/// let books = try ItemDatabase(ArchivePersistence(folder: folder)).collection(of: Book.self)
+/// try await books.insert(Book(title: "Ulysses", pages: 730))
+/// let long = try await books.fetch(where: Book.pages > 300, sortedBy: [.descending(Book.pages)], limit: 20)
+/// ```
+///
+/// A model is a `Codable` struct: each of its properties is a field, nested structs are dictionaries. The fields of
+/// every item (`name`, `serialNumber`, `valueInDollars`, `dateCreated`) take properties of these names. If the model is
+/// `Identifiable` by a `UUID` or a `String`, or a `key:` is given, that is the item's key; else the key is made.
+/// Each change is a transaction, a step of ``ItemDatabase/undo()``.
+public struct ItemCollection<Model: Codable & Sendable>: Sendable {
+    /// The database that the collection is of.
+    public let database: ItemDatabase
+    let coding: ItemModelCoding<Model>
+    let onProblem: (@Sendable (ItemModelError) -> Void)?
+
+    // MARK: One item
+
+    /// The model under a key; nil for none.
+    ///
+    /// - Throws: ``StoreError`` for an item that is no model.
+    public func model(forKey key: some ItemIdentifier) async throws(StoreError) -> Model? {
+        try await local { (books) throws(StoreError) in try books.model(forKey: key) }
+    }
+
+    /// Appends an item.
+    ///
+    /// - Returns: the item's key.
+    /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue` that names the field, `readOnly`, `inputOutput`.
+    @discardableResult
+    public func insert(_ model: Model) async throws(StoreError) -> String {
+        try await local { (books) throws(StoreError) in try books.insert(model) }
+    }
+
+    /// Appends items, all or none.
+    ///
+    /// - Returns: their keys.
+    /// - Throws: as ``insert(_:)``.
+    @discardableResult
+    public func insert(contentsOf models: [Model]) async throws(StoreError) -> [String] {
+        try await local { (books) throws(StoreError) in try books.insert(contentsOf: models) }
+    }
+
+    /// Gives the item with the model's key the model's values. Fields that the model does not have stay.
+    ///
+    /// - Returns: false when there is no such item.
+    /// - Throws: ``StoreError``: `invalidValue`, `readOnly`, `inputOutput`; the item is as before then.
+    @discardableResult
+    public func update(_ model: Model) async throws(StoreError) -> Bool {
+        try await local { (books) throws(StoreError) in try books.update(model) }
+    }
+
+    /// The same for the item with a key.
+    @discardableResult
+    public func update(_ model: Model, forKey key: some ItemIdentifier) async throws(StoreError) -> Bool {
+        try await local { (books) throws(StoreError) in try books.update(model, forKey: key) }
+    }
+
+    /// Updates the item with the model's key, or appends it.
+    public func upsert(_ model: Model) async throws(StoreError) {
+        try await local { (books) throws(StoreError) in try books.upsert(model) }
+    }
+
+    /// Takes the item with a key out of the store; one that is no model, too.
+    ///
+    /// - Returns: false when there is no such item.
+    @discardableResult
+    public func delete(key: some ItemIdentifier) async throws(StoreError) -> Bool {
+        try await local { (books) throws(StoreError) in try books.delete(key: key) }
+    }
+
+    /// Takes the model's item out of the store.
+    @discardableResult
+    public func delete(_ model: Model) async throws(StoreError) -> Bool {
+        try await local { (books) throws(StoreError) in try books.delete(model) }
+    }
+
+    // MARK: Transactions
+
+    /// Runs a body whose changes all happen or none, with the collection on the store's own executor.
+    ///
+    /// - Throws: what the body throws, after rolling back; ``StoreError`` of the commit.
+    @discardableResult
+    public func transaction<Result: Sendable>(
+        _ body: @Sendable (LocalItemCollection<Model>) throws -> Result
+    ) async throws -> Result {
+        let (coding, onProblem) = (coding, onProblem)
+        return try await database.transaction { try body(LocalItemCollection($0, coding, onProblem)) }
+    }
+
+    // MARK: Pictures and other bytes
+
+    /// Keeps bytes with an item: they are committed, taken back and removed with it. nil removes them.
+    ///
+    /// - Throws: ``StoreError`` with `inputOutput` for a database without a folder for them.
+    public func setAttachment(_ bytes: [UInt8]?, forKey key: some ItemIdentifier) async throws(StoreError) {
+        try await local { (books) throws(StoreError) in
+            let attachments = try books.attachments()
+            try books.change { () throws(StoreError) in
+                if let bytes {
+                    try attachments.setBytes(bytes, forKey: key.itemKey)
+                } else {
+                    try attachments.removeBytes(forKey: key.itemKey)
+                }
+            }
+        }
+    }
+
+    /// The bytes that go with an item; nil for none.
+    public func attachment(forKey key: some ItemIdentifier) async throws(StoreError) -> [UInt8]? {
+        try await local { (books) throws(StoreError) in try books.attachments().bytes(forKey: key.itemKey) }
+    }
+
+    // MARK: The store's executor
+
+    func local<Result: Sendable>(
+        _ body: @Sendable (LocalItemCollection<Model>) throws(StoreError) -> Result
+    ) async throws(StoreError) -> Result {
+        let (coding, onProblem) = (coding, onProblem)
+        return try await database.perform { (store) throws(StoreError) in
+            try body(LocalItemCollection(store, coding, onProblem))
+        }
+    }
+}
+
+extension LocalItemCollection {
+    fileprivate func attachments() throws(StoreError) -> ItemAttachments {
+        if let attachments = store.attachments { return attachments }
+        throw StoreError(.inputOutput, "the database has no folder for attachments: give it one when it is made")
+    }
+}

@@ -1,0 +1,43 @@
+/// What one commit changed of a collection, as it was right after the commit.
+public struct ItemCollectionChanges<Model: Codable & Sendable>: Sendable {
+    /// Why the commit was made.
+    public let cause: ItemStoreCommit.Cause
+    /// New items, in the order in which they came.
+    public private(set) var inserted: [ItemEntry<Model>] = []
+    /// Items of which fields changed, each once.
+    public private(set) var updated: [ItemEntry<Model>] = []
+    /// The keys of items that are gone.
+    public private(set) var removed: [String] = []
+    /// Inserted and updated items that are no models.
+    public private(set) var problems: [ItemModelError] = []
+
+    /// Whether nothing changed but the order of the items.
+    public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty && problems.isEmpty }
+
+    init(_ commit: ItemStoreCommit, _ collection: LocalItemCollection<Model>) {
+        cause = commit.cause
+        // Of several changes to an item in a commit the first and the last one count.
+        var kinds: [String: (wasThere: Bool, isThere: Bool)] = [:]
+        var keys: [String] = []
+        for change in commit where change.kind != .move {
+            if kinds[change.itemKey] == nil { keys.append(change.itemKey) }
+            let wasThere = kinds[change.itemKey]?.wasThere ?? (change.kind != .insert)
+            kinds[change.itemKey] = (wasThere, change.kind != .remove)
+        }
+        let reader = collection.reader()
+        for key in keys {
+            guard let (wasThere, isThere) = kinds[key] else { continue }
+            guard isThere, let row = collection.row(key) else {
+                if wasThere { removed.append(key) }
+                continue
+            }
+            reader.row = row
+            do throws(ItemModelError) {
+                let entry = ItemEntry(key: key, model: try collection.coding.model(reader))
+                if wasThere { updated.append(entry) } else { inserted.append(entry) }
+            } catch {
+                problems.append(error)
+            }
+        }
+    }
+}

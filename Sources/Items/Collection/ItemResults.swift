@@ -1,0 +1,92 @@
+import Synchronization
+
+/// A query's models, now and again after each commit that concerns them; see
+/// ``ItemCollection/results(where:sortedBy:limit:)``.
+///
+/// Any number of tasks may iterate, each from the start. A task that is slow gets the latest answer and none of those
+/// between; one that is cancelled gets nil.
+public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
+    public typealias Element = [Model]
+    public typealias Failure = StoreError
+
+    let collection: ItemCollection<Model>
+    let condition: ItemCondition<Model>?
+    let orders: [ItemOrdering<Model>]
+    let limit: Int?
+
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// The answers of one iteration.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let results: ItemResults
+        private let changes: ChangedKeys
+        private var commits: AsyncStream<Void>.Iterator
+        /// The keys of the last answer; nil before the first.
+        private var keys: [String]?
+
+        init(_ results: ItemResults) {
+            self.results = results
+            let changes = ChangedKeys()
+            let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            let relay = results.collection.database.commits
+            let number = relay.add { _, commit in
+                changes.add(commit)
+                continuation.yield()
+            }
+            continuation.onTermination = { _ in relay.remove(number) }
+            self.changes = changes
+            commits = stream.makeAsyncIterator()
+        }
+
+        /// The next answer that differs from the last; nil when the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(StoreError) -> [Model]? {
+            if keys == nil {
+                guard !Task.isCancelled else { return nil }
+                let (entries, _) = try await Self.fetch(results, changes)
+                keys = entries.map(\.key)
+                return entries.map(\.model)
+            }
+            while await commits.next(isolation: actor) != nil {
+                let (entries, changed) = try await Self.fetch(results, changes)
+                let newKeys = entries.map(\.key)
+                // An item that no commit touched is as it was.
+                guard newKeys != keys || newKeys.contains(where: changed.contains) else { continue }
+                keys = newKeys
+                return entries.map(\.model)
+            }
+            return nil
+        }
+
+        /// The answer, and the keys of what was changed since the last: taken together, so that none is missed.
+        private static func fetch(
+            _ results: ItemResults, _ changes: ChangedKeys
+        ) async throws(StoreError) -> ([ItemEntry<Model>], Set<String>) {
+            return try await results.collection.local { (collection) throws(StoreError) in
+                let changed = changes.take()
+                return (
+                    try collection.entries(where: results.condition, sortedBy: results.orders, limit: results.limit),
+                    changed
+                )
+            }
+        }
+    }
+}
+
+/// The keys of the items that commits changed, until somebody takes them.
+private final class ChangedKeys: Sendable {
+    private let keys = Mutex<Set<String>>([])
+
+    func add(_ commit: ItemStoreCommit) {
+        let new = commit.map(\.itemKey)
+        keys.withLock { $0.formUnion(new) }
+    }
+
+    func take() -> Set<String> {
+        keys.withLock { keys in
+            defer { keys = [] }
+            return keys
+        }
+    }
+}

@@ -1,0 +1,159 @@
+public import FoundationEssentials
+public import PropertyList
+
+/// A value of a model's property that conditions can compare: what a field keeps for it.
+///
+/// Adopted by the standard types and by optionals and arrays of them. An enum with raw values adopts it with its name
+/// alone: `enum Genre: String, Codable, ItemValue`.
+public protocol ItemValue: Sendable {
+    /// The type without the optional.
+    associatedtype Wrapped: ItemValue = Self
+
+    /// What a field keeps; nil for no value.
+    var fieldValue: PropertyListValue? { get }
+
+    /// The value that a field keeps; nil when it keeps another kind.
+    init?(fieldValue: PropertyListValue)
+}
+
+/// A value that has an order: `Book.pages > 300`.
+public protocol OrderedItemValue: ItemValue {}
+
+/// A number, which can be added up.
+public protocol NumericItemValue: OrderedItemValue {}
+
+extension ItemValue where Self: RawRepresentable, RawValue: ItemValue {
+    public var fieldValue: PropertyListValue? { rawValue.fieldValue }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard let raw = RawValue(fieldValue: fieldValue) else { return nil }
+        self.init(rawValue: raw)
+    }
+}
+
+extension NumericItemValue where Self: FixedWidthInteger {
+    public var fieldValue: PropertyListValue? {
+        Int64(exactly: self).map { .integer($0) } ?? .wideInteger(Int128(self))
+    }
+
+    public init?(fieldValue: PropertyListValue) {
+        switch fieldValue {
+        case .integer(let number): self.init(exactly: number)
+        case .wideInteger(let number): self.init(exactly: number)
+        case .real(let number): self.init(exactly: number)
+        case .single(let number): self.init(exactly: number)
+        default: return nil
+        }
+    }
+}
+
+extension Int: NumericItemValue {}
+extension Int8: NumericItemValue {}
+extension Int16: NumericItemValue {}
+extension Int32: NumericItemValue {}
+extension Int64: NumericItemValue {}
+extension UInt: NumericItemValue {}
+extension UInt8: NumericItemValue {}
+extension UInt16: NumericItemValue {}
+extension UInt32: NumericItemValue {}
+extension UInt64: NumericItemValue {}
+
+extension Double: NumericItemValue {
+    public var fieldValue: PropertyListValue? { .real(self) }
+
+    public init?(fieldValue: PropertyListValue) {
+        switch fieldValue {
+        case .real(let number): self = number
+        case .single(let number): self = Double(number)
+        case .integer(let number): self = Double(number)
+        case .wideInteger(let number): self = Double(number)
+        default: return nil
+        }
+    }
+}
+
+extension Float: NumericItemValue {
+    // As a double: the engine's columns of reals have that width.
+    public var fieldValue: PropertyListValue? { .real(Double(self)) }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard let number = Double(fieldValue: fieldValue) else { return nil }
+        self = Float(number)
+    }
+}
+
+extension String: OrderedItemValue {
+    public var fieldValue: PropertyListValue? { .string(self) }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard case .string(let text) = fieldValue else { return nil }
+        self = text
+    }
+}
+
+extension Bool: ItemValue {
+    public var fieldValue: PropertyListValue? { .boolean(self) }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard case .boolean(let flag) = fieldValue else { return nil }
+        self = flag
+    }
+}
+
+extension Date: OrderedItemValue {
+    public var fieldValue: PropertyListValue? {
+        .date(PropertyListDate(secondsSinceReferenceDate: timeIntervalSinceReferenceDate))
+    }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard case .date(let date) = fieldValue else { return nil }
+        self.init(timeIntervalSinceReferenceDate: date.secondsSinceReferenceDate)
+    }
+}
+
+extension Data: ItemValue {
+    public var fieldValue: PropertyListValue? { .data([UInt8](self)) }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard case .data(let bytes) = fieldValue else { return nil }
+        self.init(bytes)
+    }
+}
+
+extension UUID: ItemValue {
+    public var fieldValue: PropertyListValue? { .string(uuidString) }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard case .string(let text) = fieldValue else { return nil }
+        self.init(text: text, takesLowercase: true)
+    }
+}
+
+extension URL: ItemValue {
+    public var fieldValue: PropertyListValue? { .string(absoluteString) }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard case .string(let text) = fieldValue else { return nil }
+        self.init(string: text)
+    }
+}
+
+extension Optional: ItemValue where Wrapped: ItemValue {
+    public var fieldValue: PropertyListValue? { self?.fieldValue }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard let value = Wrapped(fieldValue: fieldValue) else { return nil }
+        self = value
+    }
+}
+
+extension Array: ItemValue where Element: ItemValue {
+    public var fieldValue: PropertyListValue? { .array(map { $0.fieldValue ?? .null }) }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard case .array(let values) = fieldValue else { return nil }
+        let elements = values.compactMap(Element.init(fieldValue:))
+        guard elements.count == values.count else { return nil }
+        self = elements
+    }
+}
