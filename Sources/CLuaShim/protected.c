@@ -222,4 +222,8 @@ int clua_openlib(lua_State *L, const char *name) {
     return protect(L, openlib_body, 1, 1);
 }
 
+static int newmath_body(lua_State *L) { return luaopen_math(L); }
+
+int clua_newmath(lua_State *L) { return protect(L, newmath_body, 0, 1); }
+
 int clua_waitforinput(lua_State *L) { return protect(L, clua_wrap_input, 1, 0); }

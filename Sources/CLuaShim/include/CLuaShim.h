@@ -158,6 +158,7 @@ int clua_nextentry(lua_State *L, int index);
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
 int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */
+int clua_newmath(lua_State *L); /* another table of the math library, with random numbers of its own */
 /* Takes the function on top: reads of standard input call it first. The io library is open. */
 int clua_waitforinput(lua_State *L);
 int clua_was_out_of_memory(int status);

@@ -61,8 +61,7 @@ public final class LuaState {
         guard status == 0 else { throw takeError(status, on: L, top: 0) }
         errorClass = makeErrorClass()
         errorClass?.becomePartOfState()
-        clua_set_limit(host, limits.memory ?? 0)
-        clua_set_output_limit(host, limits.output.map { max($0, 1) } ?? 0)
+        apply(limits)
     }
 
     deinit { close() }
@@ -295,6 +294,14 @@ public final class LuaState {
     public var output: Int {
         checkUse()
         return clua_output(host)
+    }
+
+    /// Sets the limits of scripts from now on, and resets the count of their output.
+    func apply(_ limits: LuaLimits) {
+        checkUse()
+        clua_set_limit(host, limits.memory ?? 0)
+        clua_set_output_limit(host, limits.output.map { max($0, 1) } ?? 0)
+        clua_reset_output(host)
     }
 
     /// Resets the count and stops dropping output.

@@ -49,7 +49,7 @@ enum BridgeBenchmark {
         """
     }
 
-    static func main() throws {
+    static func main() async throws {
         let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 15
         let only = CommandLine.arguments.dropFirst(2).first
         let textbook = textbook_open()
@@ -85,6 +85,10 @@ enum BridgeBenchmark {
                     body.name, tenths(c), tenths(swift), hundredths(ratio),
                     body.target.isFinite ? hundredths(body.target) : "")
                     + (ratio > body.target ? "  missed" : ""))
+        }
+        guard only == nil else { return }
+        for line in try await CodableBenchmark.rows(rounds: rounds) {
+            print(row(line.name, tenths(line.hand), tenths(line.library), hundredths(line.library / line.hand), ""))
         }
     }
 

@@ -1,0 +1,61 @@
+/// Elements of a table, from 1.
+struct UnkeyedDecoding: UnkeyedDecodingContainer {
+    let decoding: ValueDecoding
+    let elements: [LuaValue]
+    private(set) var currentIndex = 0
+
+    init(_ decoding: ValueDecoding, _ elements: [LuaValue]) {
+        self.decoding = decoding
+        self.elements = elements
+    }
+
+    var codingPath: [any CodingKey] { decoding.codingPath }
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex >= elements.count }
+
+    /// Reads the next element; the position moves on unless that fails.
+    private mutating func element<T>(_ read: (ValueDecoding) throws -> T) throws -> T {
+        let key = LuaCodingKey(currentIndex)
+        guard !isAtEnd else {
+            throw DecodingError.valueNotFound(
+                T.self,
+                DecodingError.Context(codingPath: codingPath + [key], debugDescription: "the array ends before"))
+        }
+        let value = try read(decoding.nested(key, elements[currentIndex]))
+        currentIndex += 1
+        return value
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard !isAtEnd, elements[currentIndex].isNil else { return false }
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try element { try $0.read(type) } }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> { try element { try $0.container(keyedBy: type) } }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try element { try $0.unkeyedContainer() }
+    }
+
+    mutating func superDecoder() throws -> any Decoder { try element { $0 } }
+
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try element { try $0.boolean() } }
+    mutating func decode(_ type: String.Type) throws -> String { try element { try $0.text() } }
+    mutating func decode(_ type: Double.Type) throws -> Double { try element { try $0.number() } }
+    mutating func decode(_ type: Float.Type) throws -> Float { try element { try $0.float() } }
+    mutating func decode(_ type: Int.Type) throws -> Int { try element { try $0.integer(type) } }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try element { try $0.integer(type) } }
+}

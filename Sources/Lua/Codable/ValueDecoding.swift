@@ -1,0 +1,136 @@
+internal import FoundationEssentials
+import Wording
+
+/// The decoder of one value.
+struct ValueDecoding: Decoder {
+    let value: LuaValue
+    let codingPath: [any CodingKey]
+    let depthLeft: Int
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func nested(_ key: any CodingKey, _ value: LuaValue) -> ValueDecoding {
+        ValueDecoding(value: value, codingPath: codingPath + [key], depthLeft: depthLeft - 1)
+    }
+
+    func read<T: Decodable>(_ type: T.Type) throws -> T {
+        let special: Any? =
+            if type == Date.self {
+                Date(timeIntervalSince1970: try number())
+            } else if type == Data.self {
+                Data(try bytes())
+            } else if type == URL.self {
+                try url()
+            } else {
+                nil
+            }
+        // Not `special as? T`: nil would be a T that is an optional.
+        if let special, let result = special as? T { return result }
+        guard depthLeft > 0 else { throw corrupted("nested too deep, or in a cycle") }
+        return try type.init(from: self)
+    }
+
+    // MARK: Scalars
+
+    func boolean() throws -> Bool {
+        guard case .boolean(let flag) = value else { throw mismatch("boolean", Bool.self) }
+        return flag
+    }
+
+    func number() throws -> Double {
+        guard let number = value.numberValue else { throw mismatch("number", Double.self) }
+        return number
+    }
+
+    func float() throws -> Float {
+        let number = try number()
+        let float = Float(number)
+        guard float.isFinite || !number.isFinite else { throw corrupted("\(number) does not fit into a Float") }
+        return float
+    }
+
+    func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+        guard let integer = value.integerValue else {
+            guard case .number(let number) = value else { throw mismatch("integer", type) }
+            throw corrupted("\(number) is not an integer, or beyond 64 bits")
+        }
+        guard let exact = T(exactly: integer) else { throw corrupted("\(integer) does not fit into \(type)") }
+        return exact
+    }
+
+    func text() throws -> String {
+        guard let text = String(validating: try bytes(), as: UTF8.self) else {
+            throw corrupted("the string is not UTF-8")
+        }
+        return text
+    }
+
+    private func bytes() throws -> [UInt8] {
+        guard case .string(let string) = value else { throw mismatch("string", String.self) }
+        return string.bytes
+    }
+
+    private func url() throws -> URL {
+        let text = try text()
+        guard let url = URL(string: text) else { throw corrupted("'\(text)' is not a URL") }
+        return url
+    }
+
+    // MARK: Containers
+
+    private func table(_ type: Any.Type) throws -> LuaTable {
+        guard case .table(let table) = value else { throw mismatch("table", type) }
+        guard depthLeft > 0 else { throw corrupted("nested too deep, or in a cycle") }
+        return table
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(KeyedDecoding(decoding: self, table: try table([String: Any].self)))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        UnkeyedDecoding(self, try elements(table([Any].self)))
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    /// All elements in order, with nil for holes, in one pass over the table.
+    private func elements(_ table: LuaTable) throws -> [LuaValue] {
+        var elements: [LuaValue] = []
+        var later: [Int64: LuaValue] = [:]
+        var count: Int64 = 0
+        try table.forEach { key, element in
+            switch key {
+            case .integer(let position) where position == elements.count + 1: elements.append(element)
+            case .integer(let position) where position > 0: later[position] = element
+            case .string("n"):
+                guard let n = element.integerValue else { throw corrupted("the field 'n' of an array is not a count") }
+                count = n
+            default: throw corrupted("an array has keys from 1, got \(key.typeName.withArticle) as a key")
+            }
+            return true
+        }
+        let last = max(count, later.keys.max() ?? 0, Int64(elements.count))
+        let filled = elements.count + later.count
+        // A table of one element, at 2^60, is no array for Swift.
+        guard last <= Int64(2 * filled + 1024) else {
+            throw corrupted("an array with \(filled) elements up to \(last)")
+        }
+        for position in stride(from: Int64(elements.count) + 1, through: last, by: 1) {
+            elements.append(later[position] ?? .nil)
+        }
+        return elements
+    }
+
+    // MARK: Errors
+
+    private func mismatch(_ expected: String, _ type: Any.Type) -> DecodingError {
+        let text = "\(expected) expected, got \(value.typeName)"
+        let context = DecodingError.Context(codingPath: codingPath, debugDescription: text)
+        return value.isNil ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    private func corrupted(_ reason: String) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: reason))
+    }
+}

@@ -1,0 +1,127 @@
+internal import CLuaShim
+
+/// Makes tables of globals over frozen libraries, from what a state's globals hold at that moment.
+struct EnvironmentFactory {
+    private let make: LuaFunction
+    private let state: LuaState
+
+    /// - Parameters:
+    ///   - state: the state; its libraries are in its globals.
+    ///   - output: takes what scripts write; nil for the process's standard output.
+    /// - Throws: ``LuaError`` for lack of memory.
+    init(_ state: LuaState, output: LuaEngine.Output?) throws(LuaError) {
+        self.state = state
+        var write = LuaValue.nil
+        if let output {
+            let declaration = LuaFunctionDeclaration("write", [LuaParameter("text", .string)])
+            write = .function(
+                state.makeFunction(declaration) { call in
+                    guard case .string(let text) = call.value(0) else { return 0 }
+                    if try call.state.countOutput(text.bytes.count) { output(text.bytes.span) }
+                    return 0
+                })
+        }
+        let made = try state.load(Self.source.utf8, name: "=environment").call(.table(state.globals), write)
+        guard case .function(let make) = made.first else { throw LuaError(.runtime, "no environment can be made") }
+        self.make = make
+    }
+
+    /// Makes a new table of globals.
+    func callAsFunction() throws(LuaError) -> LuaTable {
+        let L = try state.enter(room: 4)
+        let base = clua_gettop(L)
+        // Of its own, since its functions share the state of the random numbers.
+        let status = clua_newmath(L)
+        guard status == 0 else { throw state.takeError(status, on: L, top: base) }
+        let math = LuaTable(state: state, reference: state.takeReference(on: L))
+        guard case .table(let globals) = try make.call(.table(math)).first else {
+            throw LuaError(.runtime, "no environment can be made")
+        }
+        return globals
+    }
+
+    /// A frozen library is an empty table before a copy of the library, which scripts cannot reach: its metatable is
+    /// hidden, and `rawset` refuses it.
+    private static let source = #"""
+        local globals, write = ...
+        local next, type, error, select, tostring, rawset = next, type, error, select, tostring, rawset
+        local load, setmetatable, getmetatable, collectgarbage = load, setmetatable, getmetatable, collectgarbage
+        local concat = globals.table.concat
+        local frozen = setmetatable({}, { __mode = "k" })
+        local copies = setmetatable({}, { __mode = "k" })
+        local harmless = { collect = true, count = true, isrunning = true, step = true }
+
+        local function freeze(library, name)
+            local proxy = copies[library]
+            if proxy then return proxy end
+            proxy = {}
+            copies[library], frozen[proxy] = proxy, true
+            local contents = {}
+            for key, value in next, library do
+                if type(value) == "table" then value = freeze(value, name .. "." .. tostring(key)) end
+                contents[key] = value
+            end
+            return setmetatable(proxy, {
+                __index = getmetatable(library) == nil and contents or library,
+                __newindex = function() error(name .. " is read-only", 2) end,
+                __pairs = function() return function(_, key) return next(contents, key) end end,
+                __len = function() return #contents end,
+                __metatable = false,
+            })
+        end
+
+        local function guardedRawset(table, key, value)
+            if frozen[table] then error("a library is read-only", 2) end
+            return rawset(table, key, value)
+        end
+
+        local function guardedCollector(option, argument)
+            option = option or "collect"
+            if not harmless[option] then error("collectgarbage '" .. tostring(option) .. "' is not allowed here", 2) end
+            return collectgarbage(option)
+        end
+
+        local function print(...)
+            local texts = { ... }
+            local count = select("#", ...)
+            for position = 1, count do texts[position] = tostring(texts[position]) end
+            write(concat(texts, "\t", 1, count) .. "\n")
+        end
+
+        local function writeAll(...)
+            for position = 1, select("#", ...) do
+                local text = select(position, ...)
+                if type(text) ~= "string" and type(text) ~= "number" then
+                    error("bad argument #" .. position .. " to 'write' (string expected, got " .. type(text) .. ")", 2)
+                end
+                write(tostring(text))
+            end
+        end
+
+        return function(math)
+            local environment = {}
+            for name, value in next, globals do
+                if type(value) == "table" and value ~= globals then
+                    if name == "math" then value = math end
+                    if name == "io" and write then
+                        local io = {}
+                        for key, member in next, value do io[key] = member end
+                        io.write = writeAll
+                        value = io
+                    end
+                    value = freeze(value, tostring(name))
+                end
+                environment[name] = value
+            end
+            environment._G = environment
+            environment.rawset = guardedRawset
+            environment.collectgarbage = guardedCollector
+            if write then environment.print = print end
+            function environment.load(chunk, name, mode, ...)
+                if select("#", ...) == 0 then return load(chunk, name, mode, environment) end
+                return load(chunk, name, mode, ...)
+            end
+            return environment
+        end
+        """#
+}

@@ -1,0 +1,38 @@
+/// Libraries for the scripts of a ``LuaEngine``, beside the basic functions, `print` and `io.write`.
+public struct LuaLibraries: OptionSet, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    public static let coroutine = LuaLibraries(rawValue: 1)
+    public static let table = LuaLibraries(rawValue: 2)
+    public static let string = LuaLibraries(rawValue: 4)
+    public static let math = LuaLibraries(rawValue: 8)
+    public static let utf8 = LuaLibraries(rawValue: 16)
+    /// `os.clock`, `os.date`, `os.difftime` and `os.time`.
+    public static let time = LuaLibraries(rawValue: 32)
+    /// `debug.traceback` and `debug.getinfo`, for scripts that are trusted.
+    public static let debug = LuaLibraries(rawValue: 64)
+    /// All of `io` and `os`, for scripts that are trusted: there is no fence around files, and environments share the
+    /// methods of file objects.
+    public static let files = LuaLibraries(rawValue: 128)
+
+    /// What cannot reach beyond the engine; the default.
+    public static let standard: LuaLibraries = [.coroutine, .table, .string, .math, .utf8, .time]
+
+    /// Takes the libraries that are not in the set out of a state's globals.
+    func narrow(_ globals: LuaTable) {
+        let named: [(LuaLibraries, LuaValue)] = [
+            (.coroutine, "coroutine"), (.table, "table"), (.string, "string"), (.math, "math"), (.utf8, "utf8"),
+            (.debug, "debug"),
+        ]
+        for (library, name) in named where !contains(library) { globals.rawSet(name, nil) }
+        guard !contains(.files), case .table(let system) = globals.rawGet("os") else { return }
+        let time = globals.state.makeTable(fields: 4)
+        for name: LuaValue in ["clock", "date", "difftime", "time"] { time.rawSet(name, system.rawGet(name)) }
+        globals.rawSet("os", contains(.time) ? .table(time) : nil)
+        guard case .table(let files) = globals.rawGet("io") else { return }
+        let output = globals.state.makeTable(fields: 1)
+        output.rawSet("write", files.rawGet("write"))
+        globals.rawSet("io", .table(output))
+    }
+}
