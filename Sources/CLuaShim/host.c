@@ -106,6 +106,8 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     lua_pushboolean(L, 0);
     host->traced = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushboolean(L, 0);
+    host->frames = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushboolean(L, 0);
     host->abortion = luaL_ref(L, LUA_REGISTRYINDEX);
     return host;
 }

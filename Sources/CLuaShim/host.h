@@ -79,6 +79,8 @@ struct clua_host {
     int handles;   /* reference: weak table, slot -> handle */
     int traceback; /* reference: the last traceback, or nil */
     int traced;    /* reference: the error it belongs to */
+    int frames;    /* reference: the frames at that error, or false (frames.c) */
+    int keepsFrames;
     int abortion;  /* reference: the error that is raised repeatedly */
 };
 
@@ -127,6 +129,9 @@ static inline int clua_unwinds(const clua_host *host) { return host->abortDepth 
 
 /* Pending besides the reasons: this host or an outer one has interrupts to serve. */
 #define CLUA_LOOK 0x100
+
+/* Stores the calls on a stack, if the host keeps them; the first has this level. */
+void clua_capture_frames(lua_State *L, int level);
 
 void clua_arm(clua_host *host);
 /* Changes the running coroutine. */

@@ -20,6 +20,7 @@ static int handler(lua_State *L) {
     if (same) return 1;
     luaL_traceback(L, L, NULL, 1);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
+    clua_capture_frames(L, 1);
     remember_traced(L, 1);
     return 1;
 }
@@ -38,6 +39,8 @@ void clua_forget_traceback(lua_State *L) {
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
     lua_pushboolean(L, 0);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traced);
+    lua_pushboolean(L, 0);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->frames);
 }
 
 int clua_was_out_of_memory(int status) { return status == LUA_ERRMEM; }
@@ -84,6 +87,7 @@ static void trace(lua_State *co) {
     if (same) return;
     luaL_traceback(co, co, NULL, 0);
     lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
+    clua_capture_frames(co, 0);
     remember_traced(co, -1);
 }
 

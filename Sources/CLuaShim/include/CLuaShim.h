@@ -166,6 +166,13 @@ int clua_was_syntax_error(int status);
 /* The traceback of the error that a protected entry just returned; NULL when there is none. */
 const char *clua_last_traceback(lua_State *L);
 void clua_forget_traceback(lua_State *L);
+/* Whether errors keep the calls on the stack with their local variables (frames.c). */
+void clua_keep_frames(clua_host *host, int keeps);
+int clua_keeps_frames(const clua_host *host);
+/* Pushes the calls at the last error, innermost first; 0 and nothing if they are not kept. Each is an array of the source,
+ * the line (-1: none), the function's name (0: the main function, false: none), an array of the names and values of its
+ * local variables, in turn, and the length of that. */
+int clua_pushframes(lua_State *L);
 
 /* ---- Functions and objects (object.h) ---- */
 void clua_pushfunction(lua_State *L, void *function);       /* `function` outlives the state */

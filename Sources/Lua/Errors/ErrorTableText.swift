@@ -2,7 +2,7 @@ import Wording
 
 /// The text of a table that was raised as an error: its fields in constructor notation.
 ///
-/// Reads bypass metamethods. Depth, fields and bytes are limited.
+/// Fields are read without metamethods. Depth, fields and bytes are limited.
 struct ErrorTableText {
     private static let depthLimit = 3
     private static let fieldLimit = 20
@@ -11,13 +11,24 @@ struct ErrorTableText {
     private static let visitLimit = 1000
 
     private let state: LuaState
+    /// Whether `__tostring` of tables is called.
+    private let callsMetamethods: Bool
     private var text = ""
 
-    init(_ state: LuaState) { self.state = state }
+    private init(_ state: LuaState, callsMetamethods: Bool) {
+        (self.state, self.callsMetamethods) = (state, callsMetamethods)
+    }
 
     static func describe(_ table: LuaTable, in state: LuaState) -> String {
-        var writer = ErrorTableText(state)
+        var writer = ErrorTableText(state, callsMetamethods: true)
         writer.write(table, depth: 0)
+        return writer.text
+    }
+
+    /// Any value, without code of scripts.
+    static func describe(_ value: LuaValue, in state: LuaState) -> String {
+        var writer = ErrorTableText(state, callsMetamethods: false)
+        writer.write(value, depth: 0)
         return writer.text
     }
 
@@ -63,18 +74,30 @@ struct ErrorTableText {
     private mutating func write(_ value: LuaValue, depth: Int) {
         switch value {
         case .table(let table):
-            if let metatable = table.metatable, !metatable.rawGet("__tostring").isNil {
+            if callsMetamethods, let metatable = table.metatable, !metatable.rawGet("__tostring").isNil {
                 text += state.describe(value).description
             } else {
                 write(table, depth: depth)
             }
         case .string(let string): text += Self.quoted(string.description)
-        default: text += state.describe(value).description
+        default: text += callsMetamethods ? state.describe(value).description : plain(value)
+        }
+    }
+
+    /// A value that is no table, without a call: while a script is being stopped, none is possible.
+    private func plain(_ value: LuaValue) -> String {
+        switch value {
+        case .boolean(let value): String(value)
+        case .integer(let value): String(value)
+        case .number(let value): String(value)
+        default: value.typeName
         }
     }
 
     private func label(_ key: LuaValue) -> String {
-        guard let name = key.textValue else { return "[\(state.describe(key))]" }
+        guard let name = key.textValue else {
+            return "[\(callsMetamethods ? state.describe(key).description : plain(key))]"
+        }
         let isName =
             !name.isEmpty && !(name.utf8.first.map { (0x30...0x39).contains($0) } ?? true)
             && name.utf8.allSatisfy { $0 == 0x5F || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
