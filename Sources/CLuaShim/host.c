@@ -113,7 +113,7 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
 }
 
 void clua_close(clua_host *host) {
-    clua_close_timer(host);
+    clua_close_timer(host->timer);
     lua_close(host->main); /* every handle's __gc runs now */
     clua_close_releases(host);
     clua_pool_close(&host->pool);

@@ -13,6 +13,7 @@
 
 #include "CLuaShim.h"
 #include "pool.h"
+#include "wake.h"
 
 /* An object, and the slot of its handle. */
 typedef struct {
@@ -33,7 +34,7 @@ struct clua_host {
     lua_State *main;
     lua_State *current; /* the running coroutine, whose hook an interrupt sets */
 
-    /* The using thread: its number, and its kernel id for signals from other threads. */
+    /* The using thread: its number, and its id for signals from other threads. */
     atomic_ulong thread;
     atomic_int threadId;
 
@@ -49,8 +50,7 @@ struct clua_host {
     atomic_int depth; /* active protected entries; written by the running thread */
     int abortDepth;   /* while depth >= this, the hook raises again; 0: not aborting */
     int64_t deadline; /* in nanoseconds of the monotonic clock; 0: none */
-    timer_t timer;
-    int hasTimer;
+    clua_timer *timer;         /* NULL: none */
     unsigned long timerThread; /* the number of the thread that receives the timer's signal */
 
     /* Objects retained by handles, and those whose handles were collected; see releases.c. */
@@ -99,12 +99,17 @@ typedef struct clua_stretch {
 /* The shim's data of a thread (thread.c). */
 typedef struct {
     unsigned long number; /* never reused, unlike pthread_self(); 0: not initialised */
-    int id;               /* the kernel's */
+    int id;               /* for signals to it, see wake.h */
     clua_stack stack;
     clua_stretch *innermost; /* the running stretch, which the signal handler reads */
 } clua_thread;
-/* This TLS model makes access from the signal handler safe, also in a shared library. */
+/* This TLS model makes access from the signal handler safe, also in a shared library. Elsewhere a thread has it from
+ * clua_begin_thread on, before which no signal comes. */
+#ifdef __ELF__
 extern _Thread_local clua_thread clua_self __attribute__((tls_model("initial-exec")));
+#else
+extern _Thread_local clua_thread clua_self;
+#endif
 
 /* Entering and leaving the VM from Swift (entry.c). */
 typedef struct {
@@ -146,8 +151,6 @@ void clua_begin_thread(void);
 void clua_adopt(clua_host *host);
 /* The signal that interrupts a thread (signal.c). */
 int clua_signal_number(void);
-void clua_send_signal(int threadId);
-void *clua_signal_value(void);
 /* Handles the result of a resumption: a coroutine that yielded because it is being stopped ends, with the error on
  * its stack. */
 int clua_abort_coroutine(lua_State *co, int status);
@@ -156,7 +159,6 @@ void clua_serve(lua_State *L);
 int clua_is_overdue(const clua_host *host);
 /* Directs the deadline's signals to the calling thread. */
 void clua_bind_timer(clua_host *host);
-void clua_close_timer(clua_host *host);
 int clua_trampoline(lua_State *L);
 int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *name);
 void clua_bound_strings(lua_State *L);

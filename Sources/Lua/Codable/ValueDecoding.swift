@@ -1,5 +1,11 @@
-internal import FoundationEssentials
 import Wording
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+// Untried.
+internal import Foundation
+#endif
 
 /// The decoder of one value.
 struct ValueDecoding: Decoder {

@@ -12,13 +12,20 @@ import SharedItems
 ///
 /// The command, the REPL and an embedding program use the same host. One thread owns it.
 public final class ScriptHost {
+    /// The options that it was made with.
     public let options: ScriptHostOptions
+    /// The Lua state in which the scripts run.
     public let state: LuaState
+    /// The event loop, with timers and watched descriptors.
     public let loop: EventLoop
+    /// The container.
     public let container: Container
+    /// The fence that each path of a script meets.
     public let fence: PathFence
     package let logger: Logger
+    /// The items.
     public let items: ItemStore
+    /// The pictures of the items.
     public let images: ImageStore
     /// Settings that outlive the run.
     public let defaults: Defaults
