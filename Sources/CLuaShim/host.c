@@ -152,9 +152,11 @@ void clua_set_output_limit(clua_host *host, size_t bytes) { host->outputLimit = 
 size_t clua_output(const clua_host *host) { return host->output; }
 size_t clua_output_limit(const clua_host *host) { return host->outputLimit; }
 
-void clua_reset_output(clua_host *host) {
-    host->output = 0;
-    host->outputRaised = 0;
+void clua_reset_output(clua_host *host) { clua_set_output(host, 0); }
+
+void clua_set_output(clua_host *host, size_t bytes) {
+    host->output = bytes;
+    host->outputRaised = host->outputLimit && bytes > host->outputLimit;
 }
 
 int clua_count_output(clua_host *host, size_t bytes) {

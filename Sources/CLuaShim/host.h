@@ -53,6 +53,15 @@ struct clua_host {
     clua_timer *timer;         /* NULL: none */
     unsigned long timerThread; /* the number of the thread that receives the timer's signal */
 
+    /* Coroutines. */
+    lua_State *run; /* that of the innermost run; NULL: there is none */
+    int canWait;  /* whether each coroutine on the way to the host's run can yield */
+    int protects; /* whether coroutines have a protected call around their function */
+    struct clua_resumption *resumption; /* the innermost; NULL: the running coroutine was not resumed by another one */
+
+    /* The limit of call depth (depth.c); 0: Lua's own. */
+    int callLimit, shownCallLimit, callsLeft;
+
     /* Objects retained by handles, and those whose handles were collected; see releases.c. */
     uintptr_t *held;
     unsigned heldCapacity, firstFree;
@@ -83,6 +92,12 @@ struct clua_host {
     int keepsFrames;
     int abortion;  /* reference: the error that is raised repeatedly */
 };
+
+/* A coroutine that has resumed another one, in the frame of the resumption. */
+typedef struct clua_resumption {
+    lua_State *L;
+    struct clua_resumption *outer;
+} clua_resumption;
 
 static inline clua_host *host_of(lua_State *L) { return *(clua_host **)lua_getextraspace(L); }
 
@@ -115,6 +130,9 @@ extern _Thread_local clua_thread clua_self;
 typedef struct {
     int enforce;
     lua_State *current;
+    lua_State *run;
+    int canWait;
+    clua_resumption *outer, resumption;
     int begins; /* whether it is the first of its stretch */
     clua_stretch stretch;
 } clua_entry;
@@ -139,9 +157,23 @@ static inline int clua_unwinds(const clua_host *host) { return host->abortDepth 
 void clua_capture_frames(lua_State *L, int level);
 
 void clua_arm(clua_host *host);
+/* The hook of a coroutine without interrupts to serve: none, or that of the limit of call depth. */
+void clua_set_resting_hook(clua_host *host, lua_State *L);
+/* Counts a call, in a hook; beyond the limit it raises. */
+void clua_count_call(lua_State *L, const lua_Debug *ar);
+
+/* Makes the hook for call depth that of a coroutine which was created without it. The caller then looks at what is
+ * pending: an interrupt that comes before this line would be lost with its hook. */
+static inline void clua_watch_depth(clua_host *host, lua_State *L) {
+    if (!host->callLimit) return;
+    host->callsLeft = 0;
+    if (!lua_gethook(L)) clua_set_resting_hook(host, L);
+}
+
 /* Changes the running coroutine. */
 static inline void clua_switch(clua_host *host, lua_State *L) {
     host->current = L;
+    clua_watch_depth(host, L);
     atomic_signal_fence(memory_order_seq_cst);
     if (host->abortDepth || pending_of(host)) clua_arm(host);
 }
@@ -164,6 +196,17 @@ int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *n
 void clua_bound_strings(lua_State *L);
 void clua_bound_tables(lua_State *L);
 void clua_bound_formats(lua_State *L);
+void clua_bound_coroutines(lua_State *L);
+/* Replaces a function of the table on top; with `keep`, the old one is the new one's upvalue. */
+void clua_replace(lua_State *L, const char *name, lua_CFunction function, int keep);
+/* Yields to the host, through all coroutines on the way, until it resumes the outermost (coroutine.c). */
+int clua_wait(lua_State *L, lua_KFunction resumed);
+/* Whether a coroutine is in such a wait. */
+int clua_waits(lua_State *co);
+/* Closes the pending variables of a coroutine, after those of the coroutine for which it waits. */
+void clua_close_coroutine(lua_State *co);
+/* The message handler of protected entries (protected.c). */
+int clua_note_traceback(lua_State *L);
 /* string.format for common conversions: pushes the text; 0 for other formats, long results and wrong arguments. */
 int clua_format_plainly(lua_State *L);
 

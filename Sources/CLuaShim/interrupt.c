@@ -90,8 +90,8 @@ static void hook(lua_State *L, lua_Debug *ar) {
      * reserve is for that. Beyond it the hook waits for the next instruction, by when the stack may be shorter. */
     if ((char *)__builtin_frame_address(0) < host->stack.floor) return;
     /* While a chunk is being stopped, the hook stays. */
-    if (!clua_unwinds(host)) lua_sethook(L, NULL, 0, 0);
-    if (!must_stop(L)) return;
+    if (!clua_unwinds(host)) clua_set_resting_hook(host, L);
+    if (!must_stop(L)) return clua_count_call(L, ar);
     if (!clua_unwinds(host) || !lua_isyieldable(L)) raise_abortion(L);
     /* At a call or a return no hook may yield; the instruction that follows does. */
     if (ar->event == LUA_HOOKCOUNT || ar->event == LUA_HOOKLINE) lua_yield(L, 0);

@@ -71,6 +71,14 @@ struct ValueDecoding: Decoder {
         return text
     }
 
+    func function() throws -> LuaAsyncFunction {
+        guard case .function(let function) = value else { throw mismatch("function", LuaAsyncFunction.self) }
+        guard let caller = function.state.functionCaller else {
+            throw corrupted("a function of this LuaState cannot be called from other threads")
+        }
+        return LuaAsyncFunction(function.reference, caller)
+    }
+
     private func bytes() throws -> [UInt8] {
         guard case .string(let string) = value else { throw mismatch("string", String.self) }
         return string.bytes

@@ -10,8 +10,28 @@ final class EngineThread: SerialExecutor {
     /// As for a program's first thread: Lua's nesting limits fit into a fraction of it, and untouched pages cost nothing.
     private static let stackSize = 8 << 20
 
-    private let state = Mutex<(jobs: [UnownedJob], hasEnded: Bool)>(([], false))
-    private let wake = Semaphore()
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var hasEnded = false
+        /// Waits that end at a time, if not before.
+        var limited: [ObjectIdentifier: (end: MonotonicInstant, wait: RunWait)] = [:]
+        /// Not after the first of these times.
+        var nextEnd: MonotonicInstant?
+
+        mutating func takeDue(_ now: MonotonicInstant) -> [RunWait] {
+            guard let nextEnd, nextEnd <= now else { return [] }
+            let due = limited.filter { $0.value.end <= now }
+            for key in due.keys { limited[key] = nil }
+            self.nextEnd = limited.values.lazy.map(\.end).min()
+            return due.values.map(\.wait)
+        }
+    }
+
+    private let state = Mutex(State())
+    private let wake = ThreadSignal()
+
+    /// The threads that are blocked by a wait for the running Swift task: it must not wait for one of them in turn.
+    @TaskLocal static var blocked: Set<ObjectIdentifier> = []
 
     init() throws(LuaError) {
         let retained = Unmanaged.passRetained(self)
@@ -30,26 +50,37 @@ final class EngineThread: SerialExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
-        wake.signal()
+        wake.set()
     }
 
     /// Ends the thread after the enqueued jobs. Nothing may be enqueued later.
     func end() {
         state.withLock { $0.hasEnded = true }
-        wake.signal()
+        wake.set()
     }
 
+    /// Ends a wait at a time. On this thread.
+    func limit(_ wait: RunWait, to end: MonotonicInstant) {
+        state.withLock {
+            $0.limited[ObjectIdentifier(wait)] = (end, wait)
+            $0.nextEnd = min($0.nextEnd ?? end, end)
+        }
+    }
+
+    func unlimit(_ wait: RunWait) { state.withLock { $0.limited[ObjectIdentifier(wait)] = nil } }
+
     private func runJobs() {
-        var hasEnded = false
         while true {
-            if !hasEnded { wake.wait() }
-            let jobs: [UnownedJob]
-            (jobs, hasEnded) = state.withLock { state in
+            let (jobs, due, hasEnded, nextEnd) = state.withLock { state in
                 defer { state.jobs = [] }
-                return state
+                let due = state.nextEnd == nil ? [] : state.takeDue(.now)
+                return (state.jobs, due, state.hasEnded, state.nextEnd)
             }
-            if hasEnded, jobs.isEmpty { return }
+            for wait in due { wait.end(nil) }
             for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            guard jobs.isEmpty, due.isEmpty else { continue }
+            if hasEnded { return }
+            wake.wait(until: nextEnd)
         }
     }
 }

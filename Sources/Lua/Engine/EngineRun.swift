@@ -1,0 +1,41 @@
+internal import Platform
+
+/// A run of an engine: a coroutine, and what is the run's own while it is on the engine's thread.
+final class EngineRun {
+    /// How far a step has come.
+    enum Step {
+        case finished(LuaValue)
+        case waits(RunWait)
+    }
+
+    let thread: LuaThread
+    let arguments: [LuaValue]
+    let limits: LuaLimits
+    let deadline: MonotonicInstant?
+    /// The request to stop this run.
+    let stop: StopFlag
+    /// Whether its code has been on the stack.
+    var hasBegun = false
+    /// The bytes that it has written.
+    var output = 0
+    /// What it waits for.
+    var wait: RunWait?
+    /// The error that ends it, once it is being stopped.
+    var stopError: LuaError?
+
+    init(
+        _ thread: LuaThread, _ arguments: [LuaValue], limits: LuaLimits, deadline: MonotonicInstant?, stop: StopFlag
+    ) {
+        self.thread = thread
+        self.arguments = arguments
+        self.limits = limits
+        self.deadline = deadline
+        self.stop = stop
+    }
+}
+
+/// What a caller asks of a run; nil: no time limit, and the engine's limits.
+struct RunOptions: Sendable {
+    var timeLimit: Duration?
+    var limits: LuaLimits?
+}
