@@ -11,14 +11,14 @@ package final class ThreadSignal: @unchecked Sendable {
     package init() {
         pthread_mutex_init(lock, nil)
         #if canImport(Darwin)
-            // Untried. Waits there are relative, see below.
-            pthread_cond_init(raised, nil)
+        // Untried. Waits there are relative, see below.
+        pthread_cond_init(raised, nil)
         #else
-            var attributes = pthread_condattr_t()
-            pthread_condattr_init(&attributes)
-            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-            pthread_cond_init(raised, &attributes)
-            pthread_condattr_destroy(&attributes)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(raised, &attributes)
+        pthread_condattr_destroy(&attributes)
         #endif
     }
 
@@ -54,12 +54,12 @@ package final class ThreadSignal: @unchecked Sendable {
     /// Whether the thread was woken before the time.
     private func wait(_ end: MonotonicInstant) -> Bool {
         #if canImport(Darwin)
-            // Untried.
-            var left = MonotonicInstant.interval(from: .now, to: end)
-            return pthread_cond_timedwait_relative_np(raised, lock, &left) == 0
+        // Untried.
+        var left = MonotonicInstant.interval(from: .now, to: end)
+        return pthread_cond_timedwait_relative_np(raised, lock, &left) == 0
         #else
-            var time = MonotonicInstant.interval(from: .zero, to: end)
-            return pthread_cond_timedwait(raised, lock, &time) == 0
+        var time = MonotonicInstant.interval(from: .zero, to: end)
+        return pthread_cond_timedwait(raised, lock, &time) == 0
         #endif
     }
 }

@@ -9,9 +9,9 @@ final class EngineEnvironments {
 
     private struct Weak { weak var reference: LuaReference? }
 
-    init(_ state: LuaState, output: LuaEngine.Output?) throws(LuaError) {
+    init(_ state: LuaState, _ output: EngineOutput) throws(LuaError) {
         self.state = state
-        make = try EnvironmentFactory(state, output: output)
+        make = try EnvironmentFactory(state, output)
     }
 
     func makeEnvironment() throws(LuaError) -> LuaEnvironment {

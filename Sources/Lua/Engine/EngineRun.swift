@@ -16,26 +16,31 @@ final class EngineRun {
     let stop: StopFlag
     /// Whether its code has been on the stack.
     var hasBegun = false
+    /// Takes what it writes; nil for the engine's.
+    let output: LuaEngine.Output?
     /// The bytes that it has written.
-    var output = 0
+    var written = 0
     /// What it waits for.
     var wait: RunWait?
     /// The error that ends it, once it is being stopped.
     var stopError: LuaError?
 
     init(
-        _ thread: LuaThread, _ arguments: [LuaValue], limits: LuaLimits, deadline: MonotonicInstant?, stop: StopFlag
+        _ thread: LuaThread, _ arguments: [LuaValue], limits: LuaLimits, deadline: MonotonicInstant?,
+        output: LuaEngine.Output?, stop: StopFlag
     ) {
         self.thread = thread
         self.arguments = arguments
         self.limits = limits
         self.deadline = deadline
+        self.output = output
         self.stop = stop
     }
 }
 
-/// What a caller asks of a run; nil: no time limit, and the engine's limits.
+/// What a caller asks of a run; nil: no time limit, and the engine's limits and output.
 struct RunOptions: Sendable {
     var timeLimit: Duration?
     var limits: LuaLimits?
+    var output: LuaEngine.Output?
 }

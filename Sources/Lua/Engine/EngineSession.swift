@@ -14,6 +14,7 @@ final class EngineSession {
     private var current: EngineRun?
     /// The time at which the last code of stopped runs ends.
     private var closingEnd: MonotonicInstant?
+    private let output: EngineOutput
     private var isClosed = false
     /// The time that functions have to close variables of a run that was stopped in a wait.
     private static let closingLimit = Duration.seconds(1)
@@ -25,7 +26,8 @@ final class EngineSession {
         state = try LuaState(limits: limits)
         stop = StopFlag(state.interrupter)
         self.limits = limits
-        environments = try EngineEnvironments(state, output: output)
+        self.output = EngineOutput(output)
+        environments = try EngineEnvironments(state, self.output)
         libraries.narrow(state.globals)
         state.protectCoroutines()
         state.interruptHandler = { [unowned self] reasons in decide(reasons) }
@@ -55,7 +57,8 @@ final class EngineSession {
         let limits = options.limits ?? self.limits
         state.apply(limits)
         let chunk = try state.load(source.utf8, name: name, environment: globals)
-        return EngineRun(state.makeThread(chunk), [], limits: limits, deadline: deadline, stop: stop)
+        return EngineRun(
+            state.makeThread(chunk), [], limits: limits, deadline: deadline, output: options.output, stop: stop)
     }
 
     func makeRun(
@@ -65,7 +68,8 @@ final class EngineSession {
         let deadline = options.timeLimit.map { MonotonicInstant.now.advanced(by: $0) }
         let thread = state.makeThread(LuaFunction(state: state, reference: function))
         return EngineRun(
-            thread, try arguments(state), limits: options.limits ?? limits, deadline: deadline, stop: stop)
+            thread, try arguments(state), limits: options.limits ?? limits, deadline: deadline, output: options.output,
+            stop: stop)
     }
 
     /// Runs a run until it waits or ends.
@@ -101,12 +105,14 @@ final class EngineSession {
     ) throws(Failure) -> T {
         current = run
         state.apply(run.limits)
-        state.setOutput(run.output)
+        state.setOutput(run.written)
+        output.ofRun = run.output
         state.setDeadline(end.map { max($0.seconds(since: .now), 1e-6) })
         defer {
-            run.output = state.output
+            run.written = state.output
             state.setDeadline(nil)
             current = nil
+            output.ofRun = nil
         }
         return try body()
     }

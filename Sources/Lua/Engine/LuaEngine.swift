@@ -62,14 +62,15 @@ public actor LuaEngine {
     ///   - environment: the globals; nil for the engine's own, which stay from run to run.
     ///   - timeLimit: the time after which the script is stopped, also while it waits; nil for none.
     ///   - limits: limits of memory, of the whole engine, and of this run's output and call depth; nil for the engine's.
+    ///   - output: takes what this run writes; nil for the engine's.
     /// - Returns: the first result.
     /// - Throws: the script's ``LuaError``; one of kind `deadline` when the time is up, `cancelled` when the task is
     ///   cancelled or the engine shut down; `DecodingError` for a result of another type.
     public nonisolated(nonsending) func run<T: Decodable & Sendable>(
         _ source: String, name: String = "=script", as type: T.Type, in environment: LuaEnvironment? = nil,
-        timeLimit: Duration? = nil, limits: LuaLimits? = nil
+        timeLimit: Duration? = nil, limits: LuaLimits? = nil, output: Output? = nil
     ) async throws -> T {
-        let options = RunOptions(timeLimit: timeLimit, limits: limits)
+        let options = RunOptions(timeLimit: timeLimit, limits: limits, output: output)
         return try await run(decoding: { try LuaDecoder().decode(type, from: $0) }) { session, stop in
             try session.makeRun(source, name: name, in: environment, options, stop: stop)
         }
@@ -83,12 +84,13 @@ public actor LuaEngine {
     ///   - environment: the globals; nil for the engine's own, which stay from run to run.
     ///   - timeLimit: the time after which the script is stopped, also while it waits; nil for none.
     ///   - limits: limits of memory, of the whole engine, and of this run's output and call depth; nil for the engine's.
+    ///   - output: takes what this run writes; nil for the engine's.
     /// - Throws: ``LuaError``, as above.
     public nonisolated(nonsending) func run(
         _ source: String, name: String = "=script", in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil,
-        limits: LuaLimits? = nil
+        limits: LuaLimits? = nil, output: Output? = nil
     ) async throws {
-        let options = RunOptions(timeLimit: timeLimit, limits: limits)
+        let options = RunOptions(timeLimit: timeLimit, limits: limits, output: output)
         try await run(decoding: { _ in }) { session, stop in
             try session.makeRun(source, name: name, in: environment, options, stop: stop)
         }
