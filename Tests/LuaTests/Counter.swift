@@ -44,7 +44,7 @@ final class Fixture {
         let state = try LuaState(limits: limits)
         let counters = LuaClass<Counter>(
             "Counter", "Counts.", in: state,
-            unknownMember: { counter, name, call in name == "dynamic" ? call.returns("dynamic!") : 0 },
+            unknownMember: { counter, name, call in name == "dynamic" ? call.returns("dynamic!") : nil },
             unknownKey: { counter, call in call.returns(try call.integer(0) + counter.count) },
             assignUnknown: { counter, call in
                 guard call.value(0).textValue == "extra" else { throw LuaError(.argument, "no extra") }

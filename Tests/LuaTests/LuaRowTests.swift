@@ -56,9 +56,11 @@ import Testing
         let walk = state.makeFunction(LuaFunctionDeclaration("walk", [integer, integer])) { [epoch] call in
             let (first, last) = (try call.integer(0), try call.integer(1))
             let count = Int(last - first) + 1
-            guard let places = call.pushIterator(over: count, since: epoch.pointee, rows) else { return 0 }
+            guard let places = call.pushIterator(over: count, since: epoch.pointee, rows) else {
+                return call.returnsNothing()
+            }
             for place in 0..<count { places[place] = UInt64(first) + UInt64(place) }
-            return 1
+            return call.returnsIterator()
         }
         let depart = state.makeFunction(LuaFunctionDeclaration("depart", [])) { [epoch] call in
             epoch.pointee += 1

@@ -101,7 +101,7 @@ struct MisuseTests {
         let (first, second) = (try Fixture(), try Fixture())
         let function = second.state.makeFunction(LuaFunctionDeclaration("fail", [])) { call in
             try first.run("error({ code = 5 })")
-            return 0
+            return call.returnsNothing()
         }
         let error = try #require(#expect(throws: LuaError.self) { try function.call() })
         #expect(error.message == "{ code = 5 }")

@@ -10,7 +10,7 @@ extension Bool: LuaRepresentable {
 
     public func luaValue(in state: LuaState) -> LuaValue { .boolean(self) }
     public static func read(_ call: LuaCall, at position: Int) throws -> Bool { call.boolean(position) }
-    public func push(as call: LuaCall) -> Int32 { call.returns(self) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
 extension Int64: LuaRepresentable {
@@ -23,7 +23,7 @@ extension Int64: LuaRepresentable {
 
     public func luaValue(in state: LuaState) -> LuaValue { .integer(self) }
     public static func read(_ call: LuaCall, at position: Int) throws -> Int64 { try call.integer(position) }
-    public func push(as call: LuaCall) -> Int32 { call.returns(self) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
 extension Int: LuaRepresentable {
@@ -35,7 +35,7 @@ extension Int: LuaRepresentable {
 
     public func luaValue(in state: LuaState) -> LuaValue { .integer(Int64(self)) }
     public static func read(_ call: LuaCall, at position: Int) throws -> Int { Int(try call.integer(position)) }
-    public func push(as call: LuaCall) -> Int32 { call.returns(self) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
 extension Double: LuaRepresentable {
@@ -48,7 +48,7 @@ extension Double: LuaRepresentable {
 
     public func luaValue(in state: LuaState) -> LuaValue { .number(self) }
     public static func read(_ call: LuaCall, at position: Int) throws -> Double { try call.number(position) }
-    public func push(as call: LuaCall) -> Int32 { call.returns(self) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
 extension String: LuaRepresentable {
@@ -62,7 +62,7 @@ extension String: LuaRepresentable {
 
     public func luaValue(in state: LuaState) -> LuaValue { .text(self) }
     public static func read(_ call: LuaCall, at position: Int) throws -> String { try call.text(position) }
-    public func push(as call: LuaCall) -> Int32 { call.returns(self) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
 /// A string of any bytes.

@@ -38,7 +38,7 @@ public struct LuaNothing: LuaRepresentable {
     public static var luaType: LuaType { .optional(.any) }
     public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> LuaNothing { LuaNothing() }
     public func luaValue(in state: LuaState) -> LuaValue { .nil }
-    public func push(as call: LuaCall) -> Int32 { 0 }
+    public func push(as call: LuaCall) -> LuaResults { .none }
 }
 
 /// All remaining arguments, as the last parameter of a function.

@@ -24,7 +24,7 @@ public protocol LuaRepresentable {
     static func read(_ call: LuaCall, at position: Int) throws -> Self
 
     /// Pushes the value as a result. The default implementation suffices.
-    func push(as call: LuaCall) -> Int32
+    func push(as call: LuaCall) -> LuaResults
 }
 
 extension LuaRepresentable {
@@ -32,7 +32,7 @@ extension LuaRepresentable {
         do { return try fromLua(call.value(position)) } catch { throw call.refuse(position, error.message) }
     }
 
-    public func push(as call: LuaCall) -> Int32 { call.returns(luaValue(in: call.state)) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(luaValue(in: call.state)) }
 }
 
 /// The type error of a value, in words: `integer expected, got string`.

@@ -16,9 +16,9 @@ struct EnvironmentFactory {
             let declaration = LuaFunctionDeclaration("write", [LuaParameter("text", .string)])
             write = .function(
                 state.makeFunction(declaration) { call in
-                    guard case .string(let text) = call.value(0) else { return 0 }
+                    guard case .string(let text) = call.value(0) else { return call.returnsNothing() }
                     if try call.state.countOutput(text.bytes.count) { output(text.bytes.span) }
-                    return 0
+                    return call.returnsNothing()
                 })
         }
         let made = try state.load(Self.source.utf8, name: "=environment").call(.table(state.globals), write)

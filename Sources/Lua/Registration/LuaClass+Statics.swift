@@ -7,7 +7,7 @@ extension LuaClass {
     /// A function of the class: arguments by position from 0; `call.returns(object, cls)` returns a new object.
     public func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
-        example: String = "", body: @escaping (LuaCall) throws -> Int32
+        example: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) {
         statics.function(name, parameters, returns: results, documentation, example: example, body: body)
     }
@@ -24,7 +24,7 @@ extension LuaClass {
         ) { call in
             var reader = ArgumentReader(call)
             encode(try body(repeat reader.next((each Argument).self)), pointer, call.L)
-            return 1
+            return .one
         }
     }
 

@@ -54,7 +54,7 @@ public final class LuaModule {
     /// Declares a function of the module.
     public func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
-        example: String = "", body: @escaping (LuaCall) throws -> Int32
+        example: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) {
         let declaration = LuaFunctionDeclaration(name, parameters, returns: results, documentation, example: example)
         table.rawSet(.text(name), .function(state.makeFunction(declaration, owner: self.name + ".", body: body)))
@@ -71,10 +71,10 @@ public final class LuaModule {
     ///   - documentation: for `help`.
     ///   - example: a script that calls it.
     ///   - numbers: the conversion of a finite number, which skips the body.
-    ///   - body: returns the number of results that it pushed.
+    ///   - body: returns what `call.returns` makes.
     public func callable(
         _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
-        numbers: LuaNumberConversion? = nil, body: @escaping (LuaCall) throws -> Int32
+        numbers: LuaNumberConversion? = nil, body: @escaping (LuaCall) throws -> LuaResults
     ) {
         let shown = LuaFunctionDeclaration("", parameters, returns: results, documentation, example: example)
         let declaration = LuaFunctionDeclaration("", parameters, returns: results, documentation)
@@ -100,9 +100,9 @@ extension LuaState {
     /// - Parameters:
     ///   - declaration: its name, parameters and documentation.
     ///   - isPartOfLua: whether standard Lua has a function of this name.
-    ///   - body: returns the number of results that it pushed.
+    ///   - body: returns what `call.returns` makes.
     public func setGlobal(
-        _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> Int32
+        _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> LuaResults
     ) {
         globals.rawSet(.text(declaration.name), .function(makeFunction(declaration, body: body)))
         var owner = LuaDeclaration(
@@ -123,11 +123,11 @@ extension LuaState {
     ///   - owner: the prefix of the name in errors: `fs.` or `items:`.
     ///   - base: the stack index of argument 0: 2 skips a receiver.
     ///   - numbers: with a receiver, the conversion of a finite number, which skips the body.
-    ///   - body: returns the number of results that it pushed.
+    ///   - body: returns what `call.returns` makes.
     /// - Returns: the function.
     public func makeFunction(
         _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int = 1, numbers: LuaNumberConversion? = nil,
-        body: @escaping (LuaCall) throws -> Int32
+        body: @escaping (LuaCall) throws -> LuaResults
     ) -> LuaFunction {
         let function = LuaNativeFunction(declaration, owner: owner, base: Int32(base), body: body)
         let L = current

@@ -104,7 +104,7 @@ struct HookBinding {
     private static func isUserEvent(_ name: String) -> Bool { name.hasPrefix("user.") && name.utf8.count > 5 }
 
     /// Registers a handler from a call's arguments.
-    func register(_ call: LuaCall, events: [String], allowsUserEvents: Bool, once: Bool = false) throws -> Int32 {
+    func register(_ call: LuaCall, events: [String], allowsUserEvents: Bool, once: Bool = false) throws -> LuaResults {
         let event = try call.text(0)
         guard events.contains(event) || (allowsUserEvents && Self.isUserEvent(event)) else {
             throw call.refuse(0, "unknown event '\(event)'\(NearestNames.hint(for: event, among: events))")

@@ -23,7 +23,7 @@ enum BaseModule {
             }
             line.append(UInt8(ascii: "\n"))
             if try call.state.countOutput(line.count) { host.output.write(line) }
-            return 0
+            return call.returnsNothing()
         }
 
         RequireModule.install(in: host, modules: modules)
@@ -104,7 +104,7 @@ enum BaseModule {
                     throw LuaError(.runtime, error.message)
                 }
             }
-            guard case .function(let lines) = try call.state.field("lines", of: file) else { return 0 }
+            guard case .function(let lines) = try call.state.field("lines", of: file) else { return call.returnsNothing() }
             return try call.returns(values: lines.call(arguments: [file] + formats))
         }
         io.function(

@@ -135,7 +135,7 @@ extension Fixture {
         gauges.method("each", "Its marks, one by one.") { gauge, call in
             var rest = gauge.marks[...]
             return call.returns(ownedFunction: { inner in
-                guard let mark = rest.popFirst() else { return 0 }
+                guard let mark = rest.popFirst() else { return inner.returnsNothing() }
                 return inner.returns(Reading(Double(mark), tally), readings)
             })
         }

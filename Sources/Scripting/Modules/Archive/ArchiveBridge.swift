@@ -150,7 +150,7 @@ final class ArchiveBridge {
     private func makeForeignIndex() -> LuaFunction {
         state.makeFunction(LuaFunctionDeclaration("index", [LuaParameter("…", .variadic(.any))])) {
             [unowned self] call in
-            guard case .table(let table) = call.value(0), let kind = kind(of: table) else { return 0 }
+            guard case .table(let table) = call.value(0), let kind = kind(of: table) else { return call.returnsNothing() }
             switch call.value(1).textValue {
             case "className": return call.returns(kind.archivedClass.name)
             case "fields": return call.returns(LuaValue.table(table))

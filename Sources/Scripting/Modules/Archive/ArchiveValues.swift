@@ -7,7 +7,7 @@ enum ArchiveValues {
     static func declare(on module: LuaModule, _ bridge: ArchiveBridge) {
         collections(module, bridge)
         geometry(module, bridge)
-        func box(_ value: FoundationValue, _ call: LuaCall) -> Int32 {
+        func box(_ value: FoundationValue, _ call: LuaCall) -> LuaResults {
             call.returns(FoundationBox(.value(value)), bridge.foundation)
         }
         module.function(

@@ -91,7 +91,7 @@ enum EncoderBinding {
     private static func encode(
         _ encoder: ArchiveEncoder, _ call: LuaCall, _ value: LuaValue,
         _ body: (KeyedArchiver, ArchiveValue?) throws -> Void
-    ) throws -> Int32 {
+    ) throws -> LuaResults {
         let name = try call.optional(1, call.text) ?? "root"
         let object: ArchiveValue?
         do {
@@ -105,7 +105,7 @@ enum EncoderBinding {
     /// Raises errors of the script, and violations of the archive's rules, at the call.
     private static func perform(
         _ encoder: ArchiveEncoder, _ call: LuaCall, _ body: (KeyedArchiver) throws -> Void
-    ) throws -> Int32 {
+    ) throws -> LuaResults {
         do {
             try encoder.perform(body)
         } catch let error as ArchiveError {

@@ -114,7 +114,7 @@ enum GraphBinding {
 
     private static func gather(
         _ graph: GraphValue, _ call: LuaCall, _ isWanted: (LuaValue) throws -> Bool
-    ) throws -> Int32 {
+    ) throws -> LuaResults {
         let found = call.state.makeTable()
         var count: Int64 = 0
         try graph.walk { value, _ in
@@ -156,7 +156,7 @@ enum GraphBinding {
     }
 
     /// A value that cannot be archived is the script's fault; violations of the format are returned as errors.
-    private static func refusing(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
+    private static func refusing(_ call: LuaCall, _ body: () throws -> LuaResults) throws -> LuaResults {
         do {
             return try body()
         } catch let error as ArchiveValueBuilder.Refusal {

@@ -121,7 +121,7 @@ final class ScriptClasses {
         if let made = constructor { return made }
         let fields = LuaParameter("fields", .optional(.table), "its fields")
         let function = state.makeFunction(LuaFunctionDeclaration("class", [fields]), base: 2) { [unowned self] call in
-            guard case .table(let cls)? = call.allValues.first else { return 0 }
+            guard case .table(let cls)? = call.allValues.first else { return call.returnsNothing() }
             let instance = try makeInstance(of: cls)
             if let given = try call.optional(0, call.table) {
                 try given.forEach { key, value in
@@ -139,14 +139,14 @@ final class ScriptClasses {
     private lazy var classToString = state.makeFunction(
         LuaFunctionDeclaration("tostring", [LuaParameter("class", .variadic(.any))])
     ) { [unowned self] call in
-        guard case .table(let table) = call.value(0) else { return 0 }
+        guard case .table(let table) = call.value(0) else { return call.returnsNothing() }
         return call.returns("class \(scriptClass(table)?.name ?? "?")")
     }
 
     private func makeToString() -> LuaFunction {
         state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("object", .variadic(.any))])) {
             [unowned self] call in
-            guard case .table(let table) = call.value(0), let bridge else { return 0 }
+            guard case .table(let table) = call.value(0), let bridge else { return call.returnsNothing() }
             var text = ObjectText(bridge)
             return call.returns(text.describe(table))
         }

@@ -78,7 +78,7 @@ enum CSVModule {
         deinit { close() }
     }
 
-    private static func rows(_ call: LuaCall, _ host: ScriptHost) throws -> Int32 {
+    private static func rows(_ call: LuaCall, _ host: ScriptHost) throws -> LuaResults {
         let path = try call.text(0)
         let hasHeader = try call.option("header", of: 1).isNil || call.option("header", of: 1).isTruthy
         let options = CSVOptions(delimiter: try delimiter(call, of: 1), hasHeader: hasHeader)
@@ -108,7 +108,7 @@ enum CSVModule {
         })
     }
 
-    private static func write(_ call: LuaCall, _ host: ScriptHost) throws -> Int32 {
+    private static func write(_ call: LuaCall, _ host: ScriptHost) throws -> LuaResults {
         let path = try call.text(0)
         let table = try call.table(1)
         var columns: [LuaString] = []

@@ -130,7 +130,7 @@ final class ImageClasses {
     }
 
     /// Failures become nil and an error.
-    private static func attempt(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
+    private static func attempt(_ call: LuaCall, _ body: () throws -> LuaResults) throws -> LuaResults {
         do { return try body() } catch let error as ImageError {
             if error.code == .badKey { throw call.refuse(error.path == nil ? 0 : 1, error.message) }
             return call.returns(failure: error)
@@ -205,7 +205,7 @@ final class ImageClasses {
     }
 
     /// An invalid key is the script's fault; other failures become nil and an error.
-    static func keyed(_ call: LuaCall, _ position: Int, _ body: () throws -> Int32) throws -> Int32 {
+    static func keyed(_ call: LuaCall, _ position: Int, _ body: () throws -> LuaResults) throws -> LuaResults {
         do { return try body() } catch let error as ImageError {
             if error.code == .badKey { throw call.refuse(position, error.message) }
             return call.returns(failure: error)
@@ -237,7 +237,7 @@ final class ImageClasses {
         }
     }
 
-    private func opened(_ call: LuaCall, _ body: () throws -> Image) throws -> Int32 {
+    private func opened(_ call: LuaCall, _ body: () throws -> Image) throws -> LuaResults {
         failure = nil
         do { return call.returns(try body(), image) } catch {
             guard error is ImageError || error is FileError else { throw error }

@@ -195,7 +195,7 @@ enum ItemStoreBinding {
         let field = [LuaParameter("field", .text, "a field's name, of the domain or custom")]
         /// Changes the set of indexes, and undoes the change when the container can't store it.
         func change(_ call: LuaCall, _ host: ScriptHost, _ change: () throws -> Bool, _ back: () throws -> Void) throws
-            -> Int32
+            -> LuaResults
         {
             guard try change() else { return call.returns(false) }
             do throws(DefaultsError) { try host.rememberIndexes() } catch {

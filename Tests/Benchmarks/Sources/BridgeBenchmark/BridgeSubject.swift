@@ -11,7 +11,7 @@ final class BridgeSubject {
         let globals = state.globals
         let object = BenchmarkCounter()
         globals.rawSet("object", counters.value(object))
-        func define(_ name: String, _ body: @escaping (LuaCall) throws -> Int32) {
+        func define(_ name: String, _ body: @escaping (LuaCall) throws -> LuaResults) {
             globals.rawSet(.text(name), .function(state.makeFunction(LuaFunctionDeclaration(name), body: body)))
         }
         define("known") { call in call.returns(object, counters) }
