@@ -73,7 +73,7 @@ import Testing
             ("get", get), ("all", all), ("read", read), ("meters", metersOf), ("walk", walk), ("depart", depart),
             ("looked", looked),
         ]
-        for (name, function) in functions { state.globals.rawSet(.text(name), .function(function)) }
+        for (name, function) in functions { state.globals[name] = .function(function) }
         self.state = state
         self.rows = rows
     }
@@ -206,7 +206,7 @@ import Testing
     @Test func swiftSeesObjects() throws {
         let value = rows.value(Row(12))
         #expect(rows.object(of: value)?.number == 12)
-        state.globals.rawSet("given", value)
+        state.globals["given"] = value
         #expect(try show("rawequal(given, get(12))") == "true")
     }
 }

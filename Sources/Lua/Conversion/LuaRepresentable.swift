@@ -15,7 +15,7 @@ public protocol LuaRepresentable {
     /// Converts a Lua value.
     ///
     /// - Throws: `LuaMismatch` for a value of another type.
-    static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> Self
+    init(lua value: LuaValue) throws(LuaMismatch)
 
     /// Converts to a Lua value.
     func luaValue(in state: LuaState) -> LuaValue
@@ -29,7 +29,7 @@ public protocol LuaRepresentable {
 
 extension LuaRepresentable {
     public static func read(_ call: LuaCall, at position: Int) throws -> Self {
-        do { return try fromLua(call.value(position)) } catch { throw call.refuse(position, error.message) }
+        do { return try Self(lua: call.value(position)) } catch { throw call.refuse(position, error.message) }
     }
 
     public func push(as call: LuaCall) -> LuaResults { call.returns(luaValue(in: call.state)) }

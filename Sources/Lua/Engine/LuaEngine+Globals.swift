@@ -17,7 +17,7 @@ extension LuaEngine {
         _ name: String, to value: T, in environment: LuaEnvironment? = nil
     ) throws {
         let globals = try session.globals(of: environment)
-        globals.rawSet(.text(name), try LuaEncoder(session.state).encode(value))
+        globals[name] = try LuaEncoder(session.state).encode(value)
     }
 
     /// Reads a global.
@@ -31,7 +31,7 @@ extension LuaEngine {
     public func global<T: Decodable & Sendable>(
         _ name: String, as type: T.Type, in environment: LuaEnvironment? = nil
     ) throws -> T {
-        try LuaDecoder().decode(type, from: session.globals(of: environment).rawGet(.text(name)))
+        try LuaDecoder().decode(type, from: session.globals(of: environment)[name])
     }
 
     /// Gives access to the state, to declare functions, classes and modules in `state.globals`.

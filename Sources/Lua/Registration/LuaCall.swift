@@ -112,7 +112,7 @@ public struct LuaCall {
     /// An option of an options table; nil when absent.
     public func option(_ name: String, of position: Int) throws -> LuaValue {
         guard case .table(let table) = value(position) else { return .nil }
-        return table.rawGet(.text(name))
+        return table[name]
     }
 
     /// The error of an unusable argument. The caller adds the names of the function and the parameter to `message`.
@@ -201,12 +201,13 @@ public struct LuaCall {
     }
 
     @inlinable
-    public func returns<T: LuaInline>(_ value: T, _ cls: LuaClass<T>) -> LuaResults {
+    package func returns<T: LuaInline>(_ value: T, _ cls: LuaClass<T>) -> LuaResults {
         returns(bits: value.luaBits, cls.handle)
     }
 
     /// Returns an inline value.
-    public func returns(bits: UInt64, _ handle: LuaClassHandle) -> LuaResults {
+    @usableFromInline
+    package func returns(bits: UInt64, _ handle: LuaClassHandle) -> LuaResults {
         precondition(clua_host_of(L) == handle.host, "the class was declared to another LuaState")
         clua_pushinline(L, handle.pointer, bits)
         return .one

@@ -13,7 +13,7 @@ extension LuaClass where T: AnyObject {
     ///   - object: the object of a number, or a placeholder for a removed object.
     ///   - unknownMember: resolves names that no member has; returns nil for an unknown name.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
-    public convenience init(
+    package convenience init(
         rows name: String, _ documentation: String, in state: LuaState, number: @escaping (T) -> UInt64,
         object: @escaping (UInt64) -> T, unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
         assignUnknown: ((T, LuaCall) throws -> Void)? = nil
@@ -31,7 +31,7 @@ extension LuaClass where T: AnyObject {
     }
 
     /// A property by the row's number: `get` returns one result, `set` reads the value from argument 0.
-    public func field(
+    package func field(
         _ name: String, _ type: LuaType, _ documentation: String, set: ((UInt64, LuaCall) throws -> Void)? = nil,
         get: @escaping (UInt64, LuaCall) throws -> LuaResults
     ) {
@@ -48,7 +48,7 @@ extension LuaClass where T: AnyObject {
     /// - Parameters:
     ///   - epoch: a counter that every removal changes; its address is valid as long as `isGone` is retained.
     ///   - isGone: whether a row was removed.
-    public func declarePresence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
+    package func declarePresence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
         precondition(!holdsObjects, "\(name) is no class of rows")
         let accessor = LuaRowAccessor(
             name: name, type: .any, getter: { row, _ in isGone(row) ? .none : .one }, setter: nil)
@@ -78,7 +78,7 @@ extension LuaCall {
 
     /// Returns a row; nil when there is none.
     @inline(__always)
-    public func returns<T: AnyObject>(row: UInt64?, _ cls: LuaClass<T>) -> LuaResults {
+    package func returns<T: AnyObject>(row: UInt64?, _ cls: LuaClass<T>) -> LuaResults {
         cls.check(L)
         precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
         if let row { clua_pushrow(L, row) } else { clua_pushnil(L) }
@@ -86,7 +86,7 @@ extension LuaCall {
     }
 
     /// Returns an array of rows.
-    public func returns<T: AnyObject>(rows: UnsafeBufferPointer<UInt64>, _ cls: LuaClass<T>) throws -> LuaResults {
+    package func returns<T: AnyObject>(rows: UnsafeBufferPointer<UInt64>, _ cls: LuaClass<T>) throws -> LuaResults {
         guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
         cls.check(L)
         precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")

@@ -69,7 +69,8 @@ public final class LuaClass<T> {
     }
 
     /// The class without the type of its values.
-    public var handle: LuaClassHandle { LuaClassHandle(pointer: pointer, host: host) }
+    @usableFromInline
+    package var handle: LuaClassHandle { LuaClassHandle(pointer: pointer, host: host) }
 
     /// Breaks the reference cycle of a class that the state owns.
     func becomePartOfState() { keeper = nil }
@@ -82,7 +83,7 @@ public final class LuaClass<T> {
             .argument, "\(name) has no property or method '\(word)'\(NearestNames.hint(for: word, among: known))")
     }
 
-    public func push(_ object: T, on L: OpaquePointer) {
+    func push(_ object: T, on L: OpaquePointer) {
         check(L)
         encode(object, pointer, L)
     }
@@ -208,7 +209,8 @@ public final class LuaClass<T> {
 }
 
 /// A class without the type of its values.
-public struct LuaClassHandle {
+@usableFromInline
+package struct LuaClassHandle {
     let pointer: OpaquePointer
     let host: OpaquePointer
 }
@@ -302,7 +304,7 @@ extension LuaClass where T: AnyObject {
 
 extension LuaClass where T: LuaInline {
     /// Declares a class of values that Lua holds inline.
-    public convenience init(
+    package convenience init(
         inline name: String, _ documentation: String, in state: LuaState,
         unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil
     ) {

@@ -5,7 +5,8 @@ final class LuaMethod<T: AnyObject>: LuaNativeFunction {
     private let className: String
     private let method: (T, LuaCall) throws -> LuaResults
 
-    init(_ declaration: LuaFunctionDeclaration, of className: String, body: @escaping (T, LuaCall) throws -> LuaResults) {
+    init(_ declaration: LuaFunctionDeclaration, of className: String, body: @escaping (T, LuaCall) throws -> LuaResults)
+    {
         self.className = className
         method = body
         super.init(declaration, owner: "\(className):", base: 2) { _ in .none }

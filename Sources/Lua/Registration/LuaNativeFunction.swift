@@ -15,7 +15,8 @@ class LuaNativeFunction {
     private let body: (LuaCall) throws -> LuaResults
 
     init(
-        _ declaration: LuaFunctionDeclaration, owner: String, base: Int32, body: @escaping (LuaCall) throws -> LuaResults
+        _ declaration: LuaFunctionDeclaration, owner: String, base: Int32,
+        body: @escaping (LuaCall) throws -> LuaResults
     ) {
         self.declaration = declaration
         self.owner = owner

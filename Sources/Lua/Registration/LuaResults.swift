@@ -7,7 +7,9 @@ public struct LuaResults {
     init(_ count: Int32) { self.count = count }
 
     /// Results one after the other, in the order in which they were made.
-    public static func + (first: LuaResults, second: LuaResults) -> LuaResults { LuaResults(first.count + second.count) }
+    public static func + (first: LuaResults, second: LuaResults) -> LuaResults {
+        LuaResults(first.count + second.count)
+    }
 
     static var none: LuaResults { LuaResults(0) }
     static var one: LuaResults { LuaResults(1) }

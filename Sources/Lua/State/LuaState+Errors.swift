@@ -47,8 +47,9 @@ extension LuaState {
         switch value {
         case .string(let text): return text.description
         case .nil: return "nil was raised as an error"
-        case .table(let table) where table.metatable?.rawGet("__tostring").isNil ?? true:
-            return ErrorTableText.describe(table, in: self)
+        case .table(let table) where table.metatable?["__tostring"].isNil ?? true:
+            var text = LuaValueText(.error)
+            return text.describe(value)
         default:
             let base = clua_gettop(L)
             defer { clua_settop(L, base) }

@@ -134,7 +134,7 @@ struct LuaEngineCancellationTests {
                 let function = state.makeFunction(LuaFunctionDeclaration("f")) { call in
                     withExtendedLifetime((token, last, state)) { call.returnsNothing() }
                 }
-                state.globals.rawSet("f", .function(function))
+                state.globals["f"] = .function(function)
             }
             try await engine.run("f()")
         }

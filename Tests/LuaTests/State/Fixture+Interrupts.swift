@@ -28,6 +28,6 @@ extension Fixture {
             try body(call)
             return call.returnsNothing()
         }
-        state.globals.rawSet(.text(name), .function(function))
+        state.globals[name] = .function(function)
     }
 }

@@ -221,8 +221,8 @@ enum EncoderBinding {
                 let letter = try self.letter(call)
                 let table = try call.table(1)
                 var scalars: [ArchiveScalar] = []
-                for index in 1..<(table.rawCount + 1) {
-                    scalars.append(try scalar(table.rawGet(.integer(Int64(index))), letter, 1, encoder, call))
+                for index in 1..<(table.count + 1) {
+                    scalars.append(try scalar(table[index], letter, 1, encoder, call))
                 }
                 return try perform(encoder, call) { try $0.encodeArray(scalars, ofObjCType: letter) }
             }

@@ -79,9 +79,9 @@ enum GraphBinding {
             let predicate =
                 try call.optionalObject(0, predicates)?.predicate ?? PredicateModule.compile(call, 0, bridge.values)
             return try gather(graph, call) { value in
-                guard case .table(let table) = value, table.rawCount == 0 else { return false }
+                guard case .table(let table) = value, table.count == 0 else { return false }
                 return predicate.evaluate { key in
-                    let field = table.rawGet(.text(key))
+                    let field = table[key]
                     if field.isNil, key == "className" { return bridge.className(of: value).map { .string($0) } }
                     return try? bridge.values.propertyList(field, takesObjects: true)
                 }
@@ -121,7 +121,7 @@ enum GraphBinding {
             guard case .table = value else { return true }
             if try isWanted(value) {
                 count += 1
-                found.rawSet(.integer(count), value)
+                found[.integer(count)] = value
             }
             return true
         }

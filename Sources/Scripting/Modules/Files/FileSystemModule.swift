@@ -79,7 +79,8 @@ enum FileSystemModule {
     /// Runs a body that writes a whole file, and returns its result: a regular file is written atomically and durably,
     /// a granted device or pipe directly. The process's own streams need no grant: their output counts as printed.
     static func write(
-        _ call: LuaCall, _ host: ScriptHost, _ path: String, _ body: (_ write: ([UInt8]) throws -> Void) throws -> LuaResults
+        _ call: LuaCall, _ host: ScriptHost, _ path: String,
+        _ body: (_ write: ([UInt8]) throws -> Void) throws -> LuaResults
     ) throws -> LuaResults {
         switch OwnStream.descriptor(of: path) {
         case 1, 2:

@@ -115,16 +115,16 @@ final class ImageClasses {
         let table = state.makeTable()
         for (name, value) in metadata.fields {
             switch value {
-            case .text(let text): table.rawSet(.text(name), .text(text))
-            case .integer(let number): table.rawSet(.text(name), .integer(number))
-            case .number(let number): table.rawSet(.text(name), .number(number))
+            case .text(let text): table[name] = .text(text)
+            case .integer(let number): table[name] = .integer(number)
+            case .number(let number): table[name] = .number(number)
             case .numbers(let numbers):
-                table.rawSet(.text(name), numbers.luaValue(in: state))
+                table[name] = numbers.luaValue(in: state)
             }
         }
         if let (latitude, longitude) = metadata.location {
-            table.rawSet("latitude", .number(latitude))
-            table.rawSet("longitude", .number(longitude))
+            table["latitude"] = .number(latitude)
+            table["longitude"] = .number(longitude)
         }
         return table
     }
