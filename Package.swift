@@ -192,7 +192,7 @@ let package = Package(
             dependencies: [
                 "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "Files", "TestSupport",
             ]),
-        .testTarget(name: "CubbyTests", dependencies: ["Cubby", "TestSupport"]),
+        .testTarget(name: "CubbyTests", dependencies: ["Cubby", "Lua", "TestSupport"]),
         .testTarget(name: "CommandTests", dependencies: ["TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -91,3 +91,13 @@ void clua_getfunction(lua_State *L, clua_frame *frame) {
     ar.currentline = -1;
     describe(frame, &ar);
 }
+
+/* The text of a number as tostring gives it: 2.0, 1e+15. */
+int clua_numbertext(double value, char *text, size_t size) {
+    int length = lua_number2str(text, size, value);
+    if (text[strspn(text, "-0123456789")] == '\0' && (size_t)length + 2 < size) {
+        memcpy(text + length, ".0", 3);
+        length += 2;
+    }
+    return length;
+}

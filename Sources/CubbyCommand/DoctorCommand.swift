@@ -61,7 +61,7 @@ struct DoctorCommand: ParsableCommand {
     private func luaVersion() -> String {
         guard let state = try? LuaState() else { return "cannot be started" }
         defer { state.close() }
-        return state.globals.rawGet("_VERSION").textValue ?? "?"
+        return state.globals["_VERSION"].textValue ?? "?"
     }
 
     private func describePictures(_ lines: inout [(String, String)], _ advice: inout [String]) {

@@ -56,14 +56,14 @@ struct GalleryCommand: ParsableCommand {
 
     private static func report(_ results: [LuaValue], _ host: ScriptHost) {
         guard case .table(let made)? = results.first else { return }
-        if case .table(let failures) = made.rawGet("failures") {
+        if case .table(let failures) = made["failures"] {
             try? failures.forEach { key, message in
                 host.logger.warning("\(key.textValue ?? "?"): \(message.textValue ?? "?")")
                 return true
             }
         }
-        func count(_ name: String) -> Int { made.rawGet(.text(name)).integerValue.map { Int($0) } ?? 0 }
-        let page = made.rawGet("page").textValue ?? ""
+        func count(_ name: String) -> Int { made[name].integerValue.map { Int($0) } ?? 0 }
+        let page = made["page"].textValue ?? ""
         Report.line("\(count("items").counted("item")), \(count("pictures").counted("picture")): \(page)")
     }
 }

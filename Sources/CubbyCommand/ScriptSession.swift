@@ -156,9 +156,9 @@ struct ScriptSession {
     /// Lua's convention: the script's name at 0, its arguments from 1.
     private func setArguments(of name: String, on host: ScriptHost) {
         let table = host.state.makeTable(array: arguments.count, fields: 1)
-        table.rawSet(0, .text(String(name.dropFirst())))
-        for (index, argument) in arguments.enumerated() { table.rawSet(.integer(Int64(index + 1)), .text(argument)) }
-        host.state.globals.rawSet("arg", .table(table))
+        table[0] = .text(String(name.dropFirst()))
+        for (index, argument) in arguments.enumerated() { table[index + 1] = .text(argument) }
+        host.state.globals["arg"] = .table(table)
     }
 
     // MARK: Errors before a script runs

@@ -1,9 +1,10 @@
 import Cubby
 import Foundation
+import Lua
 import TestSupport
 import Testing
 
-/// A program that imports Foundation beside `Cubby` can use each public type by its plain name: a name that both have does
+/// A program that imports Foundation and `Lua` beside `Cubby` can use each public type by its plain name: a name that both have does
 /// not compile here.
 @Suite("Public names beside Foundation's") struct PublicNamesTests {
     static let cubby: [Any.Type] = [CubbyVersion.self]
@@ -54,15 +55,14 @@ import Testing
 
     // Lua
     static let lua: [Any.Type] = [
-        LuaCall.self, LuaCallback<Int, Int>.self, LuaClass<Probe>.self, LuaClassHandle.self, LuaDeclaration.self,
-        LuaDeclarations.self, LuaDecoder.self, LuaEncoder.self, LuaEngine.self, LuaEnvironment.self, LuaLibraries.self,
-        LuaError.self, LuaErrorCode.self, (any LuaErrorDetails).self, LuaFunction.self,
-        LuaFrame.self, LuaFunctionDeclaration.self, LuaFunctionPlace.self, (any LuaInline).self, LuaInterrupter.self,
-        LuaLimits.self, LuaLocal.self,
-        LuaMismatch.self, LuaModule.self, LuaNothing.self, LuaNumberConversion.self, LuaOperatorDeclaration.self,
-        LuaParameter.self, LuaPropertyDeclaration.self, LuaRecord.self, LuaRecordValues.self, LuaReference.self,
-        (any LuaRepresentable).self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self, LuaThread.self,
+        LuaCall.self, LuaCallback<Int, Int>.self, LuaClass<Probe>.self, LuaDeclaration.self, LuaDeclarations.self,
+        LuaDecoder.self, LuaEncoder.self, LuaEngine.self, LuaEnvironment.self, LuaError.self, LuaErrorCode.self,
+        (any LuaErrorDetails).self, LuaFrame.self, LuaFunction.self, LuaFunctionDeclaration.self, LuaFunctionPlace.self,
+        LuaInterrupter.self, LuaLibraries.self, LuaLimits.self, LuaLocal.self, LuaMismatch.self, LuaModule.self, LuaNothing.self,
+        LuaOperatorDeclaration.self, LuaParameter.self, LuaPropertyDeclaration.self, (any LuaRepresentable).self,
+        LuaResults.self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self, LuaThread.self,
         LuaType.self, LuaUserdata.self, LuaValue.self, LuaVariadic<Int>.self, LuaVersion.self,
+        LuaWeakReference<LuaTable>.self,
     ]
 
     // PredicateFormat

@@ -44,7 +44,7 @@ final class Fixture {
         let state = try LuaState(limits: limits)
         let counters = LuaClass<Counter>(
             "Counter", "Counts.", in: state,
-            unknownMember: { counter, name, call in name == "dynamic" ? call.returns("dynamic!") : 0 },
+            unknownMember: { counter, name, call in name == "dynamic" ? call.returns("dynamic!") : nil },
             unknownKey: { counter, call in call.returns(try call.integer(0) + counter.count) },
             assignUnknown: { counter, call in
                 guard call.value(0).textValue == "extra" else { throw LuaError(.argument, "no extra") }
@@ -71,25 +71,19 @@ final class Fixture {
         meters.rawMetamethod("__eq") { call in call.returns(try call.object(0, meters) == (try call.object(1, meters)))
         }
         let globals = state.globals
-        globals.rawSet(
-            "Counter",
-            .function(
-                state.makeFunction(LuaFunctionDeclaration("Counter", [LuaParameter("count", .optional(.integer))])) {
-                    call in
-                    call.returns(Counter(count: try call.optional(0, call.integer) ?? 0, tally: tally), counters)
-                }))
-        globals.rawSet(
-            "meters",
-            .function(
-                state.makeFunction(LuaFunctionDeclaration("meters", [LuaParameter("value", .number)])) { call in
-                    call.returns(Meters(try call.number(0)), meters)
-                }))
-        globals.rawSet(
-            "call",
-            .function(
-                state.makeFunction(LuaFunctionDeclaration("call", [LuaParameter("f", .function)])) { call in
-                    try call.returns(values: call.function(0).call(arguments: call.values(from: 1)))
-                }))
+        globals["Counter"] = .function(
+            state.makeFunction(LuaFunctionDeclaration("Counter", [LuaParameter("count", .optional(.integer))])) {
+                call in
+                call.returns(Counter(count: try call.optional(0, call.integer) ?? 0, tally: tally), counters)
+            })
+        globals["meters"] = .function(
+            state.makeFunction(LuaFunctionDeclaration("meters", [LuaParameter("value", .number)])) { call in
+                call.returns(Meters(try call.number(0)), meters)
+            })
+        globals["call"] = .function(
+            state.makeFunction(LuaFunctionDeclaration("call", [LuaParameter("f", .function)])) { call in
+                try call.returns(values: call.function(0).call(arguments: call.values(from: 1)))
+            })
         self.state = state
         self.counters = counters
         self.meters = meters

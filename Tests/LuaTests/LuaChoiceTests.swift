@@ -21,7 +21,7 @@ import Testing
                     (0..<call.count).map { call.isNil($0) ? "-" : (try? call.text($0)) ?? "?" }
                         .joined(separator: " "))
             }
-            state.globals.rawSet(.text(name), .function(function))
+            state.globals[name] = .function(function)
         }
         self.state = state
     }

@@ -44,7 +44,7 @@ import Testing
         ] as [(String, String?)])
     func assignments(statement: String, expected: String?) throws {
         let fixture = try Fixture()
-        fixture.state.globals.rawSet("c", fixture.counters.value(Counter()))
+        fixture.state.globals["c"] = fixture.counters.value(Counter())
         do {
             try fixture.run(statement)
             #expect(expected == nil)
@@ -84,7 +84,7 @@ import Testing
         }
         let counter = Counter()
         counter.count = 1000
-        state.globals.rawSet("wide", wide.value(counter))
+        state.globals["wide"] = wide.value(counter)
         let chunk = try state.load(
             """
             for number = 0, 499 do assert(wide["member" .. number] == 1000 + number) end
@@ -97,10 +97,10 @@ import Testing
     @Test("the same object is the same value, also as a table's key") func identity() throws {
         let fixture = try Fixture()
         let counter = Counter()
-        fixture.state.globals.rawSet("a", fixture.counters.value(counter))
-        fixture.state.globals.rawSet("b", fixture.counters.value(counter))
+        fixture.state.globals["a"] = fixture.counters.value(counter)
+        fixture.state.globals["b"] = fixture.counters.value(counter)
         #expect(try fixture.show("a == b and rawequal(a, b) and ({ [a] = 'found' })[b]") == "found")
-        #expect(fixture.counters.object(of: fixture.state.globals.rawGet("a")) === counter)
+        #expect(fixture.counters.object(of: fixture.state.globals["a"]) === counter)
     }
 
     @Test("a declaration is kept for help") func declarations() throws {
@@ -115,7 +115,7 @@ import Testing
         module.function("twice", [LuaParameter("n", .integer)], returns: [.integer], "Doubles.") { call in
             call.returns(try call.integer(0) * 2)
         }
-        state.globals.rawSet("tools", .table(module.table))
+        state.globals["tools"] = .table(module.table)
         #expect(try state.load(Array("return tools.twice(4)".utf8), name: "=t").call().first?.integerValue == 8)
         let error = #expect(throws: LuaError.self) { try state.load(Array("tools.twcie(4)".utf8), name: "=t").call() }
         #expect(error?.message == "t:1: 'tools' has no member 'twcie'; did you mean 'twice'?")
@@ -131,7 +131,7 @@ import Testing
             if call.isNumber(0) { throw call.refuse(0, "no length") }
             return call.returns(Meters(call.isNil(0) ? -1 : -2), meters)
         }
-        fixture.state.globals.rawSet("length", .table(module.table))
+        fixture.state.globals["length"] = .table(module.table)
         let script = """
             assert(length(5).value == 3 and length(2.5).value == 0.5 and length(5, 6) == length(5.0))
             assert(length().value == -1 and length(nil).value == -1 and length("5").value == -2)

@@ -12,7 +12,7 @@ struct LuaFrameTests {
         let refuse = state.makeFunction(LuaFunctionDeclaration("refuse")) { _ in
             throw LuaError(.runtime, "refused")
         }
-        state.globals.rawSet("refuse", .function(refuse))
+        state.globals["refuse"] = .function(refuse)
         do {
             let chunk = try state.load(script.utf8, name: "@rules.lua")
             if inThread { _ = try state.makeThread(chunk).resume() } else { _ = try chunk.call() }
@@ -26,7 +26,7 @@ struct LuaFrameTests {
             "local function rate(order)\n local none\n local none2 = nil\n return order.total / order.count.x\nend\nlocal n = 3\nreturn 1 + rate{ total = 40 }",
             [
                 "rules.lua:4: in rate (order = { total = 40 }, none = nil, none2 = nil)",
-                "rules.lua:7: in chunk (rate = function, n = 3)",
+                "rules.lua:7: in chunk (rate = function: rules.lua:1, n = 3)",
             ]
         ),
         (

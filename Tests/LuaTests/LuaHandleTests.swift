@@ -16,7 +16,7 @@ import Testing
         let tokens = LuaClass<Token>("Token", "A thing.", in: state)
         tokens.text("label", "A label.", get: { $0.label })
         let make = state.makeFunction(LuaFunctionDeclaration("make")) { call in call.returns(Token(), tokens) }
-        state.globals.rawSet("make", .function(make))
+        state.globals["make"] = .function(make)
         self.state = state
         self.tokens = tokens
     }
@@ -42,12 +42,12 @@ import Testing
             for (index, object) in objects.enumerated() {
                 let value = tokens.value(object)
                 #expect(tokens.object(of: value) === object)
-                if index % 7 == 0 { state.globals.rawSet(.text("kept\(index)"), value) }
+                if index % 7 == 0 { state.globals["kept\(index)"] = value }
             }
             state.collectGarbage()
             #expect(state.liveObjects >= 43)
             objects[7].label = "round \(round)"
-            state.globals.rawSet("again", tokens.value(objects[7]))
+            state.globals["again"] = tokens.value(objects[7])
             #expect(try run("return rawequal(again, kept7), kept7.label") == "true round \(round)")
         }
     }
@@ -64,7 +64,7 @@ import Testing
             }, set: { $0.label = $1 })
         cls.text("other", "Kept, too.", cached: version, get: { $0.label + "!" })
         let token = Token()
-        state.globals.rawSet("k", cls.value(token))
+        state.globals["k"] = cls.value(token)
         #expect(try run("return k.label, k.label, k.other, k.other") == "token token token! token!")
         #expect(asked == 1)
         token.label = "unseen"

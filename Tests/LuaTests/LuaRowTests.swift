@@ -56,9 +56,11 @@ import Testing
         let walk = state.makeFunction(LuaFunctionDeclaration("walk", [integer, integer])) { [epoch] call in
             let (first, last) = (try call.integer(0), try call.integer(1))
             let count = Int(last - first) + 1
-            guard let places = call.pushIterator(over: count, since: epoch.pointee, rows) else { return 0 }
+            guard let places = call.pushIterator(over: count, since: epoch.pointee, rows) else {
+                return call.returnsNothing()
+            }
             for place in 0..<count { places[place] = UInt64(first) + UInt64(place) }
-            return 1
+            return call.returnsIterator()
         }
         let depart = state.makeFunction(LuaFunctionDeclaration("depart", [])) { [epoch] call in
             epoch.pointee += 1
@@ -71,7 +73,7 @@ import Testing
             ("get", get), ("all", all), ("read", read), ("meters", metersOf), ("walk", walk), ("depart", depart),
             ("looked", looked),
         ]
-        for (name, function) in functions { state.globals.rawSet(.text(name), .function(function)) }
+        for (name, function) in functions { state.globals[name] = .function(function) }
         self.state = state
         self.rows = rows
     }
@@ -204,7 +206,7 @@ import Testing
     @Test func swiftSeesObjects() throws {
         let value = rows.value(Row(12))
         #expect(rows.object(of: value)?.number == 12)
-        state.globals.rawSet("given", value)
+        state.globals["given"] = value
         #expect(try show("rawequal(given, get(12))") == "true")
     }
 }

@@ -62,7 +62,7 @@ import Testing
         var seen = 0
         fixture.state.interruptHandler = { _ in
             seen += 1
-            fixture.state.globals.rawSet("stop", true)
+            fixture.state.globals["stop"] = true
             return .goOn
         }
         let interrupter = fixture.state.interrupter
@@ -78,7 +78,7 @@ import Testing
         do {
             let reference = fixture.state.makeTable().reference
             held.withLock { $0 = reference }
-            fixture.state.globals.rawSet("value", .table(LuaTable(state: fixture.state, reference: reference)))
+            fixture.state.globals["value"] = .table(LuaTable(state: fixture.state, reference: reference))
         }
         try fixture.run("seen = setmetatable({ value }, { __mode = 'v' }) value = nil")
         fixture.state.collectGarbage()
@@ -102,7 +102,7 @@ import Testing
             let closed = try LuaState()
             let table = closed.makeTable()
             let answer = closed.makeFunction(LuaFunctionDeclaration("f", [])) { call in call.returns(.table(table)) }
-            closed.globals.rawSet("f", .function(answer))
+            closed.globals["f"] = .function(answer)
             closed.interruptHandler = { _ in closed.depth > 0 ? .goOn : .stop(LuaError(.cancelled, "no"), depth: 1) }
             closed.close()
             state = closed

@@ -50,8 +50,8 @@ import Testing
         lamps.method("fail", [], "Throws.") { _ in throw Lamp.Broken() }
         lamps.constructor("named", ["room"], "A new lamp.") { (room: String) in Lamp(room: room) }
         lamps.function("modes", [], "All modes.") { Mode.allCases.map { $0 } }
-        state.globals.rawSet("Lamp", .table(lamps.table))
-        state.globals.rawSet("lamp", lamps.value(Lamp(room: "Study")))
+        state.globals["Lamp"] = .table(lamps.table)
+        state.globals["lamp"] = lamps.value(Lamp(room: "Study"))
         self.state = state
     }
 

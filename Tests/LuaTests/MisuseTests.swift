@@ -17,7 +17,7 @@ struct MisuseTests {
             let fixture = try Fixture()
             let table = fixture.state.makeTable()
             fixture.state.close()
-            _ = table.rawGet("x")
+            _ = table["x"]
         }
         #expect(message(result).contains("the LuaState is closed: its values cannot be used any more"))
     }
@@ -44,7 +44,7 @@ struct MisuseTests {
     func otherState() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (first, second) = (try Fixture(), try Fixture())
-            second.state.globals.rawSet("t", .table(first.state.makeTable()))
+            second.state.globals["t"] = .table(first.state.makeTable())
         }
         #expect(message(result).contains("a LuaValue was used with another LuaState than its own"))
     }
@@ -101,7 +101,7 @@ struct MisuseTests {
         let (first, second) = (try Fixture(), try Fixture())
         let function = second.state.makeFunction(LuaFunctionDeclaration("fail", [])) { call in
             try first.run("error({ code = 5 })")
-            return 0
+            return call.returnsNothing()
         }
         let error = try #require(#expect(throws: LuaError.self) { try function.call() })
         #expect(error.message == "{ code = 5 }")

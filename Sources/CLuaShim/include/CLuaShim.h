@@ -108,6 +108,7 @@ int clua_checkstack(lua_State *L, int n);
 int clua_type(lua_State *L, int index);
 int clua_isinteger(lua_State *L, int index);
 const char *clua_typename(int type);
+int clua_numbertext(double value, char *text, size_t size); /* as tostring; its length. 32 bytes suffice */
 int clua_toboolean(lua_State *L, int index);
 int64_t clua_tointeger(lua_State *L, int index, int *ok);
 double clua_tonumber(lua_State *L, int index, int *ok);

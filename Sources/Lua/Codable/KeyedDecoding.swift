@@ -18,12 +18,12 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return keys
     }
 
-    func contains(_ key: Key) -> Bool { !table.rawGet(key.luaKey).isNil }
+    func contains(_ key: Key) -> Bool { !table[key.luaKey].isNil }
 
     func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoding.nested(key, table.rawGet(key.luaKey)).read(type)
+        try decoding.nested(key, table[key.luaKey]).read(type)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -35,13 +35,13 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        decoding.nested(LuaCodingKey.super, table.rawGet(LuaCodingKey.super.luaKey))
+        decoding.nested(LuaCodingKey.super, table[LuaCodingKey.super.luaKey])
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try field(key) }
 
     private func field(_ key: Key) throws -> ValueDecoding {
-        let value = table.rawGet(key.luaKey)
+        let value = table[key.luaKey]
         guard !value.isNil else {
             throw DecodingError.keyNotFound(
                 key,

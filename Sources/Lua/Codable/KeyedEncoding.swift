@@ -6,7 +6,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { encoding.codingPath }
 
     /// A field that is missing is nil.
-    func encodeNil(forKey key: Key) throws { table.rawSet(key.luaKey, .nil) }
+    func encodeNil(forKey key: Key) throws { table[key.luaKey] = .nil }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try nested(key).write(value) }
 
@@ -21,21 +21,21 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 
     private func nested(_ key: any CodingKey) -> ValueEncoding {
-        encoding.nested(key) { [table] in table.rawSet(key.luaKey, $0) }
+        encoding.nested(key) { [table] in table[key.luaKey] = $0 }
     }
 
-    func encode(_ value: Bool, forKey key: Key) throws { table.rawSet(key.luaKey, .boolean(value)) }
-    func encode(_ value: String, forKey key: Key) throws { table.rawSet(key.luaKey, .text(value)) }
-    func encode(_ value: Double, forKey key: Key) throws { table.rawSet(key.luaKey, .number(value)) }
-    func encode(_ value: Float, forKey key: Key) throws { table.rawSet(key.luaKey, .number(Double(value))) }
-    func encode(_ value: Int, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
-    func encode(_ value: Int8, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
-    func encode(_ value: Int16, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
-    func encode(_ value: Int32, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
-    func encode(_ value: Int64, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
-    func encode(_ value: UInt, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
-    func encode(_ value: UInt8, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
-    func encode(_ value: UInt16, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
-    func encode(_ value: UInt32, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
-    func encode(_ value: UInt64, forKey key: Key) throws { try table.rawSet(key.luaKey, encoding.integer(value, key)) }
+    func encode(_ value: Bool, forKey key: Key) throws { table[key.luaKey] = .boolean(value) }
+    func encode(_ value: String, forKey key: Key) throws { table[key.luaKey] = .text(value) }
+    func encode(_ value: Double, forKey key: Key) throws { table[key.luaKey] = .number(value) }
+    func encode(_ value: Float, forKey key: Key) throws { table[key.luaKey] = .number(Double(value)) }
+    func encode(_ value: Int, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: Int8, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: Int16, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: Int32, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: Int64, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt8, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt16, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt32, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
+    func encode(_ value: UInt64, forKey key: Key) throws { try table[key.luaKey] = encoding.integer(value, key) }
 }

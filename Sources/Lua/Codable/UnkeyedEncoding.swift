@@ -14,10 +14,10 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
     /// Lua's `#` does not tell the count of a table with holes: from the first one on, the table has it as `n`.
     private func assign(_ value: LuaValue, at index: Int) {
-        table.rawSet(.integer(Int64(index)), value)
+        table[index] = value
         guard value.isNil || encoding.hasHoles else { return }
         encoding.hasHoles = true
-        table.rawSet("n", .integer(Int64(encoding.count)))
+        table["n"] = .integer(Int64(encoding.count))
     }
 
     private func next() -> ValueEncoding {

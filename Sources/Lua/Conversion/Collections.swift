@@ -4,56 +4,63 @@ import Wording
 extension Array: LuaRepresentable where Element: LuaRepresentable {
     public static var luaType: LuaType { .array(Element.luaType) }
 
-    public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> [Element] {
-        guard case .table(let table) = value else { throw LuaMismatch(luaType, value) }
-        var elements: [Element] = []
-        let count = table.rawCount
-        elements.reserveCapacity(Swift.min(count, 1 << 16))
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        guard case .table(let table) = value else { throw LuaMismatch(Self.luaType, value) }
+        self = []
+        let count = table.count
+        reserveCapacity(Swift.min(count, 1 << 16))
         for position in stride(from: 1, through: count, by: 1) {
             do throws(LuaMismatch) {
-                elements.append(try Element.fromLua(table.rawGet(.integer(Int64(position)))))
+                append(try Element(lua: table[position]))
             } catch { throw error.at("element \(position)") }
         }
-        return elements
     }
 
     public func luaValue(in state: LuaState) -> LuaValue {
         let table = state.makeTable(array: count)
         for (position, element) in enumerated() {
-            table.rawSet(.integer(Int64(position + 1)), element.luaValue(in: state))
+            table[position + 1] = element.luaValue(in: state)
         }
         return .table(table)
     }
 }
 
-/// A table of named fields; other keys are refused. It is a copy, as for arrays.
-extension Dictionary: LuaRepresentable where Key == String, Value: LuaRepresentable {
+/// A table with keys of one type; other keys are refused. It is a copy, as for arrays.
+extension Dictionary: LuaRepresentable where Key: LuaRepresentable, Value: LuaRepresentable {
     public static var luaType: LuaType { .table }
 
-    public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> [String: Value] {
-        guard case .table(let table) = value else { throw LuaMismatch(luaType, value) }
-        var fields: [String: Value] = [:]
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        guard case .table(let table) = value else { throw LuaMismatch(Self.luaType, value) }
+        self = [:]
         var mismatch: LuaMismatch?
         do {
             try table.forEach { key, value in
-                guard let name = key.textValue else {
-                    mismatch = LuaMismatch("names as keys expected, got \(key.typeName.withArticle)")
-                    return false
-                }
-                do throws(LuaMismatch) { fields[name] = try Value.fromLua(value) } catch {
-                    mismatch = error.at("field '\(name)'")
+                do throws(LuaMismatch) { self[try Self.key(key)] = try Self.field(key, value) } catch {
+                    mismatch = error
                     return false
                 }
                 return true
             }
         } catch { mismatch = LuaMismatch("\(error)") }
         if let mismatch { throw mismatch }
-        return fields
+    }
+
+    private static func key(_ key: LuaValue) throws(LuaMismatch) -> Key {
+        do { return try Key(lua: key) } catch {
+            let kind = Key.self == String.self ? "name" : Key.luaType.name
+            throw LuaMismatch("\(kind)s as keys expected, got \(key.typeName.withArticle)")
+        }
+    }
+
+    private static func field(_ key: LuaValue, _ value: LuaValue) throws(LuaMismatch) -> Value {
+        do { return try Value(lua: value) } catch {
+            throw error.at(key.textValue.map { "field '\($0)'" } ?? "field [\(key)]")
+        }
     }
 
     public func luaValue(in state: LuaState) -> LuaValue {
         let table = state.makeTable(fields: count)
-        for (name, value) in self { table.rawSet(.text(name), value.luaValue(in: state)) }
+        for (key, value) in self { table[key.luaValue(in: state)] = value.luaValue(in: state) }
         return .table(table)
     }
 }

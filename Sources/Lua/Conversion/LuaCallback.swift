@@ -11,7 +11,7 @@ public struct LuaCallback<Result: LuaRepresentable, each Argument: LuaRepresenta
         var arguments: [LuaValue] = []
         for argument in repeat each argument { arguments.append(argument.luaValue(in: function.state)) }
         let value = try function.call(arguments: arguments).first ?? .nil
-        do { return try Result.fromLua(value) } catch {
+        do { return try Result(lua: value) } catch {
             let place = function.place
             throw LuaError(.runtime, "\(place.source):\(place.line): the function's result: \(error.message)")
         }
@@ -24,9 +24,7 @@ public struct LuaCallback<Result: LuaRepresentable, each Argument: LuaRepresenta
         return .callback("(\(names.joined(separator: ", ")))\(result)")
     }
 
-    public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> LuaCallback {
-        LuaCallback(try LuaFunction.fromLua(value))
-    }
+    public init(lua value: LuaValue) throws(LuaMismatch) { self.init(try LuaFunction(lua: value)) }
 
     public func luaValue(in state: LuaState) -> LuaValue { .function(function) }
 }
@@ -36,9 +34,9 @@ public struct LuaNothing: LuaRepresentable {
     public init() {}
 
     public static var luaType: LuaType { .optional(.any) }
-    public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> LuaNothing { LuaNothing() }
+    public init(lua value: LuaValue) throws(LuaMismatch) {}
     public func luaValue(in state: LuaState) -> LuaValue { .nil }
-    public func push(as call: LuaCall) -> Int32 { 0 }
+    public func push(as call: LuaCall) -> LuaResults { .none }
 }
 
 /// All remaining arguments, as the last parameter of a function.
@@ -51,9 +49,7 @@ public struct LuaVariadic<Element: LuaRepresentable>: LuaRepresentable, Sequence
 
     public static var luaType: LuaType { .variadic(Element.luaType) }
 
-    public static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> LuaVariadic {
-        LuaVariadic(try [Element].fromLua(value))
-    }
+    public init(lua value: LuaValue) throws(LuaMismatch) { self.init(try [Element](lua: value)) }
 
     public func luaValue(in state: LuaState) -> LuaValue { values.luaValue(in: state) }
 

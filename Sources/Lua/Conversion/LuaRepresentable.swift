@@ -15,7 +15,7 @@ public protocol LuaRepresentable {
     /// Converts a Lua value.
     ///
     /// - Throws: `LuaMismatch` for a value of another type.
-    static func fromLua(_ value: LuaValue) throws(LuaMismatch) -> Self
+    init(lua value: LuaValue) throws(LuaMismatch)
 
     /// Converts to a Lua value.
     func luaValue(in state: LuaState) -> LuaValue
@@ -24,15 +24,15 @@ public protocol LuaRepresentable {
     static func read(_ call: LuaCall, at position: Int) throws -> Self
 
     /// Pushes the value as a result. The default implementation suffices.
-    func push(as call: LuaCall) -> Int32
+    func push(as call: LuaCall) -> LuaResults
 }
 
 extension LuaRepresentable {
     public static func read(_ call: LuaCall, at position: Int) throws -> Self {
-        do { return try fromLua(call.value(position)) } catch { throw call.refuse(position, error.message) }
+        do { return try Self(lua: call.value(position)) } catch { throw call.refuse(position, error.message) }
     }
 
-    public func push(as call: LuaCall) -> Int32 { call.returns(luaValue(in: call.state)) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(luaValue(in: call.state)) }
 }
 
 /// The type error of a value, in words: `integer expected, got string`.

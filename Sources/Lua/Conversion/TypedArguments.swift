@@ -13,9 +13,20 @@ enum TypedArguments {
         return parameters
     }
 
-    /// The types of the results; none for `LuaNothing`.
-    static func results<Result: LuaRepresentable>(_ type: Result.Type) -> [LuaType] {
-        type == LuaNothing.self ? [] : [type.luaType]
+    /// The types of the results.
+    static func results<each Result: LuaRepresentable>(_ type: repeat (each Result).Type) -> [LuaType] {
+        var types: [LuaType] = []
+        for type in repeat each type { types.append(type.luaType) }
+        return types
+    }
+
+    /// Pushes results, the elements of a tuple.
+    static func push<each Result: LuaRepresentable>(
+        _ result: repeat each Result, as call: LuaCall
+    ) -> LuaResults {
+        var results = LuaResults.none
+        for result in repeat each result { results = results + result.push(as: call) }
+        return results
     }
 }
 

@@ -36,13 +36,13 @@ final class EngineEnvironments {
     }
 
     /// Declares a global function, in these environments and in those made later.
-    func declare(_ function: TypedFunction, body: @escaping (LuaCall) throws -> Int32) {
+    func declare(_ function: TypedFunction, body: @escaping (LuaCall) throws -> LuaResults) {
         state.setGlobal(function.declaration, body: body)
-        let name = LuaValue.text(function.declaration.name)
-        let value = state.globals.rawGet(name)
-        own?.rawSet(name, value)
+        let name = function.declaration.name
+        let value = state.globals[name]
+        own?[name] = value
         for reference in others.lazy.compactMap(\.reference) {
-            LuaTable(state: state, reference: reference).rawSet(name, value)
+            LuaTable(state: state, reference: reference)[name] = value
         }
     }
 

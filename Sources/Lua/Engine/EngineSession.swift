@@ -142,7 +142,7 @@ final class EngineSession {
     // MARK: Waiting
 
     /// Waits in a call of the running script for a Swift task.
-    func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> Int32 {
+    func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
         guard let run = current else {
             throw LuaError(.runtime, "an async function can be called by runs of its LuaEngine only")
         }
@@ -163,7 +163,7 @@ final class EngineSession {
     /// Waits on the thread, where Lua cannot yield.
     private func block(
         _ call: LuaCall, _ run: EngineRun, _ wait: RunWait, _ operation: @escaping LuaOperation
-    ) throws -> Int32 {
+    ) throws -> LuaResults {
         let blocked = EngineThread.blocked.union([ObjectIdentifier(thread)])
         EngineThread.$blocked.withValue(blocked) { wait.begin(operation) }
         wait.block(until: run.deadline)
@@ -179,7 +179,7 @@ final class EngineSession {
         if run.deadline != nil { thread.unlimit(wait) }
     }
 
-    private static func complete(_ call: LuaCall, _ wait: RunWait) throws -> Int32 {
+    private static func complete(_ call: LuaCall, _ wait: RunWait) throws -> LuaResults {
         guard let outcome = wait.outcome else { throw timeIsUp }
         return try outcome.get()(call)
     }

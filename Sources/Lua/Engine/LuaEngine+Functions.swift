@@ -83,7 +83,7 @@ extension LuaEngine {
         try await visit { session in
             var value = LuaValue.table(try session.environments.globals(of: environment))
             for field in name.split(separator: ".", omittingEmptySubsequences: false) {
-                value = if case .table(let table) = value { table.rawGet(.text(String(field))) } else { .nil }
+                value = if case .table(let table) = value { table[String(field)] } else { .nil }
             }
             guard case .function(let function) = value else {
                 throw LuaError(.argument, "there is no function '\(name)'")

@@ -20,7 +20,7 @@ extension LuaEngine {
     ) async throws {
         try await visit { session in
             let globals = try session.environments.globals(of: environment)
-            globals.rawSet(.text(name), try LuaEncoder(session.state).encode(value))
+            globals[name] = try LuaEncoder(session.state).encode(value)
         }
     }
 
@@ -36,7 +36,7 @@ extension LuaEngine {
         _ name: String, as type: T.Type, in environment: LuaEnvironment? = nil
     ) async throws -> T {
         try await visit { session in
-            try LuaDecoder().decode(type, from: session.environments.globals(of: environment).rawGet(.text(name)))
+            try LuaDecoder().decode(type, from: session.environments.globals(of: environment)[name])
         }
     }
 

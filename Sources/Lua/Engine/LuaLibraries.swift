@@ -25,14 +25,14 @@ public struct LuaLibraries: OptionSet, Sendable {
             (.coroutine, "coroutine"), (.table, "table"), (.string, "string"), (.math, "math"), (.utf8, "utf8"),
             (.debug, "debug"),
         ]
-        for (library, name) in named where !contains(library) { globals.rawSet(name, nil) }
-        guard !contains(.files), case .table(let system) = globals.rawGet("os") else { return }
+        for (library, name) in named where !contains(library) { globals[name] = nil }
+        guard !contains(.files), case .table(let system) = globals["os"] else { return }
         let time = globals.state.makeTable(fields: 4)
-        for name: LuaValue in ["clock", "date", "difftime", "time"] { time.rawSet(name, system.rawGet(name)) }
-        globals.rawSet("os", contains(.time) ? .table(time) : nil)
-        guard case .table(let files) = globals.rawGet("io") else { return }
+        for name: LuaValue in ["clock", "date", "difftime", "time"] { time[name] = system[name] }
+        globals["os"] = contains(.time) ? .table(time) : nil
+        guard case .table(let files) = globals["io"] else { return }
         let output = globals.state.makeTable(fields: 1)
-        output.rawSet("write", files.rawGet("write"))
-        globals.rawSet("io", .table(output))
+        output["write"] = files["write"]
+        globals["io"] = .table(output)
     }
 }

@@ -2,7 +2,7 @@ internal import Platform
 internal import Synchronization
 
 /// Gives a host function's results, once they are known: it pushes them, or throws.
-package typealias LuaCompletion = @Sendable (LuaCall) throws -> Int32
+package typealias LuaCompletion = @Sendable (LuaCall) throws -> LuaResults
 
 /// What a host function does while its script waits.
 package typealias LuaOperation = @Sendable () async throws -> LuaCompletion

@@ -48,20 +48,20 @@ extension LuaState {
     func takeFrames(on L: OpaquePointer) -> [LuaFrame] {
         guard clua_checkstack(L, 4) != 0, clua_pushframes(L) != 0 else { return [] }
         let frames = LuaTable(state: self, reference: takeReference(on: L))
-        return (1...max(frames.rawCount, 1)).compactMap { position in
-            guard case .table(let frame) = frames.rawGet(.integer(Int64(position))) else { return nil }
+        return (1...max(frames.count, 1)).compactMap { position in
+            guard case .table(let frame) = frames[position] else { return nil }
             var locals: [LuaLocal] = []
-            if case .table(let variables) = frame.rawGet(4) {
-                for at in stride(from: 1, to: frame.rawGet(5).integerValue ?? 0, by: 2) {
-                    guard let name = variables.rawGet(.integer(at)).textValue else { continue }
-                    let value = variables.rawGet(.integer(at + 1))
-                    locals.append(LuaLocal(name: name, value: ErrorTableText.describe(value, in: self)))
+            if case .table(let variables) = frame[4] {
+                for at in stride(from: 1, to: Int(frame[5].integerValue ?? 0), by: 2) {
+                    guard let name = variables[at].textValue else { continue }
+                    var text = LuaValueText(.error)
+                    text.callsMetamethods = false
+                    locals.append(LuaLocal(name: name, value: text.describe(variables[at + 1])))
                 }
             }
-            let line = frame.rawGet(2).integerValue.flatMap { $0 > 0 ? Int($0) : nil }
             return LuaFrame(
-                source: frame.rawGet(1).textValue ?? "?", line: line, function: frame.rawGet(3).textValue,
-                locals: locals)
+                source: frame[1].textValue ?? "?", line: frame[2].integerValue.flatMap { $0 > 0 ? Int($0) : nil },
+                function: frame[3].textValue, locals: locals)
         }
     }
 }

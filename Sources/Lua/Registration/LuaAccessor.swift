@@ -7,7 +7,7 @@ class LuaAccessor {
 
     init(name: String) { self.name = name }
 
-    func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 { 0 }
+    func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> LuaResults { .none }
 
     func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
         throw LuaError(.argument, "\(name) cannot be assigned")
@@ -23,14 +23,14 @@ class LuaAccessor {
 final class LuaGeneralAccessor<T>: LuaAccessor {
     let type: LuaType
     let decode: (UnsafeMutableRawPointer) -> T
-    let getter: (T, LuaCall) throws -> Int32
+    let getter: (T, LuaCall) throws -> LuaResults
     let setter: ((T, LuaCall) throws -> Void)?
     /// The stack index of argument 0: 3 for the assigned value, 2 for the key in front of it.
     let base: Int32
 
     init(
         name: String, type: LuaType, base: Int32 = 3, decode: @escaping (UnsafeMutableRawPointer) -> T,
-        getter: @escaping (T, LuaCall) throws -> Int32, setter: ((T, LuaCall) throws -> Void)?
+        getter: @escaping (T, LuaCall) throws -> LuaResults, setter: ((T, LuaCall) throws -> Void)?
     ) {
         self.base = base
         self.type = type
@@ -40,7 +40,7 @@ final class LuaGeneralAccessor<T>: LuaAccessor {
         super.init(name: name)
     }
 
-    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> LuaResults {
         try getter(decode(object), LuaCall(L: L, base: base))
     }
 
@@ -66,10 +66,10 @@ final class LuaIntegerAccessor<T: AnyObject>: LuaAccessor {
         super.init(name: name)
     }
 
-    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> LuaResults {
         let value = try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try getter($0) }
         clua_pushinteger(L, value)
-        return 1
+        return .one
     }
 
     override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
@@ -93,9 +93,9 @@ final class LuaTextAccessor<T: AnyObject>: LuaAccessor {
         super.init(name: name)
     }
 
-    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> LuaResults {
         pushProperty(try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try getter($0) }, on: L)
-        return 1
+        return .one
     }
 
     override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {
@@ -124,13 +124,13 @@ final class LuaOptionalTextAccessor<T: AnyObject>: LuaAccessor {
         super.init(name: name)
     }
 
-    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> LuaResults {
         if let text = try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef({ try getter($0) }) {
             pushProperty(text, on: L)
         } else {
             clua_pushnil(L)
         }
-        return 1
+        return .one
     }
 
     override func set(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws {

@@ -7,9 +7,9 @@ extension LuaCall {
 
     /// Yields the coroutine to the host. When it resumes the coroutine, `completion` gives the call's results, or throws
     /// the error that the call raises.
-    package func waits(for completion: @escaping (LuaCall) throws -> Int32) -> Int32 {
+    package func waits(for completion: @escaping (LuaCall) throws -> LuaResults) -> LuaResults {
         let function = LuaNativeFunction(body: completion)
         clua_pushcontinuation(L, Unmanaged.passRetained(function).toOpaque())
-        return CLUA_WAIT
+        return LuaResults(CLUA_WAIT)
     }
 }

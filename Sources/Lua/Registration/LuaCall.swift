@@ -112,7 +112,7 @@ public struct LuaCall {
     /// An option of an options table; nil when absent.
     public func option(_ name: String, of position: Int) throws -> LuaValue {
         guard case .table(let table) = value(position) else { return .nil }
-        return table.rawGet(.text(name))
+        return table[name]
     }
 
     /// The error of an unusable argument. The caller adds the names of the function and the parameter to `message`.
@@ -145,98 +145,99 @@ public struct LuaCall {
 
     // MARK: Results
 
-    public func returnsNothing() -> Int32 { 0 }
+    public func returnsNothing() -> LuaResults { .none }
 
-    public func returns(_ value: Int64) -> Int32 {
+    public func returns(_ value: Int64) -> LuaResults {
         clua_pushinteger(L, value)
-        return 1
+        return .one
     }
 
-    public func returns(_ value: Int) -> Int32 { returns(Int64(value)) }
+    public func returns(_ value: Int) -> LuaResults { returns(Int64(value)) }
 
-    public func returns(_ value: Double) -> Int32 {
+    public func returns(_ value: Double) -> LuaResults {
         clua_pushnumber(L, value)
-        return 1
+        return .one
     }
 
-    public func returns(_ value: Bool) -> Int32 {
+    public func returns(_ value: Bool) -> LuaResults {
         clua_pushboolean(L, value ? 1 : 0)
-        return 1
+        return .one
     }
 
-    public func returns(_ text: String) -> Int32 {
+    public func returns(_ text: String) -> LuaResults {
         pushText(text, on: L)
-        return 1
+        return .one
     }
 
-    public func returns(_ string: LuaString) -> Int32 {
+    public func returns(_ string: LuaString) -> LuaResults {
         state.push(bytes: string.bytes, on: L)
-        return 1
+        return .one
     }
 
-    public func returns(bytes: UnsafeRawBufferPointer) -> Int32 {
+    public func returns(bytes: UnsafeRawBufferPointer) -> LuaResults {
         clua_pushlstring(L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
-        return 1
+        return .one
     }
 
-    public func returns(_ value: LuaValue) -> Int32 {
+    public func returns(_ value: LuaValue) -> LuaResults {
         state.push(value, on: L)
-        return 1
+        return .one
     }
 
     /// Returns an array.
-    public func returns(array elements: [some LuaRepresentable]) -> Int32 { returns(elements.luaValue(in: state)) }
+    public func returns(array elements: [some LuaRepresentable]) -> LuaResults { returns(elements.luaValue(in: state)) }
 
-    public func returns(values: [LuaValue]) throws -> Int32 {
+    public func returns(values: [LuaValue]) throws -> LuaResults {
         guard clua_checkstack(L, Int32(clamping: values.count + 2)) != 0 else {
             throw LuaError(.memory, "too many results (\(values.count))")
         }
         for value in values { state.push(value, on: L) }
-        return Int32(values.count)
+        return LuaResults(Int32(values.count))
     }
 
-    public func returns<T>(_ object: T, _ cls: LuaClass<T>) -> Int32 {
+    public func returns<T>(_ object: T, _ cls: LuaClass<T>) -> LuaResults {
         cls.push(object, on: L)
-        return 1
+        return .one
     }
 
     @inlinable
-    public func returns<T: LuaInline>(_ value: T, _ cls: LuaClass<T>) -> Int32 {
+    package func returns<T: LuaInline>(_ value: T, _ cls: LuaClass<T>) -> LuaResults {
         returns(bits: value.luaBits, cls.handle)
     }
 
     /// Returns an inline value.
-    public func returns(bits: UInt64, _ handle: LuaClassHandle) -> Int32 {
+    @usableFromInline
+    package func returns(bits: UInt64, _ handle: LuaClassHandle) -> LuaResults {
         precondition(clua_host_of(L) == handle.host, "the class was declared to another LuaState")
         clua_pushinline(L, handle.pointer, bits)
-        return 1
+        return .one
     }
 
-    public func returns<T: AnyObject>(_ object: T, _ cls: LuaClass<T>) -> Int32 {
+    public func returns<T: AnyObject>(_ object: T, _ cls: LuaClass<T>) -> LuaResults {
         guard cls.holdsObjects else {
             cls.push(object, on: L)
-            return 1
+            return .one
         }
         cls.check(L)
         pushReference(object, cls.pointer, on: L)
-        return 1
+        return .one
     }
 
-    public func returns<T>(_ object: T?, _ cls: LuaClass<T>) -> Int32 {
+    public func returns<T>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
         if let object { cls.push(object, on: L) } else { clua_pushnil(L) }
-        return 1
+        return .one
     }
 
-    public func returns<T: AnyObject>(_ object: T?, _ cls: LuaClass<T>) -> Int32 {
+    public func returns<T: AnyObject>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
         guard let object else {
             clua_pushnil(L)
-            return 1
+            return .one
         }
         return returns(object, cls)
     }
 
     /// Returns an array of objects. They move from the stack into the table, without a Swift reference each.
-    public func returns<T: AnyObject>(array objects: some Collection<T>, _ cls: LuaClass<T>) throws -> Int32 {
+    public func returns<T: AnyObject>(array objects: some Collection<T>, _ cls: LuaClass<T>) throws -> LuaResults {
         guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
         cls.check(L)
         clua_createtable(L, Int32(clamping: objects.count), 0)
@@ -246,28 +247,28 @@ public struct LuaCall {
             clua_rawseti(L, -2, place)
             place += 1
         }
-        return 1
+        return .one
     }
 
     /// Returns a function that is released when Lua collects it.
-    public func returns(ownedFunction body: @escaping (LuaCall) throws -> Int32) -> Int32 {
+    public func returns(ownedFunction body: @escaping (LuaCall) throws -> LuaResults) -> LuaResults {
         let function = LuaNativeFunction(body: body)
         clua_pushownedfunction(L, Unmanaged.passRetained(function).toOpaque())
-        return 1
+        return .one
     }
 
     /// Returns a failure: nil and the error.
-    public func returns(failure error: any Error) -> Int32 {
+    public func returns(failure error: any Error) -> LuaResults {
         clua_pushnil(L)
         state.pushErrorObject(error, on: L)
-        return 2
+        return LuaResults(2)
     }
 
     /// Yields the coroutine to the host with one value, which names the awaited event.
-    public func yields(_ value: LuaValue) -> Int32 {
+    public func yields(_ value: LuaValue) -> LuaResults {
         clua_settop(L, 0)
         state.push(value, on: L)
-        return CLUA_YIELD
+        return LuaResults(CLUA_YIELD)
     }
 
     /// Whether this call can yield.

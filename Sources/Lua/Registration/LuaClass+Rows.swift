@@ -11,11 +11,11 @@ extension LuaClass where T: AnyObject {
     ///   - state: the state that the class belongs to.
     ///   - number: the number of an object, in 48 bits: its row and its generation, which is new for each use of a row.
     ///   - object: the object of a number, or a placeholder for a removed object.
-    ///   - unknownMember: resolves names that no member has; returns 0 results for an unknown name.
+    ///   - unknownMember: resolves names that no member has; returns nil for an unknown name.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
-    public convenience init(
+    package convenience init(
         rows name: String, _ documentation: String, in state: LuaState, number: @escaping (T) -> UInt64,
-        object: @escaping (UInt64) -> T, unknownMember: ((T, String, LuaCall) throws -> Int32)? = nil,
+        object: @escaping (UInt64) -> T, unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
         assignUnknown: ((T, LuaCall) throws -> Void)? = nil
     ) {
         precondition(clua_hasrows(state.current) == 0, "a state has one class of rows")
@@ -31,9 +31,9 @@ extension LuaClass where T: AnyObject {
     }
 
     /// A property by the row's number: `get` returns one result, `set` reads the value from argument 0.
-    public func field(
+    package func field(
         _ name: String, _ type: LuaType, _ documentation: String, set: ((UInt64, LuaCall) throws -> Void)? = nil,
-        get: @escaping (UInt64, LuaCall) throws -> Int32
+        get: @escaping (UInt64, LuaCall) throws -> LuaResults
     ) {
         precondition(!holdsObjects, "\(self.name) is no class of rows")
         add(
@@ -48,10 +48,10 @@ extension LuaClass where T: AnyObject {
     /// - Parameters:
     ///   - epoch: a counter that every removal changes; its address is valid as long as `isGone` is retained.
     ///   - isGone: whether a row was removed.
-    public func declarePresence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
+    package func declarePresence(epoch: UnsafePointer<UInt64>, isGone: @escaping (UInt64) -> Bool) {
         precondition(!holdsObjects, "\(name) is no class of rows")
         let accessor = LuaRowAccessor(
-            name: name, type: .any, getter: { row, _ in isGone(row) ? 0 : 1 }, setter: nil)
+            name: name, type: .any, getter: { row, _ in isGone(row) ? .none : .one }, setter: nil)
         clua_setrowpresence(pointer, state.retain(accessor), epoch)
     }
 }
@@ -73,22 +73,25 @@ extension LuaCall {
         return clua_pushrowiterator(L, count, epoch)
     }
 
+    /// Returns the iterator that ``pushIterator(over:since:_:)`` pushed.
+    package func returnsIterator() -> LuaResults { .one }
+
     /// Returns a row; nil when there is none.
     @inline(__always)
-    public func returns<T: AnyObject>(row: UInt64?, _ cls: LuaClass<T>) -> Int32 {
+    package func returns<T: AnyObject>(row: UInt64?, _ cls: LuaClass<T>) -> LuaResults {
         cls.check(L)
         precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
         if let row { clua_pushrow(L, row) } else { clua_pushnil(L) }
-        return 1
+        return .one
     }
 
     /// Returns an array of rows.
-    public func returns<T: AnyObject>(rows: UnsafeBufferPointer<UInt64>, _ cls: LuaClass<T>) throws -> Int32 {
+    package func returns<T: AnyObject>(rows: UnsafeBufferPointer<UInt64>, _ cls: LuaClass<T>) throws -> LuaResults {
         guard clua_checkstack(L, 8) != 0 else { throw LuaError(.memory, "stack overflow") }
         cls.check(L)
         precondition(!cls.holdsObjects, "\(cls.name) is no class of rows")
         clua_pushrows(L, rows.baseAddress, rows.count)
-        return 1
+        return .one
     }
 }
 
@@ -98,11 +101,11 @@ final class LuaRowAccessor: LuaAccessor {
     /// The type in the shim's encoding.
     private let takes: UInt64
     private let words: LuaChoices?
-    private let getter: (UInt64, LuaCall) throws -> Int32
+    private let getter: (UInt64, LuaCall) throws -> LuaResults
     private let setter: ((UInt64, LuaCall) throws -> Void)?
 
     init(
-        name: String, type: LuaType, getter: @escaping (UInt64, LuaCall) throws -> Int32,
+        name: String, type: LuaType, getter: @escaping (UInt64, LuaCall) throws -> LuaResults,
         setter: ((UInt64, LuaCall) throws -> Void)?
     ) {
         self.type = type
@@ -113,7 +116,7 @@ final class LuaRowAccessor: LuaAccessor {
         super.init(name: name)
     }
 
-    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> Int32 {
+    override func get(_ object: UnsafeMutableRawPointer, _ L: OpaquePointer) throws -> LuaResults {
         try getter(object.load(as: UInt64.self), LuaCall(L: L, base: 3))
     }
 

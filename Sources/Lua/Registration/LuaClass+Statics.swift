@@ -1,5 +1,5 @@
-/// Functions of the class itself, `Lamp.named("Study")`. Their table becomes a global by `state.globals.rawSet("Lamp",
-/// .table(lamps.table))`.
+/// Functions of the class itself, `Lamp.named("Study")`. Their table becomes a global by
+/// `state.globals["Lamp"] = .table(lamps.table)`.
 extension LuaClass {
     /// The table of the class's own functions. Its error for an unknown name lists the nearest names.
     public var table: LuaTable { statics.table }
@@ -7,7 +7,7 @@ extension LuaClass {
     /// A function of the class: arguments by position from 0; `call.returns(object, cls)` returns a new object.
     public func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
-        example: String = "", body: @escaping (LuaCall) throws -> Int32
+        example: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) {
         statics.function(name, parameters, returns: results, documentation, example: example, body: body)
     }
@@ -24,7 +24,7 @@ extension LuaClass {
         ) { call in
             var reader = ArgumentReader(call)
             encode(try body(repeat reader.next((each Argument).self)), pointer, call.L)
-            return 1
+            return .one
         }
     }
 
@@ -32,6 +32,14 @@ extension LuaClass {
     public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
+    ) {
+        statics.function(name, parameters, documentation, example: example, calling: body)
+    }
+
+    /// A function of the class of no results, or of several: the elements of a tuple.
+    public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
+        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
         statics.function(name, parameters, documentation, example: example, calling: body)
     }

@@ -33,21 +33,25 @@ extension LuaClass {
     ) {
         method(
             name, TypedArguments.parameters(parameters, repeat (each Argument).self),
-            returns: TypedArguments.results(Result.self), documentation, example: example
+            returns: [Result.luaType], documentation, example: example
         ) { object, call in
             var reader = ArgumentReader(call)
             return try body(object, repeat reader.next((each Argument).self)).push(as: call)
         }
     }
 
-    /// A method without results.
-    public func method<each Argument: LuaRepresentable>(
+    /// A method of no results, or of several: the elements of a tuple.
+    public func method<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
-        calling body: @escaping (T, repeat each Argument) throws -> Void
+        calling body: @escaping (T, repeat each Argument) throws -> (repeat each Result)
     ) {
-        method(name, parameters, documentation, example: example) { (object: T, argument: repeat each Argument) in
-            try body(object, repeat each argument)
-            return LuaNothing()
+        method(
+            name, TypedArguments.parameters(parameters, repeat (each Argument).self),
+            returns: TypedArguments.results(repeat (each Result).self), documentation, example: example
+        ) { object, call in
+            var reader = ArgumentReader(call)
+            let results = try body(object, repeat reader.next((each Argument).self))
+            return TypedArguments.push(repeat each results, as: call)
         }
     }
 }

@@ -37,7 +37,7 @@ public final class LuaClass<T> {
         _ name: String, _ documentation: String, in state: LuaState, kind: clua_kind,
         decode: @escaping (UnsafeMutableRawPointer) -> T, encode: @escaping (T, OpaquePointer, OpaquePointer) -> Void,
         find: @escaping (Int32, OpaquePointer, OpaquePointer) -> T?, isDeclared: Bool = true,
-        unknownMember: ((T, String, LuaCall) throws -> Int32)?, unknownKey: ((T, LuaCall) throws -> Int32)?,
+        unknownMember: ((T, String, LuaCall) throws -> LuaResults?)?, unknownKey: ((T, LuaCall) throws -> LuaResults)?,
         assignUnknown: ((T, LuaCall) throws -> Void)?
     ) {
         self.name = name
@@ -56,10 +56,7 @@ public final class LuaClass<T> {
                     throw LuaError(.argument, "\(name) is not indexed by \(call.value(0).typeName.withArticle)")
                 }
                 let member = call.value(0)
-                if let unknownMember, let key = member.textValue {
-                    let results = try unknownMember(object, key, call)
-                    if results != 0 { return results }
-                }
+                if let key = member.textValue, let results = try unknownMember?(object, key, call) { return results }
                 throw Self.unknown(member, of: name, in: state)
             },
             setter: { [unowned state] object, call in
@@ -72,7 +69,8 @@ public final class LuaClass<T> {
     }
 
     /// The class without the type of its values.
-    public var handle: LuaClassHandle { LuaClassHandle(pointer: pointer, host: host) }
+    @usableFromInline
+    package var handle: LuaClassHandle { LuaClassHandle(pointer: pointer, host: host) }
 
     /// Breaks the reference cycle of a class that the state owns.
     func becomePartOfState() { keeper = nil }
@@ -85,7 +83,7 @@ public final class LuaClass<T> {
             .argument, "\(name) has no property or method '\(word)'\(NearestNames.hint(for: word, among: known))")
     }
 
-    public func push(_ object: T, on L: OpaquePointer) {
+    func push(_ object: T, on L: OpaquePointer) {
         check(L)
         encode(object, pointer, L)
     }
@@ -118,7 +116,7 @@ public final class LuaClass<T> {
     /// A property of any type: `get` returns one result, `set` reads the value from argument 0.
     public func property(
         _ name: String, _ type: LuaType, _ documentation: String, set: ((T, LuaCall) throws -> Void)? = nil,
-        get: @escaping (T, LuaCall) throws -> Int32
+        get: @escaping (T, LuaCall) throws -> LuaResults
     ) {
         add(
             LuaGeneralAccessor(name: "\(self.name).\(name)", type: type, decode: decode, getter: get, setter: set),
@@ -146,7 +144,7 @@ public final class LuaClass<T> {
     /// A method: called with a colon; arguments by position from 0.
     public func method(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
-        example: String = "", body: @escaping (T, LuaCall) throws -> Int32
+        example: String = "", body: @escaping (T, LuaCall) throws -> LuaResults
     ) {
         let declaration = LuaFunctionDeclaration(
             name, parameters, returns: results, documentation, example: example)
@@ -162,7 +160,7 @@ public final class LuaClass<T> {
 
     /// A method without parameters and results.
     public func method(
-        _ name: String, _ documentation: String, example: String = "", body: @escaping (T, LuaCall) throws -> Int32
+        _ name: String, _ documentation: String, example: String = "", body: @escaping (T, LuaCall) throws -> LuaResults
     ) {
         method(name, [], returns: [], documentation, example: example, body: body)
     }
@@ -187,7 +185,7 @@ public final class LuaClass<T> {
     public func declareGlobalObject() { state.update(name, .class) { $0.isGlobalObject = true } }
 
     /// A metamethod whose first operand is an object of this class: `__len`, `__call`, `__tostring`, `__pairs`.
-    public func metamethod(_ name: String, body: @escaping (T, LuaCall) throws -> Int32) {
+    public func metamethod(_ name: String, body: @escaping (T, LuaCall) throws -> LuaResults) {
         let find = find
         let pointer = pointer
         let className = self.name
@@ -200,7 +198,7 @@ public final class LuaClass<T> {
     }
 
     /// A metamethod with operands of any kind as arguments 0 and 1: `__eq`, `__lt`, `__add`.
-    public func rawMetamethod(_ name: String, body: @escaping (LuaCall) throws -> Int32) {
+    public func rawMetamethod(_ name: String, body: @escaping (LuaCall) throws -> LuaResults) {
         let function = LuaNativeFunction(
             LuaFunctionDeclaration(name, [LuaParameter("…", .variadic(.any))]), owner: "\(self.name).", base: 1,
             body: body)
@@ -211,7 +209,8 @@ public final class LuaClass<T> {
 }
 
 /// A class without the type of its values.
-public struct LuaClassHandle {
+@usableFromInline
+package struct LuaClassHandle {
     let pointer: OpaquePointer
     let host: OpaquePointer
 }
@@ -224,13 +223,13 @@ extension LuaClass where T: AnyObject {
     ///   - documentation: for `help`.
     ///   - state: the state that the class belongs to.
     ///   - kind: one handle for each object, or a new one for each push.
-    ///   - unknownMember: resolves names that no member has; returns 0 results for an unknown name.
+    ///   - unknownMember: resolves names that no member has; returns nil for an unknown name.
     ///   - unknownKey: resolves keys that are not strings: `items[1]`.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
     public convenience init(
         _ name: String, _ documentation: String, in state: LuaState, kind: Kind = .object,
-        unknownMember: ((T, String, LuaCall) throws -> Int32)? = nil,
-        unknownKey: ((T, LuaCall) throws -> Int32)? = nil, assignUnknown: ((T, LuaCall) throws -> Void)? = nil
+        unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
+        unknownKey: ((T, LuaCall) throws -> LuaResults)? = nil, assignUnknown: ((T, LuaCall) throws -> Void)? = nil
     ) {
         self.init(
             name, documentation, in: state, kind: kind == .object ? CLUA_OBJECT : CLUA_BOX,
@@ -245,7 +244,7 @@ extension LuaClass where T: AnyObject {
     /// A method: called with a colon; arguments by position from 0.
     public func method(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
-        example: String = "", body: @escaping (T, LuaCall) throws -> Int32
+        example: String = "", body: @escaping (T, LuaCall) throws -> LuaResults
     ) {
         let declaration = LuaFunctionDeclaration(
             name, parameters, returns: results, documentation, example: example)
@@ -305,9 +304,9 @@ extension LuaClass where T: AnyObject {
 
 extension LuaClass where T: LuaInline {
     /// Declares a class of values that Lua holds inline.
-    public convenience init(
+    package convenience init(
         inline name: String, _ documentation: String, in state: LuaState,
-        unknownMember: ((T, String, LuaCall) throws -> Int32)? = nil
+        unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil
     ) {
         self.init(
             name, documentation, in: state, kind: CLUA_INLINE,

@@ -1,15 +1,16 @@
 /// A value that Lua holds inline, in eight bytes, without an object.
-public protocol LuaInline {
+@usableFromInline
+package protocol LuaInline {
     init(luaBits: UInt64)
     var luaBits: UInt64 { get }
 }
 
 /// How a number converts to an inline value: the value's bits are those of the number minus an offset.
-public struct LuaNumberConversion {
+package struct LuaNumberConversion {
     let cls: OpaquePointer
     let offset: Double
 
-    public init<T: LuaInline>(_ cls: LuaClass<T>, offset: Double) {
+    package init<T: LuaInline>(_ cls: LuaClass<T>, offset: Double) {
         self.cls = cls.pointer
         self.offset = offset
     }

@@ -3,15 +3,16 @@ internal import CLuaShim
 /// A method of a class of objects. The shim has checked the receiver, which is passed unretained.
 final class LuaMethod<T: AnyObject>: LuaNativeFunction {
     private let className: String
-    private let method: (T, LuaCall) throws -> Int32
+    private let method: (T, LuaCall) throws -> LuaResults
 
-    init(_ declaration: LuaFunctionDeclaration, of className: String, body: @escaping (T, LuaCall) throws -> Int32) {
+    init(_ declaration: LuaFunctionDeclaration, of className: String, body: @escaping (T, LuaCall) throws -> LuaResults)
+    {
         self.className = className
         method = body
-        super.init(declaration, owner: "\(className):", base: 2) { _ in 0 }
+        super.init(declaration, owner: "\(className):", base: 2) { _ in .none }
     }
 
-    override func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> Int32 {
+    override func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> LuaResults {
         guard let object else { throw refuseReceiver(className) }
         let call = LuaCall(L: L, base: 2)
         try check(call)
@@ -25,19 +26,19 @@ final class LuaMethod<T: AnyObject>: LuaNativeFunction {
 final class LuaValueMethod<T>: LuaNativeFunction {
     private let className: String
     private let decode: (UnsafeMutableRawPointer) -> T
-    private let method: (T, LuaCall) throws -> Int32
+    private let method: (T, LuaCall) throws -> LuaResults
 
     init(
         _ declaration: LuaFunctionDeclaration, of className: String, decode: @escaping (UnsafeMutableRawPointer) -> T,
-        body: @escaping (T, LuaCall) throws -> Int32
+        body: @escaping (T, LuaCall) throws -> LuaResults
     ) {
         self.className = className
         self.decode = decode
         method = body
-        super.init(declaration, owner: "\(className):", base: 2) { _ in 0 }
+        super.init(declaration, owner: "\(className):", base: 2) { _ in .none }
     }
 
-    override func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> Int32 {
+    override func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> LuaResults {
         guard let object else { throw refuseReceiver(className) }
         let call = LuaCall(L: L, base: 2)
         try check(call)

@@ -7,21 +7,25 @@ extension LuaModule {
     ) {
         function(
             name, TypedArguments.parameters(parameters, repeat (each Argument).self),
-            returns: TypedArguments.results(Result.self), documentation, example: example
+            returns: [Result.luaType], documentation, example: example
         ) { call in
             var reader = ArgumentReader(call)
             return try body(repeat reader.next((each Argument).self)).push(as: call)
         }
     }
 
-    /// A function without results.
-    public func function<each Argument: LuaRepresentable>(
+    /// A function of no results, or of several: the elements of a tuple.
+    public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
         _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
-        calling body: @escaping (repeat each Argument) throws -> Void
+        calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
-        function(name, parameters, documentation, example: example) { (argument: repeat each Argument) in
-            try body(repeat each argument)
-            return LuaNothing()
+        function(
+            name, TypedArguments.parameters(parameters, repeat (each Argument).self),
+            returns: TypedArguments.results(repeat (each Result).self), documentation, example: example
+        ) { call in
+            var reader = ArgumentReader(call)
+            let results = try body(repeat reader.next((each Argument).self))
+            return TypedArguments.push(repeat each results, as: call)
         }
     }
 }

@@ -27,9 +27,9 @@ public final class LuaModule {
         let index = state.makeFunction(unknown, owner: name + ".") { [unowned state] call in
             throw LuaModule.unknown(call.value(1), of: name, in: state, ofClass: isOfClass)
         }
-        metatable.rawSet("__index", .function(index))
-        metatable.rawSet("__name", .text(name))
-        metatable.rawSet("__metatable", false)
+        metatable["__index"] = .function(index)
+        metatable["__name"] = .text(name)
+        metatable["__metatable"] = false
         table.setMetatable(metatable)
     }
 
@@ -40,7 +40,7 @@ public final class LuaModule {
     ///   - documentation: for `help`.
     ///   - state: the state with the library; nil is returned without it.
     package init?(extending library: String, _ documentation: String, in state: LuaState) {
-        guard case .table(let table) = state.globals.rawGet(.text(library)) else { return nil }
+        guard case .table(let table) = state.globals[library] else { return nil }
         name = library
         isOfClass = false
         self.state = state
@@ -54,10 +54,10 @@ public final class LuaModule {
     /// Declares a function of the module.
     public func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
-        example: String = "", body: @escaping (LuaCall) throws -> Int32
+        example: String = "", body: @escaping (LuaCall) throws -> LuaResults
     ) {
         let declaration = LuaFunctionDeclaration(name, parameters, returns: results, documentation, example: example)
-        table.rawSet(.text(name), .function(state.makeFunction(declaration, owner: self.name + ".", body: body)))
+        table[name] = .function(state.makeFunction(declaration, owner: self.name + ".", body: body))
         state.update(self.name, isOfClass ? .class : .module) {
             if isOfClass { $0.statics.append(declaration) } else { $0.functions.append(declaration) }
         }
@@ -70,17 +70,23 @@ public final class LuaModule {
     ///   - results: their types.
     ///   - documentation: for `help`.
     ///   - example: a script that calls it.
-    ///   - numbers: the conversion of a finite number, which skips the body.
-    ///   - body: returns the number of results that it pushed.
+    ///   - body: gives back the results.
     public func callable(
         _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
-        numbers: LuaNumberConversion? = nil, body: @escaping (LuaCall) throws -> Int32
+        body: @escaping (LuaCall) throws -> LuaResults
+    ) {
+        callable(parameters, returns: results, documentation, example: example, numbers: nil, body: body)
+    }
+
+    /// The same, with a conversion of finite numbers that skips the body.
+    package func callable(
+        _ parameters: [LuaParameter], returns results: [LuaType], _ documentation: String, example: String = "",
+        numbers: LuaNumberConversion?, body: @escaping (LuaCall) throws -> LuaResults
     ) {
         let shown = LuaFunctionDeclaration("", parameters, returns: results, documentation, example: example)
         let declaration = LuaFunctionDeclaration("", parameters, returns: results, documentation)
-        metatable.rawSet(
-            "__call",
-            .function(state.makeFunction(declaration, owner: name, base: 2, numbers: numbers, body: body)))
+        metatable["__call"] = .function(
+            state.makeFunction(declaration, owner: name, base: 2, numbers: numbers, body: body))
         state.update(name, .module) { $0.functions.insert(shown, at: 0) }
     }
 
@@ -100,11 +106,11 @@ extension LuaState {
     /// - Parameters:
     ///   - declaration: its name, parameters and documentation.
     ///   - isPartOfLua: whether standard Lua has a function of this name.
-    ///   - body: returns the number of results that it pushed.
+    ///   - body: gives back the results.
     public func setGlobal(
-        _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> Int32
+        _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> LuaResults
     ) {
-        globals.rawSet(.text(declaration.name), .function(makeFunction(declaration, body: body)))
+        globals[declaration.name] = .function(makeFunction(declaration, body: body))
         var owner = LuaDeclaration(
             kind: .global, name: declaration.name, documentation: declaration.documentation)
         owner.isPartOfLua = isPartOfLua
@@ -121,13 +127,26 @@ extension LuaState {
     /// - Parameters:
     ///   - declaration: its name, parameters and documentation.
     ///   - owner: the prefix of the name in errors: `fs.` or `items:`.
-    ///   - base: the stack index of argument 0: 2 skips a receiver.
-    ///   - numbers: with a receiver, the conversion of a finite number, which skips the body.
-    ///   - body: returns the number of results that it pushed.
+    ///   - body: gives back the results.
     /// - Returns: the function.
     public func makeFunction(
-        _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int = 1, numbers: LuaNumberConversion? = nil,
-        body: @escaping (LuaCall) throws -> Int32
+        _ declaration: LuaFunctionDeclaration, owner: String = "", body: @escaping (LuaCall) throws -> LuaResults
+    ) -> LuaFunction {
+        makeFunction(declaration, owner: owner, base: 1, body: body)
+    }
+
+    /// The same for a function whose argument 0 is elsewhere on the stack.
+    ///
+    /// - Parameters:
+    ///   - declaration: its name, parameters and documentation.
+    ///   - owner: the prefix of the name in errors: `fs.` or `items:`.
+    ///   - base: the stack index of argument 0: 2 skips a receiver.
+    ///   - numbers: with a receiver, the conversion of a finite number, which skips the body.
+    ///   - body: gives back the results.
+    /// - Returns: the function.
+    package func makeFunction(
+        _ declaration: LuaFunctionDeclaration, owner: String = "", base: Int, numbers: LuaNumberConversion? = nil,
+        body: @escaping (LuaCall) throws -> LuaResults
     ) -> LuaFunction {
         let function = LuaNativeFunction(declaration, owner: owner, base: Int32(base), body: body)
         let L = current

@@ -12,10 +12,11 @@ class LuaNativeFunction {
     private let parameters: UInt64
     /// The words of the choices, for the shim.
     private let words: LuaChoices?
-    private let body: (LuaCall) throws -> Int32
+    private let body: (LuaCall) throws -> LuaResults
 
     init(
-        _ declaration: LuaFunctionDeclaration, owner: String, base: Int32, body: @escaping (LuaCall) throws -> Int32
+        _ declaration: LuaFunctionDeclaration, owner: String, base: Int32,
+        body: @escaping (LuaCall) throws -> LuaResults
     ) {
         self.declaration = declaration
         self.owner = owner
@@ -26,7 +27,7 @@ class LuaNativeFunction {
     }
 
     /// An undeclared function, which accepts any arguments.
-    init(body: @escaping (LuaCall) throws -> Int32) {
+    init(body: @escaping (LuaCall) throws -> LuaResults) {
         declaration = Self.anything
         owner = ""
         base = 1
@@ -37,14 +38,14 @@ class LuaNativeFunction {
 
     private static let anything = LuaFunctionDeclaration("function", [LuaParameter("…", .variadic(.any))])
 
-    final func invoke(_ call: LuaCall) throws -> Int32 {
+    final func invoke(_ call: LuaCall) throws -> LuaResults {
         let call = LuaCall(L: call.L, base: base)
         try check(call)
         do { return try body(call) } catch { throw explain(error) }
     }
 
     /// Calls a method with the receiver's object; nil for a receiver of another class.
-    func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> Int32 {
+    func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> LuaResults {
         try invoke(LuaCall(L: L, base: base))
     }
 

@@ -3,13 +3,13 @@ internal import CLuaShim
 /// The expected fields of a table argument, for a read in one step: ``LuaCall/withRecord(_:_:_:)``.
 ///
 /// Belongs to one state.
-public final class LuaRecord {
+package final class LuaRecord {
     let layout: UnsafeMutablePointer<clua_layout>
 
     /// - Parameters:
     ///   - names: the fields' names, eight at most.
     ///   - state: the state of the tables.
-    public init(_ names: [String], in state: LuaState) {
+    package init(_ names: [String], in state: LuaState) {
         precondition(names.count <= Int(CLUA_FIELDS), "a record has \(CLUA_FIELDS) fields at the most")
         layout = .allocate(capacity: 1)
         layout.initialize(to: clua_layout())
@@ -28,7 +28,7 @@ public final class LuaRecord {
     deinit { layout.deallocate() }
 
     /// Allows inline values of a class in a field.
-    public func allow<T: LuaInline>(_ cls: LuaClass<T>, at place: Int) {
+    package func allow<T: LuaInline>(_ cls: LuaClass<T>, at place: Int) {
         precondition(place < Int(layout.pointee.count), "there is no such field")
         withUnsafeMutableBytes(of: &layout.pointee.classes) { bytes in
             bytes.assumingMemoryBound(to: OpaquePointer?.self)[place] = cls.pointer
@@ -37,32 +37,32 @@ public final class LuaRecord {
 }
 
 /// A table's fields by their positions in the record. Valid in the body only.
-public struct LuaRecordValues {
+package struct LuaRecordValues {
     let fields: UnsafePointer<clua_field>
 
     /// The bytes of a string field.
-    public func bytes(_ place: Int) -> UnsafeRawBufferPointer? {
+    package func bytes(_ place: Int) -> UnsafeRawBufferPointer? {
         let field = fields[place]
         return field.kind == CLUA_FIELD_STRING ? UnsafeRawBufferPointer(start: field.bytes, count: field.length) : nil
     }
 
     /// A field that is an integer, or a number equal to one.
-    public func integer(_ place: Int) -> Int64? {
+    package func integer(_ place: Int) -> Int64? {
         fields[place].kind == CLUA_FIELD_INTEGER ? fields[place].integer : nil
     }
 
     /// The bits of a field that is an inline value of the allowed class.
-    public func bits(_ place: Int) -> UInt64? {
+    package func bits(_ place: Int) -> UInt64? {
         fields[place].kind == CLUA_FIELD_INLINE ? fields[place].payload : nil
     }
 
     /// Whether the table has the field.
-    public func has(_ place: Int) -> Bool { fields[place].kind != CLUA_FIELD_ABSENT }
+    package func has(_ place: Int) -> Bool { fields[place].kind != CLUA_FIELD_ABSENT }
 }
 
 extension LuaCall {
     /// The bytes of one field of a table argument, if it is a string; the other fields stay unread.
-    public func bytes(_ position: Int, of field: Int, _ record: LuaRecord) -> UnsafeRawBufferPointer? {
+    package func bytes(_ position: Int, of field: Int, _ record: LuaRecord) -> UnsafeRawBufferPointer? {
         guard clua_checkstack(L, 8) != 0 else { return nil }
         var length = 0
         let text = clua_readtext(L, base + Int32(position), record.layout, UInt32(field), &length)
@@ -73,7 +73,7 @@ extension LuaCall {
     ///
     /// - Returns: the body's result; false, without a call, when the table has other keys or unsupported values.
     ///   ``forEachEntry(_:_:)`` reads such a table.
-    public func withRecord(
+    package func withRecord(
         _ position: Int, _ record: LuaRecord, _ body: (LuaRecordValues) throws -> Bool
     ) throws -> Bool {
         guard clua_checkstack(L, 8) != 0 else { return false }

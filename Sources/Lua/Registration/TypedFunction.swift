@@ -2,7 +2,7 @@
 package struct TypedFunction: Sendable {
     /// What a call does with its arguments.
     package enum Body: Sendable {
-        case returns(@Sendable (LuaCall) throws -> Int32)
+        case returns(@Sendable (LuaCall) throws -> LuaResults)
         /// The script waits for the operation.
         case waits(@Sendable (LuaCall) throws -> LuaOperation)
     }
@@ -57,11 +57,11 @@ package struct TypedFunction: Sendable {
 /// How the results of a function are declared and pushed.
 package struct ResultCoding<Result: Sendable>: Sendable {
     let types: [LuaType]
-    let push: @Sendable (Result, LuaCall) throws -> Int32
+    let push: @Sendable (Result, LuaCall) throws -> LuaResults
 }
 
 extension ResultCoding where Result == Void {
-    package static var nothing: ResultCoding { ResultCoding(types: []) { _, _ in 0 } }
+    package static var nothing: ResultCoding { ResultCoding(types: []) { _, call in call.returnsNothing() } }
 }
 
 extension ResultCoding where Result: Encodable {

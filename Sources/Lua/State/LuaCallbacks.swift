@@ -5,19 +5,19 @@ let luaCallbacks = clua_callbacks(
     call: { function, L in
         guard let function, let L else { return 0 }
         return Unmanaged<LuaNativeFunction>.fromOpaque(function)._withUnsafeGuaranteedRef { function in
-            do { return try function.invoke(LuaCall(L: L, base: 1)) } catch { return raise(error, L) }
+            do { return try function.invoke(LuaCall(L: L, base: 1)).count } catch { return raise(error, L) }
         }
     },
     method: { function, object, L in
         guard let function, let L else { return 0 }
         return Unmanaged<LuaNativeFunction>.fromOpaque(function)._withUnsafeGuaranteedRef { function in
-            do { return try function.invoke(on: object, L) } catch { return raise(error, L) }
+            do { return try function.invoke(on: object, L).count } catch { return raise(error, L) }
         }
     },
     get: { accessor, object, L in
         guard let accessor, let object, let L else { return 0 }
         return Unmanaged<LuaAccessor>.fromOpaque(accessor)._withUnsafeGuaranteedRef { accessor in
-            do { return try accessor.get(object, L) } catch { return raise(error, L) }
+            do { return try accessor.get(object, L).count } catch { return raise(error, L) }
         }
     },
     set: { accessor, object, L in
@@ -32,7 +32,7 @@ let luaCallbacks = clua_callbacks(
     interrupt: { owner, L, reasons in
         guard let owner, let L else { return 0 }
         let state = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue()
-        switch state.interruptHandler(LuaInterrupter.Reason(rawValue: reasons)) {
+        switch state.interruptHandler(LuaInterrupter.Reason(rawValue: Int(reasons))) {
         case .goOn: return 0
         case .stop(let error, let depth):
             clua_abort_above(state.host, Int32(clamping: depth))

@@ -5,19 +5,19 @@ internal import Synchronization
 public final class LuaInterrupter: Sendable {
     /// The reason; several may be pending at once.
     public struct Reason: OptionSet, Sendable {
-        public let rawValue: Int32
-        public init(rawValue: Int32) { self.rawValue = rawValue }
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// The host has pending events; the chunk continues afterwards.
-        public static let events = Reason(rawValue: CLUA_INTERRUPT_EVENTS)
+        public static let events = Reason(rawValue: Int(CLUA_INTERRUPT_EVENTS))
         /// Cancels the code that runs now; without running code it has no effect.
-        public static let cancel = Reason(rawValue: CLUA_INTERRUPT_CANCEL)
+        public static let cancel = Reason(rawValue: Int(CLUA_INTERRUPT_CANCEL))
         /// The chunk's deadline has passed.
-        public static let deadline = Reason(rawValue: CLUA_INTERRUPT_DEADLINE)
+        public static let deadline = Reason(rawValue: Int(CLUA_INTERRUPT_DEADLINE))
         /// Scripts use more than three quarters, or seven eighths, of `LuaLimits.memory`, garbage included.
-        public static let memory = Reason(rawValue: CLUA_INTERRUPT_MEMORY)
+        public static let memory = Reason(rawValue: Int(CLUA_INTERRUPT_MEMORY))
         /// A pending reason will probably cancel the chunk: a long function of the host returns early.
-        public static let urgent = Reason(rawValue: CLUA_INTERRUPT_URGENT)
+        public static let urgent = Reason(rawValue: Int(CLUA_INTERRUPT_URGENT))
     }
 
     // Guarded by the mutex: the host's address while it is open. An integer is Sendable, a pointer is not.
@@ -29,7 +29,7 @@ public final class LuaInterrupter: Sendable {
     public func interrupt(_ reason: Reason) {
         host.withLock { address in
             guard let host = OpaquePointer(bitPattern: address) else { return }
-            clua_interrupt(host, reason.rawValue)
+            clua_interrupt(host, Int32(truncatingIfNeeded: reason.rawValue))
         }
     }
 

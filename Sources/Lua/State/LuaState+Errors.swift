@@ -48,8 +48,9 @@ extension LuaState {
         switch value {
         case .string(let text): return text.description
         case .nil: return "nil was raised as an error"
-        case .table(let table) where table.metatable?.rawGet("__tostring").isNil ?? true:
-            return ErrorTableText.describe(table, in: self)
+        case .table(let table) where table.metatable?["__tostring"].isNil ?? true:
+            var text = LuaValueText(.error)
+            return text.describe(value)
         default:
             let base = clua_gettop(L)
             defer { clua_settop(L, base) }
@@ -99,12 +100,12 @@ extension LuaState {
         let cls = LuaClass<LuaErrorObject>(
             "Error", "What a function gives in place of a result when the world refused.", in: self, kind: .box,
             unknownMember: { object, name, call in
-                guard clua_checkstack(call.L, 6) != 0 else { return 0 }
+                guard clua_checkstack(call.L, 6) != 0 else { return nil }
                 clua_pushglobals(call.L)
-                guard clua_getfield(call.L, -1, "string") == 0, clua_getfield(call.L, -1, name) == 0 else { return 0 }
+                guard clua_getfield(call.L, -1, "string") == 0, clua_getfield(call.L, -1, name) == 0 else { return nil }
                 guard clua_type(call.L, -1) == LuaBasicType.function.rawValue,
                     case .function(let function) = call.state.value(at: -1, on: call.L)
-                else { return 0 }
+                else { return nil }
                 let text = LuaValue.text(object.message)
                 return call.returns(
                     ownedFunction: { inner in

@@ -22,6 +22,8 @@ public final class LuaState {
     /// The number of references taken.
     var referencesTaken: UInt = 0
     private var isClosed = false
+    /// Whether values can still be used.
+    var isOpen: Bool { !isClosed }
     /// The error that last stopped running code; it also stops the code of nested states.
     var stopError: LuaError?
     /// Functions, accessors and classes that live as long as the state: the shim holds their addresses.
@@ -167,6 +169,12 @@ public final class LuaState {
         return LuaTable(state: self, reference: takeReference(on: L))
     }
 
+    /// Makes an empty table.
+    ///
+    /// - Parameters:
+    ///   - array: the elements to reserve memory for.
+    ///   - fields: the other entries to reserve memory for.
+    /// - Returns: the table.
     public func makeTable(array: Int = 0, fields: Int = 0) -> LuaTable {
         let L = current
         clua_createtable(L, Int32(clamping: array), Int32(clamping: fields))
@@ -365,7 +373,7 @@ public final class LuaState {
     /// The unhandled interrupt reasons, without deadlines, for a function of the host, where no hook fires.
     public var pendingInterrupts: LuaInterrupter.Reason {
         checkUse()
-        return LuaInterrupter.Reason(rawValue: clua_pending(host))
+        return LuaInterrupter.Reason(rawValue: Int(clua_pending(host)))
     }
 }
 

@@ -1,8 +1,13 @@
+internal import Wording
+
 /// A Lua string: arbitrary bytes.
 public struct LuaString: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The bytes.
     public var bytes: [UInt8]
 
+    /// A string of bytes.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// A string of a text's UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
     public init(stringLiteral text: String) { self.init(text) }
 
@@ -11,4 +16,21 @@ public struct LuaString: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 
     /// The text, with U+FFFD for invalid UTF-8.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The string as a literal of Lua; UTF-8 text stays readable.
+    ///
+    /// - Parameter limit: the most characters; of bytes that are no text, 64 unless there is no limit.
+    /// - Returns: the literal, and the count of bytes where it is cut.
+    package func quoted(limit: Int = .max) -> String {
+        guard let text else {
+            let limit = limit == .max ? Int.max : 64
+            let shown = bytes.prefix(limit).map { byte in
+                (0x20...0x7e).contains(byte) && byte != 0x22 && byte != 0x5c
+                    ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+            return "\"\(shown.joined())\"\(bytes.count > limit ? "… (\(bytes.count.counted("byte")))" : "")"
+        }
+        let shown = VisibleText.escaped(String(text.unicodeScalars.prefix(limit)).quoted())
+        return text.unicodeScalars.count > limit ? "\(shown)… (\(text.utf8.count.counted("byte")))" : shown
+    }
 }

@@ -29,37 +29,60 @@ public struct LuaTable {
         clua_settop(L, base)
     }
 
-    /// Reads a field without metamethods.
-    public func rawGet(_ key: LuaValue) -> LuaValue {
-        let L = state.current
-        guard clua_checkstack(L, 4) != 0 else { return .nil }
-        let base = clua_gettop(L)
-        defer { clua_settop(L, base) }
-        state.push(reference, on: L)
-        state.push(key, on: L)
-        _ = clua_rawget(L, -2)
-        return state.value(at: -1, on: L)
+    /// The value of a key, without metamethods; nil is no entry.
+    ///
+    /// An assignment to a key of nil or NaN is ignored.
+    public subscript(key: LuaValue) -> LuaValue {
+        get {
+            let L = state.current
+            guard clua_checkstack(L, 4) != 0 else { return .nil }
+            let base = clua_gettop(L)
+            defer { clua_settop(L, base) }
+            state.push(reference, on: L)
+            state.push(key, on: L)
+            _ = clua_rawget(L, -2)
+            return state.value(at: -1, on: L)
+        }
+        nonmutating set {
+            switch key {
+            case .nil: return
+            case .number(let number) where number.isNaN: return
+            default: break
+            }
+            let L = state.current
+            guard clua_checkstack(L, 4) != 0 else { return }
+            let base = clua_gettop(L)
+            defer { clua_settop(L, base) }
+            state.push(reference, on: L)
+            state.push(key, on: L)
+            state.push(newValue, on: L)
+            clua_rawset(L, -3)
+        }
     }
 
-    /// Assigns a field without metamethods. A key of nil or NaN is ignored.
-    public func rawSet(_ key: LuaValue, _ value: LuaValue) {
-        switch key {
-        case .nil: return
-        case .number(let number) where number.isNaN: return
-        default: break
+    /// The value of a field, without metamethods.
+    public subscript(name: String) -> LuaValue {
+        get { self[.text(name)] }
+        nonmutating set { self[.text(name)] = newValue }
+    }
+
+    /// The value at a position from 1, without metamethods.
+    public subscript(position: Int) -> LuaValue {
+        get { self[.integer(Int64(position))] }
+        nonmutating set { self[.integer(Int64(position))] = newValue }
+    }
+
+    /// The value of a key as a Swift type, without metamethods: `try table["watts", as: Int?.self]`.
+    ///
+    /// - Throws: `LuaMismatch` for a value of another type.
+    public subscript<Value: LuaRepresentable>(key: LuaValue, as type: Value.Type) -> Value {
+        get throws(LuaMismatch) {
+            do { return try type.init(lua: self[key]) } catch { throw error.at("field \(key)") }
         }
-        let L = state.current
-        guard clua_checkstack(L, 4) != 0 else { return }
-        let base = clua_gettop(L)
-        defer { clua_settop(L, base) }
-        state.push(reference, on: L)
-        state.push(key, on: L)
-        state.push(value, on: L)
-        clua_rawset(L, -3)
     }
 
     /// The length of the sequence, without metamethods.
-    public var rawCount: Int {
+    public var count: Int {
         let L = state.current
         state.push(reference, on: L)
         defer { clua_settop(L, -2) }
@@ -93,12 +116,7 @@ public struct LuaTable {
     }
 
     /// The table's identity, valid for its lifetime.
-    public var identity: UnsafeRawPointer? {
-        let L = state.current
-        state.push(reference, on: L)
-        defer { clua_settop(L, -2) }
-        return clua_topointer(L, -1)
-    }
+    package var identity: UnsafeRawPointer? { state.identity(of: reference) }
 
     /// Sets the metatable; nil removes it.
     public func setMetatable(_ metatable: LuaTable?) {

@@ -30,6 +30,7 @@ public enum LuaValue {
         }
     }
 
+    /// Whether it is nil.
     public var isNil: Bool { if case .nil = self { true } else { false } }
 
     /// Its truth value in conditions: true for all values but nil and false.
@@ -49,6 +50,7 @@ public enum LuaValue {
         }
     }
 
+    /// The number, of an integer too.
     public var numberValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -61,6 +63,7 @@ public enum LuaValue {
     public var textValue: String? { if case .string(let string) = self { string.text } else { nil } }
 }
 
+/// Literals: `table["watts"] = 40`. Tables need a state, so that there are no array and dictionary literals.
 extension LuaValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByNilLiteral, ExpressibleByFloatLiteral
 {

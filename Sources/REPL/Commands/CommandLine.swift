@@ -1,3 +1,5 @@
+import Lua
+
 /// An entry that is a command of the prompt and not Lua: `:time #items`.
 struct CommandLine: Equatable {
     /// The word after the colon.
@@ -18,7 +20,7 @@ struct CommandLine: Equatable {
         // `::label::` is Lua.
         if start + 1 < bytes.count, bytes[start + 1] == UInt8(ascii: ":") { return nil }
         var end = start + 1
-        while end < bytes.count, LuaLexer.isNamePart(bytes[end]) { end += 1 }
+        while end < bytes.count, LuaName.isPart(bytes[end]) { end += 1 }
         var rest = end
         while rest < bytes.count, bytes[rest] == 0x20 || bytes[rest] == 0x09 { rest += 1 }
         var last = bytes.count

@@ -82,10 +82,10 @@ struct HelpText {
     /// Whether a value is the current value of a library's name.
     private func isValue(_ value: LuaValue, at path: String) -> Bool {
         let names = path.split(separator: ".").map(String.init)
-        var found = host.state.globals.rawGet(.text(names[0]))
+        var found = host.state.globals[names[0]]
         for name in names.dropFirst() {
             guard case .table(let table) = found else { return false }
-            found = table.rawGet(.text(name))
+            found = table[name]
         }
         return host.state.areEqual(found, value)
     }
@@ -134,7 +134,7 @@ struct HelpText {
             let members = MemberList(resolver: resolver).members(of: .value(value))
             let names = members.map(\.name).sorted { Matching.isBefore($0, $1) }
             let shown = names.prefix(40).joined(separator: ", ") + (names.count > 40 ? ", …" : "")
-            return "\(subject): a table of \(table.rawCount.counted("element")) and \(names.count.counted("field"))\n"
+            return "\(subject): a table of \(table.count.counted("element")) and \(names.count.counted("field"))\n"
                 + (shown.isEmpty ? "" : "  \(shown)\n")
         case .nil: return nil
         default: return "\(subject): \(value.typeName.withArticle), \(ValuePrinter(host).describe(value))\n"

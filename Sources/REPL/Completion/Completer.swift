@@ -30,7 +30,7 @@ struct Completer {
             if last.kind == .number, last.range.upperBound == cursor { return nil }
         }
         var start = cursor
-        while start > 0, LuaLexer.isNamePart(before[start - 1]) { start -= 1 }
+        while start > 0, LuaName.isPart(before[start - 1]) { start -= 1 }
         if start < cursor, LuaLexer.isDigit(before[start]) { return nil }
         let word = String(decoding: before[start...], as: UTF8.self)
         let count = lua.tokens.prefix { $0.range.upperBound <= start }.count
@@ -89,7 +89,7 @@ struct Completer {
         case .table(let table):
             let declaration = host.state.declarations[name, .module]
             if let declaration { return Candidate(name, kind: .module, documentation: declaration.documentation) }
-            return Candidate(name, kind: .variable, detail: "table", documentation: table.rawCount.counted("element"))
+            return Candidate(name, kind: .variable, detail: "table", documentation: table.count.counted("element"))
         case .userdata(let userdata):
             let documentation = host.state.declarations[userdata.className ?? "", .class]?.documentation ?? ""
             return Candidate(
@@ -121,7 +121,7 @@ struct Completer {
         var candidates: [String: Candidate] = [:]
         let call = after == UInt8(ascii: "(") ? "" : "("
         for (name, value) in RawAccess.fields(of: host.state.globals, limit: 20_000, depth: 1)
-        where Matching.matches(name, word) && LuaLexer.isName(name) {
+        where Matching.matches(name, word) && LuaName.isValid(name) {
             if let declared = host.state.declarations[name, .global], let function = declared.functions.first {
                 candidates[name] = Candidate(
                     name, kind: .function, detail: String(function.signature().dropFirst(function.name.count)),
@@ -138,7 +138,7 @@ struct Completer {
             candidates[name] = Candidate(name, kind: .variable, detail: "local")
         }
         if !word.isEmpty {
-            for keyword in LuaLexer.keywords where Matching.matches(keyword, word) {
+            for keyword in LuaName.keywords where Matching.matches(keyword, word) {
                 candidates[keyword] = Candidate(keyword, kind: .keyword)
             }
         }
@@ -169,7 +169,7 @@ struct Completer {
         let takesFields = owner?.name == "items" || owner?.name == "Query" || owner?.name == "Item"
         if takesFields, parameter.name == "fields" {
             let declared = Set(options.map(\.name) + ["itemKey"])
-            options += host.items.fieldNames.filter { !declared.contains($0) && LuaLexer.isName($0) }.map {
+            options += host.items.fieldNames.filter { !declared.contains($0) && LuaName.isValid($0) }.map {
                 LuaParameter($0, .any, "A field of an item.")
             }
         }

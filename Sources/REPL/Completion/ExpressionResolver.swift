@@ -82,11 +82,11 @@ struct ExpressionResolver {
 
     /// Resolves a name outside the text.
     func global(_ name: String) -> Knowledge {
-        if let local = locals?.rawGet(.text(name)), !local.isNil { return .value(local) }
+        if let local = locals?[name], !local.isNil { return .value(local) }
         if let declared = declarations[name, .global], let function = declared.functions.first {
             return .function(function, owner: nil)
         }
-        let value = host.state.globals.rawGet(.text(name))
+        let value = host.state.globals[name]
         if case .function(let function) = value, function.place.isNative, let known = LuaLibrary.functions[name] {
             return .function(known, owner: nil)
         }
@@ -124,7 +124,7 @@ struct ExpressionResolver {
             if position == 0 { return name == "ipairs" ? .type(.integer) : .type(.text) }
             switch table {
             case .type(.array(let element)): return .type(element)
-            case .value(.table(let table)): return .value(table.rawGet(1))
+            case .value(.table(let table)): return .value(table[1])
             default: return .unknown
             }
         }
@@ -182,10 +182,10 @@ struct ExpressionResolver {
         case "tostring": return [.type(.text)]
         case "require":
             guard let module = firstString(arguments),
-                case .table(let package) = host.state.globals.rawGet("package"),
-                case .table(let loaded) = package.rawGet("loaded")
+                case .table(let package) = host.state.globals["package"],
+                case .table(let loaded) = package["loaded"]
             else { return nil }
-            return [.value(loaded.rawGet(.text(module)))]
+            return [.value(loaded[module])]
         default: return nil
         }
     }
@@ -219,7 +219,7 @@ struct ExpressionResolver {
             return value.isNil ? .unknown : .value(value)
         case .value(.userdata(let userdata)):
             return userdata.className.flatMap { declarations[$0, .class] }.map { $0.member(name) } ?? .unknown
-        case .value(.string): return member(name, of: .value(host.state.globals.rawGet("string")))
+        case .value(.string): return member(name, of: .value(host.state.globals["string"]))
         case .value: return .unknown
         case .type(let type):
             for each in type.alternatives {
@@ -232,7 +232,7 @@ struct ExpressionResolver {
 
     private func member(_ name: String, ofType type: LuaType) -> Knowledge {
         switch type {
-        case .text, .string, .choice: return member(name, of: .value(host.state.globals.rawGet("string")))
+        case .text, .string, .choice: return member(name, of: .value(host.state.globals["string"]))
         case .object(let className):
             return (declarations[className, .class] ?? declarations[className]).map { $0.member(name) } ?? .unknown
         case .record(_, let fields), .options(let fields):
@@ -277,11 +277,11 @@ struct ExpressionResolver {
     /// The declaration of a module by its table.
     func declaration(of table: LuaTable) -> LuaDeclaration? {
         guard let identity = table.identity else { return nil }
-        if let name = table.metatable?.rawGet("__name").textValue, let found = declarations[name, .module] {
+        if let name = table.metatable?["__name"].textValue, let found = declarations[name, .module] {
             return found
         }
         for declaration in declarations.all where declaration.kind == .module && declaration.isPartOfLua {
-            if case .table(let global) = host.state.globals.rawGet(.text(declaration.name)),
+            if case .table(let global) = host.state.globals[declaration.name],
                 global.identity == identity
             {
                 return declaration
@@ -294,7 +294,7 @@ struct ExpressionResolver {
     func libraryName(of table: LuaTable) -> String? {
         guard let identity = table.identity else { return nil }
         return LuaLibrary.modules.first { name in
-            if case .table(let library) = host.state.globals.rawGet(.text(name)) {
+            if case .table(let library) = host.state.globals[name] {
                 library.identity == identity
             } else {
                 false

@@ -45,7 +45,7 @@ struct MemberList {
         var members = members(declaration)
         guard name == "Item" else { return members }
         let declared = Set(members.map(\.name))
-        for field in resolver.host.items.fieldNames where !declared.contains(field) && LuaLexer.isName(field) {
+        for field in resolver.host.items.fieldNames where !declared.contains(field) && LuaName.isValid(field) {
             members.append(
                 Member(name: field, kind: .property, knowledge: .type(.any), documentation: "A custom field."))
         }
@@ -68,7 +68,7 @@ struct MemberList {
         let declared = resolver.declaration(of: table).map(members) ?? []
         let names = Set(declared.map(\.name))
         let live = RawAccess.fields(of: table, limit: Self.limit).filter {
-            !names.contains($0.name) && LuaLexer.isName($0.name)
+            !names.contains($0.name) && LuaName.isValid($0.name)
         }
         let library = resolver.libraryName(of: table)
         return declared
@@ -86,7 +86,7 @@ struct MemberList {
 
     /// The methods of strings.
     private var strings: [Member] {
-        guard case .table(let library) = resolver.host.state.globals.rawGet("string") else { return [] }
+        guard case .table(let library) = resolver.host.state.globals["string"] else { return [] }
         return members(of: library).map {
             Member(name: $0.name, kind: .method, knowledge: $0.knowledge, documentation: $0.documentation)
         }

@@ -1,5 +1,6 @@
 import Items
 import LineEditor
+import Lua
 import PropertyList
 import Scripting
 
@@ -24,7 +25,7 @@ struct PredicateCompletion {
         let bytes = Array(text.utf8)
         if let quoted = openQuote(bytes) { return values(bytes, quoted) }
         var start = bytes.count
-        while start > 0, LuaLexer.isNamePart(bytes[start - 1]) { start -= 1 }
+        while start > 0, LuaName.isPart(bytes[start - 1]) { start -= 1 }
         let word = String(decoding: bytes[start...], as: UTF8.self)
         // `$name` is a variable; a number is complete.
         if start > 0, bytes[start - 1] == UInt8(ascii: "$") { return ([], 0) }

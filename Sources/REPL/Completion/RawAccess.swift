@@ -6,9 +6,9 @@ enum RawAccess {
     static func field(_ key: LuaValue, of table: LuaTable, limit: Int) -> LuaValue {
         var table = table
         for _ in 0..<limit {
-            let value = table.rawGet(key)
+            let value = table[key]
             if !value.isNil { return value }
-            guard case .table(let next)? = table.metatable?.rawGet("__index") else { return .nil }
+            guard case .table(let next)? = table.metatable?["__index"] else { return .nil }
             table = next
         }
         return .nil
@@ -26,7 +26,7 @@ enum RawAccess {
                 if let name = key.textValue, seen.insert(name).inserted { fields.append((name, value)) }
                 return fields.count < limit
             }
-            guard case .table(let next)? = table.metatable?.rawGet("__index"), fields.count < limit else { break }
+            guard case .table(let next)? = table.metatable?["__index"], fields.count < limit else { break }
             table = next
         }
         return fields

@@ -119,8 +119,8 @@ struct StringCompletion {
 
     private var modules: [Word] {
         var names: [Word] = []
-        if case .table(let package) = host.state.globals.rawGet("package"),
-            case .table(let loaded) = package.rawGet("loaded")
+        if case .table(let package) = host.state.globals["package"],
+            case .table(let loaded) = package["loaded"]
         {
             names += RawAccess.fields(of: loaded, limit: 1000, depth: 1).map { ($0.name, .module, "") }
         }

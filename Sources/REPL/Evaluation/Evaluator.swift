@@ -74,12 +74,12 @@ package struct Evaluator {
         switch result {
         case .success(let values):
             guard let first = values.first, !first.isNil else { break }
-            globals.rawSet("_", first)
+            globals["_"] = first
             guard let number else { break }
-            globals.rawSet(.text("_\(number)"), first)
-            if number > Self.resultLimit { globals.rawSet(.text("_\(number - Self.resultLimit)"), .nil) }
+            globals["_\(number)"] = first
+            if number > Self.resultLimit { globals["_\(number - Self.resultLimit)"] = .nil }
         case .failure(let error):
-            globals.rawSet("_err", host.state.value(of: error) ?? .text(error.message))
+            globals["_err"] = host.state.value(of: error) ?? .text(error.message)
         }
         return result
     }

@@ -30,14 +30,14 @@ final class SessionScope {
     func begin(_ names: [String]) throws(LuaError) {
         guard !names.isEmpty else { return }
         if !isUsed { try install() }
-        for name in names where declared.rawGet(.text(name)).isNil { pending.rawSet(.text(name), true) }
+        for name in names where declared[name].isNil { pending[name] = true }
     }
 
     /// Called after the entry: names that it did not assign are declared all the same.
     func end(_ names: [String]) {
-        for name in names where !pending.rawGet(.text(name)).isNil {
-            pending.rawSet(.text(name), .nil)
-            declared.rawSet(.text(name), true)
+        for name in names where !pending[name].isNil {
+            pending[name] = .nil
+            declared[name] = true
         }
     }
 
@@ -66,8 +66,8 @@ final class SessionScope {
         let chunk = try state.load(Array(source.utf8), name: "=scope")
         let globals = state.globals
         try chunk.call(
-            .table(locals), .table(declared), .table(pending), .table(globals), globals.rawGet("setmetatable"),
-            globals.rawGet("rawset"))
+            .table(locals), .table(declared), .table(pending), .table(globals), globals["setmetatable"],
+            globals["rawset"])
         isUsed = true
     }
 }

@@ -1,10 +1,7 @@
+import Lua
+
 /// Splits Lua text into tokens. Accepts any bytes, never fails, and is linear in their number.
 struct LuaLexer {
-    static let keywords: Set<String> = [
-        "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil",
-        "not", "or", "repeat", "return", "then", "true", "until", "while",
-    ]
-
     private let bytes: [UInt8]
     private var position = 0
 
@@ -48,11 +45,11 @@ struct LuaLexer {
             return .symbol
         case UInt8(ascii: "0")...UInt8(ascii: "9"): return number()
         case UInt8(ascii: ".") where byte(1).map(Self.isDigit) ?? false: return number()
-        case _ where Self.isNameStart(first):
+        case _ where LuaName.isStart(first):
             let start = position
-            while let next = byte(), Self.isNamePart(next) { position += 1 }
+            while let next = byte(), LuaName.isPart(next) { position += 1 }
             let word = String(decoding: bytes[start..<position], as: UTF8.self)
-            return Self.keywords.contains(word) ? .keyword : .name
+            return LuaName.keywords.contains(word) ? .keyword : .name
         default: return symbol(first)
         }
     }
@@ -77,7 +74,7 @@ struct LuaLexer {
             let isSign = next == UInt8(ascii: "+") || next == UInt8(ascii: "-")
             if isSign, before == (isHex ? UInt8(ascii: "p") : UInt8(ascii: "e")) {
                 position += 1
-            } else if next == UInt8(ascii: ".") || Self.isNamePart(next) {
+            } else if next == UInt8(ascii: ".") || LuaName.isPart(next) {
                 position += 1
             } else {
                 break
@@ -131,16 +128,4 @@ struct LuaLexer {
     private static let symbols = Set("+-*/%^#&~|<>=(){}[];:,.".utf8)
 
     static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
-    static func isNameStart(_ byte: UInt8) -> Bool {
-        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x5F
-    }
-
-    static func isNamePart(_ byte: UInt8) -> Bool { isNameStart(byte) || isDigit(byte) }
-
-    /// Whether a text is a Lua name: `item.room`, not `item["shelf 3"]`.
-    static func isName(_ text: String) -> Bool {
-        guard let first = text.utf8.first, isNameStart(first) else { return false }
-        return text.utf8.allSatisfy(isNamePart) && !keywords.contains(text)
-    }
 }

@@ -11,7 +11,7 @@ enum LuaLiteral {
         case .boolean(let flag): return flag ? "true" : "false"
         case .integer(let number): return number == .min ? "math.mininteger" : String(number)
         case .number(let number): return self.number(number)
-        case .string(let bytes): return ValuePrinter.quoted(LuaString(bytes), limit: .max)
+        case .string(let bytes): return LuaString(bytes).quoted()
         case .date(let date): return "date(\"\(date.text)\")"
         case .other(let name): return "nil --[[ \(VisibleText.line(name).split(separator: "]]").joined()) ]]"
         case .array(let elements):
@@ -21,7 +21,7 @@ enum LuaLiteral {
             if entries.isEmpty { return "{}" }
             return wrapped(
                 entries.map { key, value in
-                    let name = LuaLexer.isName(key) ? key : "[\(ValuePrinter.quoted(LuaString(key), limit: .max))]"
+                    let name = LuaName.isValid(key) ? key : "[\(LuaString(key).quoted())]"
                     return "\(name) = \(text(value, indent: inner))"
                 }, indent)
         }

@@ -72,7 +72,7 @@ struct PlainValues {
     }
 
     private func plain(_ table: LuaTable, _ seen: inout Met) -> PlainValue {
-        let count = table.rawCount
+        let count = table.count
         guard let identity = table.identity, seen.open.count < Self.depthLimit else {
             return .other("a table that contains itself")
         }
@@ -88,7 +88,7 @@ struct PlainValues {
             return true
         }
         var elements: [PlainValue] = []
-        for index in 1..<(count + 1) { elements.append(plain(table.rawGet(.integer(Int64(index))), &seen)) }
+        for index in 1..<(count + 1) { elements.append(plain(table[index], &seen)) }
         if entries.isEmpty { return .array(elements) }
         entries.sort { $0.key < $1.key }
         return .object(elements.enumerated().map { (String($0.offset + 1), $0.element) } + entries)

@@ -14,10 +14,10 @@ struct RecordTable {
 
     /// Nil unless the table is an array of at least two records whose cells fit one line each.
     func text(_ table: LuaTable, seconds: Double) -> String? {
-        let count = table.rawCount
+        let count = table.count
         guard count >= 2 else { return nil }
         let shown = min(count, printer.rowLimit)
-        let rows = (1...shown).map { table.rawGet(.integer(Int64($0))) }
+        let rows = (1...shown).map { table[$0] }
         guard let names = names(rows) else { return nil }
         var result = TextTable(columns: printer.columns)
         result.add(TextTable.Column(title: "#", cells: (1...shown).map(String.init), isNumber: true))
@@ -43,7 +43,7 @@ struct RecordTable {
         for row in rows {
             switch row {
             case .table(let table):
-                guard className == nil, table.metatable == nil, table.rawCount == 0,
+                guard className == nil, table.metatable == nil, table.count == 0,
                     case .other = host.inspect(row)
                 else { return nil }
                 let fields = RawAccess.fields(of: table, limit: 60, depth: 1)
@@ -78,7 +78,7 @@ struct RecordTable {
 
     private func value(_ name: String, of row: LuaValue) -> LuaValue {
         switch row {
-        case .table(let table): table.rawGet(.text(name))
+        case .table(let table): table[name]
         // Properties of the host's objects, which no script can replace.
         default: (try? host.state.field(name, of: row)) ?? .nil
         }
@@ -87,7 +87,7 @@ struct RecordTable {
     private func cell(_ value: LuaValue) -> String {
         switch value {
         case .nil: ""
-        case .string(let text): text.text ?? ValuePrinter.quoted(text)
+        case .string(let text): text.text ?? text.quoted(limit: 2000)
         case .number(let number): String(printer.number(number).prefix(12))
         default: printer.describe(value)
         }

@@ -26,7 +26,7 @@ struct PromptText {
     }
 
     private func custom(_ name: String) -> String? {
-        switch host.state.globals.rawGet(.text(name)) {
+        switch host.state.globals[name] {
         case .string(let text): return shown(text.description)
         case .function(let function):
             guard case .success(let values) = host.run(function), let first = values.first else { return nil }

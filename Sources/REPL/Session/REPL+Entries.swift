@@ -63,7 +63,7 @@ extension REPL {
         var error = error
         // The fields of a raised table say more than its address.
         if let raised = host.state.value(of: error), case .table(let table) = raised,
-            table.metatable.map({ $0.rawGet("__tostring").isNil }) ?? true
+            table.metatable.map({ $0["__tostring"].isNil }) ?? true
         {
             error.message = printer.describe(raised)
         }

@@ -82,7 +82,7 @@ public final class REPL: HostFrontEnd {
         guard !palette.isEmpty else { return services }
         services.highlight = { [unowned host] text in
             let globals = host.state.globals
-            return LuaHighlighter.spans(text) { !globals.rawGet(.text($0)).isNil }
+            return LuaHighlighter.spans(text) { !globals[$0].isNil }
         }
         return services
     }

@@ -55,11 +55,11 @@ struct HookBinding {
         cls.property("stats", .record("statistics", Self.statistics), "What came of its calls.") { hook, call in
             let table = call.state.makeTable(fields: 5)
             let statistics = hook.statistics
-            table.rawSet("calls", .integer(Int64(statistics.calls)))
-            table.rawSet("errors", .integer(Int64(statistics.failures)))
-            table.rawSet("total_ms", .number(statistics.seconds * 1000))
-            table.rawSet("max_ms", .number(statistics.longest * 1000))
-            table.rawSet("last_error", statistics.lastError.map(LuaValue.text) ?? .nil)
+            table["calls"] = .integer(Int64(statistics.calls))
+            table["errors"] = .integer(Int64(statistics.failures))
+            table["total_ms"] = .number(statistics.seconds * 1000)
+            table["max_ms"] = .number(statistics.longest * 1000)
+            table["last_error"] = statistics.lastError.map(LuaValue.text) ?? .nil
             return call.returns(LuaValue.table(table))
         }
         cls.metamethod("__tostring") { hook, call in
@@ -104,7 +104,7 @@ struct HookBinding {
     private static func isUserEvent(_ name: String) -> Bool { name.hasPrefix("user.") && name.utf8.count > 5 }
 
     /// Registers a handler from a call's arguments.
-    func register(_ call: LuaCall, events: [String], allowsUserEvents: Bool, once: Bool = false) throws -> Int32 {
+    func register(_ call: LuaCall, events: [String], allowsUserEvents: Bool, once: Bool = false) throws -> LuaResults {
         let event = try call.text(0)
         guard events.contains(event) || (allowsUserEvents && Self.isUserEvent(event)) else {
             throw call.refuse(0, "unknown event '\(event)'\(NearestNames.hint(for: event, among: events))")
@@ -231,12 +231,12 @@ struct HookBinding {
             let table = call.state.makeTable()
             for (index, failure) in hooks.failures.enumerated() {
                 let entry = call.state.makeTable(fields: 5)
-                entry.rawSet("hook", .text(failure.title))
-                entry.rawSet("event", .text(failure.event))
-                entry.rawSet("message", .text(failure.error.message))
-                entry.rawSet("traceback", failure.error.traceback.map(LuaValue.text) ?? .nil)
-                entry.rawSet("time", .number(failure.time))
-                table.rawSet(.integer(Int64(index + 1)), .table(entry))
+                entry["hook"] = .text(failure.title)
+                entry["event"] = .text(failure.event)
+                entry["message"] = .text(failure.error.message)
+                entry["traceback"] = failure.error.traceback.map(LuaValue.text) ?? .nil
+                entry["time"] = .number(failure.time)
+                table[index + 1] = .table(entry)
             }
             return call.returns(LuaValue.table(table))
         }

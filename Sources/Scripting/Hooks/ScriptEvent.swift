@@ -63,7 +63,7 @@ final class ScriptEvent {
             unknownMember: { event, name, call in
                 if let value = try event.detail(name) { return call.returns(value) }
                 // All events of items have these fields, so that one handler can serve several.
-                guard event.details["item"] != nil, ["field", "old", "new"].contains(name) else { return 0 }
+                guard event.details["item"] != nil, ["field", "old", "new"].contains(name) else { return nil }
                 return call.returns(LuaValue.nil)
             },
             assignUnknown: { event, call in

@@ -35,11 +35,11 @@ extension ScriptHost {
 
     /// The items of an array that contains nothing else.
     private func items(in table: LuaTable) -> [Item]? {
-        let count = table.rawCount
-        guard count > 0, classes.item.object(of: table.rawGet(1)) != nil else { return nil }
+        let count = table.count
+        guard count > 0, classes.item.object(of: table[1]) != nil else { return nil }
         var items: [Item] = []
         for index in 1...count {
-            guard let item = classes.item.object(of: table.rawGet(.integer(Int64(index)))) else { return nil }
+            guard let item = classes.item.object(of: table[index]) else { return nil }
             items.append(item)
         }
         return items

@@ -41,7 +41,7 @@ extension ScriptHost {
                 if case .function = value, let name = key.textValue { names.insert(name) }
                 return true
             }
-            guard case .table(let next)? = table.metatable?.rawGet("__index") else { break }
+            guard case .table(let next)? = table.metatable?["__index"] else { break }
             table = next
         }
         return names

@@ -188,9 +188,9 @@ extension ScriptHost {
     private func method(_ selector: String, of delegate: LuaTable) -> LuaValue {
         var table = delegate
         for _ in 0..<64 {
-            let value = table.rawGet(.text(selector))
+            let value = table[selector]
             if !value.isNil { return value }
-            guard case .table(let next)? = table.metatable?.rawGet("__index") else { return .nil }
+            guard case .table(let next)? = table.metatable?["__index"] else { return .nil }
             table = next
         }
         return .nil

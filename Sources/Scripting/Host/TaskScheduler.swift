@@ -209,14 +209,14 @@ final class TaskScheduler {
     /// - Returns: the binding's result.
     /// - Throws: `cancelled` or `deadline`, when a nested wait is ended by Ctrl-C, the application's end or the
     ///   script's deadline. Scripts cannot catch it.
-    func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> Int32 {
+    func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> LuaResults {
         try waitForValues(call) { resume in register { resume([]) } }
     }
 
     /// A wait whose end has values, which are the calling function's results.
     func waitForValues(
         _ call: LuaCall, _ register: @escaping (@escaping ([LuaValue]) -> Void) -> () -> Void
-    ) throws -> Int32 {
+    ) throws -> LuaResults {
         if let current, current.thread.isRunning(call), call.isYieldable {
             pendingWait = register
             return call.yields(.nil)

@@ -23,7 +23,7 @@ enum BaseModule {
             }
             line.append(UInt8(ascii: "\n"))
             if try call.state.countOutput(line.count) { host.output.write(line) }
-            return 0
+            return call.returnsNothing()
         }
 
         RequireModule.install(in: host, modules: modules)
@@ -48,7 +48,7 @@ enum BaseModule {
         switch value {
         case .string(let string): return string.bytes
         case .table, .userdata:
-            guard case .function(let tostring) = state.globals.rawGet("tostring"),
+            guard case .function(let tostring) = state.globals["tostring"],
                 case .string(let text)? = try tostring.call(value).first
             else { return [] }
             return isForTerminal() && isDescribedByHost(value) ? VisibleText.escaped(text.bytes) : text.bytes
@@ -58,7 +58,7 @@ enum BaseModule {
 
     private static func isDescribedByHost(_ value: LuaValue) -> Bool {
         guard case .table(let table) = value else { return true }
-        guard case .function(let function)? = table.metatable?.rawGet("__tostring") else { return true }
+        guard case .function(let function)? = table.metatable?["__tostring"] else { return true }
         return function.place.isNative
     }
 
@@ -98,13 +98,15 @@ enum BaseModule {
                 "fs.write(app.container.tmp .. \"/a.txt\", \"a\\nb\\n\") for line in io.lines(app.container.tmp .. \"/a.txt\") do print(line) end"
         ) { [unowned host] call in
             let formats = call.values(from: 1)
-            var file = table.rawGet("stdin")
+            var file = table["stdin"]
             if let path = try call.optional(0, call.text) {
                 do { file = try open(call, path, .read, "r", host) } catch let error as FileError {
                     throw LuaError(.runtime, error.message)
                 }
             }
-            guard case .function(let lines) = try call.state.field("lines", of: file) else { return 0 }
+            guard case .function(let lines) = try call.state.field("lines", of: file) else {
+                return call.returnsNothing()
+            }
             return try call.returns(values: lines.call(arguments: [file] + formats))
         }
         io.function(
@@ -119,7 +121,7 @@ enum BaseModule {
                 default: throw call.refuse(position, "string expected, got \(value.typeName)")
                 }
             }
-            return call.returns(table.rawGet("stdout"))
+            return call.returns(table["stdout"])
         }
         return io
     }

@@ -108,7 +108,7 @@ enum DateModule {
         return module
     }
 
-    private static func moment(_ call: LuaCall, _ dates: LuaClass<DateValue>) throws -> Int32 {
+    private static func moment(_ call: LuaCall, _ dates: LuaClass<DateValue>) throws -> LuaResults {
         let seconds = try call.number(0)
         guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is no moment") }
         return call.returns(DateValue(PropertyListDate(secondsSince1970: seconds)), dates)

@@ -51,7 +51,7 @@ enum HelpModule {
         case .string(let text): return text.text
         case .userdata(let userdata): return userdata.className
         case .table(let table):
-            if let name = table.metatable?.rawGet("__name").textValue { return name }
+            if let name = table.metatable?["__name"].textValue { return name }
         case .function: break
         default: return nil
         }
@@ -62,7 +62,7 @@ enum HelpModule {
     private static func globalName(of value: LuaValue, _ host: ScriptHost) -> String? {
         let globals = host.state.globals
         for declaration in host.state.declarations.all where declaration.isGlobal || !declaration.statics.isEmpty {
-            let global = globals.rawGet(.text(declaration.name))
+            let global = globals[declaration.name]
             if host.state.areEqual(global, value) { return declaration.name }
             for function in declaration.functions + declaration.statics where !function.name.isEmpty {
                 let member = (try? host.state.field(function.name, of: global)) ?? .nil

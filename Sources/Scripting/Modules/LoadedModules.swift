@@ -21,8 +21,8 @@ final class LoadedModules {
     func forget(in folder: String) -> [Entry] {
         var entries: [Entry] = []
         for (name, path) in paths where path.hasPrefix(folder + "/") {
-            entries.append(Entry(name: name, path: path, value: table?.rawGet(.text(name)) ?? .nil))
-            table?.rawSet(.text(name), .nil)
+            entries.append(Entry(name: name, path: path, value: table?[name] ?? .nil))
+            table?[name] = .nil
             paths[name] = nil
         }
         return entries
@@ -31,7 +31,7 @@ final class LoadedModules {
     func restore(_ entries: [Entry]) {
         for entry in entries {
             paths[entry.name] = entry.path
-            table?.rawSet(.text(entry.name), entry.value)
+            table?[entry.name] = entry.value
         }
     }
 }

@@ -12,21 +12,21 @@ enum RequireModule {
         let loaded = state.makeTable(fields: 16)
         let preload = state.makeTable()
         let all = state.makeTable(fields: modules.count)
-        for (name, value) in modules { all.rawSet(.text(name), value) }
-        loaded.rawSet("cubby", .table(all))
+        for (name, value) in modules { all[name] = value }
+        loaded["cubby"] = .table(all)
         host.modules.table = loaded
         for name in ["_G", "coroutine", "table", "string", "math", "utf8", "os", "io", "debug"] {
-            loaded.rawSet(.text(name), state.globals.rawGet(.text(name)))
+            loaded[name] = state.globals[name]
         }
         let package = state.makeTable(fields: 5)
-        package.rawSet("loaded", .table(loaded))
-        package.rawSet("preload", .table(preload))
-        package.rawSet("path", .text(templates(host.modulePaths)))
+        package["loaded"] = .table(loaded)
+        package["preload"] = .table(preload)
+        package["path"] = .text(templates(host.modulePaths))
         let native = host.options.usesLuaTrees && host.options.allowsNativeModules ? LuaTrees.nativeFolders : []
-        package.rawSet("cpath", .text(native.map { "\($0)/?.so" }.joined(separator: ";")))
-        package.rawSet("config", "/\n;\n?\n!\n-\n")
-        loaded.rawSet("package", .table(package))
-        state.globals.rawSet("package", .table(package))
+        package["cpath"] = .text(native.map { "\($0)/?.so" }.joined(separator: ";"))
+        package["config"] = "/\n;\n?\n!\n-\n"
+        loaded["package"] = .table(package)
+        state.globals["package"] = .table(package)
 
         let declaration = LuaFunctionDeclaration(
             "require", [LuaParameter("module", .text, "dots separate folders")], returns: [.any, .any],
@@ -38,7 +38,7 @@ enum RequireModule {
         var loading: Set<String> = []
         state.setGlobal(declaration, isPartOfLua: true) { [unowned host] call in
             let name = try call.text(0)
-            let known = loaded.rawGet(.text(name))
+            let known = loaded[name]
             if !known.isNil { return call.returns(known) }
             guard !name.isEmpty, !name.contains("/"), !name.contains("\0"), !name.split(separator: ".").isEmpty else {
                 throw call.refuse(0, "'\(name)' is no module's name")
@@ -50,7 +50,7 @@ enum RequireModule {
 
             let result: LuaValue
             let place: LuaValue
-            if case .function(let loader) = preload.rawGet(.text(name)) {
+            if case .function(let loader) = preload[name] {
                 place = ":preload:"
                 result = try loader.call(.text(name), place).first ?? .nil
             } else {
@@ -59,11 +59,11 @@ enum RequireModule {
                 result = try chunk.call(.text(name), place).first ?? .nil
             }
             if !result.isNil {
-                loaded.rawSet(.text(name), result)
-            } else if loaded.rawGet(.text(name)).isNil {
-                loaded.rawSet(.text(name), true)
+                loaded[name] = result
+            } else if loaded[name].isNil {
+                loaded[name] = true
             }
-            return try call.returns(values: [loaded.rawGet(.text(name)), place])
+            return try call.returns(values: [loaded[name], place])
         }
     }
 

@@ -29,7 +29,7 @@ enum StandardModules {
         add(ProgressModule.install(in: host))
         BaseModule.install(in: host, modules: modules)
         HelpModule.install(in: host)
-        for (name, value) in modules { state.globals.rawSet(.text(name), value) }
+        for (name, value) in modules { state.globals[name] = value }
         StrictGlobals.install(in: host)
     }
 }

@@ -32,8 +32,8 @@ enum StrictGlobals {
             host.output.writeError("warning: \(message)\n")
             return call.returns(LuaValue.nil)
         }
-        metatable.rawSet("__index", .function(index))
-        metatable.rawSet("__metatable", false)
+        metatable["__index"] = .function(index)
+        metatable["__metatable"] = false
         globals.setMetatable(metatable)
     }
 

@@ -40,9 +40,9 @@ struct ReadOnlyTable {
         self.elements = elements
         length = state.makeFunction(LuaFunctionDeclaration("#", variadic)) { call in
             if let elements = Self.elements(of: call.value(0), elements) { return call.returns(elements.count) }
-            return call.returns(try Self.contents(of: call.value(0))?.rawCount ?? 0)
+            return call.returns(try Self.contents(of: call.value(0))?.count ?? 0)
         }
-        let next = state.globals.rawGet("next")
+        let next = state.globals["next"]
         pairs = state.makeFunction(LuaFunctionDeclaration("pairs", variadic)) { call in
             try call.returns(values: [next, Self.contents(of: call.value(0)).map(LuaValue.table) ?? .nil, .nil])
         }
@@ -56,7 +56,7 @@ struct ReadOnlyTable {
             let elements = Self.elements(of: call.value(0), elements)
             let table = call.state.makeTable(array: elements?.count ?? 0)
             for position in 0..<(elements?.count ?? 0) {
-                table.rawSet(.integer(Int64(position + 1)), try elements?.element(position) ?? .nil)
+                table[position + 1] = try elements?.element(position) ?? .nil
             }
             return call.returns(LuaValue.table(table))
         }
@@ -71,22 +71,22 @@ struct ReadOnlyTable {
 
     private static func mark(_ shape: Shape, in state: LuaState) -> LuaTable {
         let mark = state.makeTable(fields: 2)
-        mark.rawSet(shapeKey, .text(shape.rawValue))
-        mark.rawSet("__name", .text(shape.rawValue))
+        mark[shapeKey] = .text(shape.rawValue)
+        mark["__name"] = .text(shape.rawValue)
         return mark
     }
 
     /// A read-only view of a table.
     func make(_ contents: LuaTable, _ shape: Shape, in state: LuaState) -> LuaTable {
         let metatable = state.makeTable(fields: 8)
-        metatable.rawSet("__index", .table(contents))
-        metatable.rawSet("__newindex", .function(refusal))
-        metatable.rawSet("__len", .function(length))
-        metatable.rawSet("__pairs", .function(pairs))
-        metatable.rawSet("__metatable", false)
-        metatable.rawSet("__name", .text(shape.rawValue))
-        metatable.rawSet(Self.contentsKey, .table(contents))
-        metatable.rawSet(Self.shapeKey, .text(shape.rawValue))
+        metatable["__index"] = .table(contents)
+        metatable["__newindex"] = .function(refusal)
+        metatable["__len"] = .function(length)
+        metatable["__pairs"] = .function(pairs)
+        metatable["__metatable"] = false
+        metatable["__name"] = .text(shape.rawValue)
+        metatable[Self.contentsKey] = .table(contents)
+        metatable[Self.shapeKey] = .text(shape.rawValue)
         let table = state.makeTable()
         table.setMetatable(metatable)
         return table
@@ -96,15 +96,15 @@ struct ReadOnlyTable {
     func makeArray(_ elements: Elements, in state: LuaState) -> LuaTable {
         let table = make(state.makeTable(), .array, in: state)
         guard let metatable = table.metatable else { return table }
-        metatable.rawSet("__index", .function(index))
-        metatable.rawSet(Self.contentsKey, .function(all))
-        metatable.rawSet(Self.elementsKey, self.elements.value(elements))
+        metatable["__index"] = .function(index)
+        metatable[Self.contentsKey] = .function(all)
+        metatable[Self.elementsKey] = self.elements.value(elements)
         return table
     }
 
     private static func elements(of value: LuaValue, _ cls: LuaClass<Elements>) -> Elements? {
         guard case .table(let table) = value, let metatable = table.metatable else { return nil }
-        return cls.object(of: metatable.rawGet(elementsKey))
+        return cls.object(of: metatable[elementsKey])
     }
 
     /// Marks an ordinary table as a dictionary, for when it is empty.
@@ -117,7 +117,7 @@ struct ReadOnlyTable {
     static func contents(of value: LuaValue) throws -> LuaTable? {
         guard case .table(let table) = value else { return nil }
         guard let metatable = table.metatable else { return nil }
-        switch metatable.rawGet(contentsKey) {
+        switch metatable[contentsKey] {
         case .table(let contents): return contents
         case .function(let all):
             // All elements at once: each access would create one again.
@@ -129,6 +129,6 @@ struct ReadOnlyTable {
 
     /// The mark of a table.
     static func shape(of table: LuaTable) -> Shape? {
-        table.metatable?.rawGet(shapeKey).textValue.flatMap(Shape.init(rawValue:))
+        table.metatable?[shapeKey].textValue.flatMap(Shape.init(rawValue:))
     }
 }

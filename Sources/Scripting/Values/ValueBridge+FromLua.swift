@@ -142,14 +142,14 @@ private struct TableReading {
         let contents = (try? ReadOnlyTable.contents(of: .table(given))) ?? nil
         if let contents { made.append(contents) }
         let table = contents ?? given
-        let count = table.rawCount
+        let count = table.count
         var result = Node(value: .null, height: 1)
         if count > 0 || shape == .array || shape == .set {
             var elements: [PropertyListValue] = []
             elements.reserveCapacity(count)
             for index in 1..<(count + 1) {
                 do throws(Refusal) {
-                    let element = try value(table.rawGet(.integer(Int64(index))), depth)
+                    let element = try value(table[index], depth)
                     result.add(element)
                     elements.append(element.value)
                 } catch { throw error.below("[\(index)]") }

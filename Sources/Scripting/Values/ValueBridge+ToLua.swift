@@ -31,7 +31,7 @@ extension ValueBridge {
             let table = state.makeTable(array: elements.count)
             for (index, element) in elements.enumerated() {
                 try visit(&budget, element)
-                table.rawSet(.integer(Int64(index + 1)), try lua(element, isReadOnly, &budget))
+                table[index + 1] = try lua(element, isReadOnly, &budget)
             }
             let isSet = if case .set = value { true } else { false }
             if isReadOnly { return .table(readOnly.make(table, isSet ? .set : .array, in: state)) }
@@ -42,7 +42,7 @@ extension ValueBridge {
             let table = state.makeTable(fields: entries.count)
             for (key, element) in entries {
                 try visit(&budget, element)
-                table.rawSet(.text(key), try lua(element, isReadOnly, &budget))
+                table[key] = try lua(element, isReadOnly, &budget)
             }
             if isReadOnly { return .table(readOnly.make(table, .dictionary, in: state)) }
             readOnly.markDictionary(table)

@@ -52,12 +52,12 @@ extension Fixture {
         gauges.function("count", ["words"], "How often each is there.") { (words: LuaVariadic<String>) in
             words.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
         }
-        state.globals.rawSet("Gauge", .table(gauges.table))
+        state.globals["Gauge"] = .table(gauges.table)
         let module = LuaModule("gauges", "Gauges.", in: state)
         module.function("sum", ["prices"], "The sum.") { (prices: [String: Double]) in prices.values.reduce(0, +) }
         module.function("pack", [LuaParameter("…", .variadic(.any))], "All of them.") { call in
             let table = call.state.makeTable(array: call.count)
-            for (index, value) in call.values(from: 0).enumerated() { table.rawSet(.integer(Int64(index + 1)), value) }
+            for (index, value) in call.values(from: 0).enumerated() { table[index + 1] = value }
             return call.returns(.table(table))
         }
         module.function(
@@ -71,7 +71,7 @@ extension Fixture {
         module.callable([LuaParameter("n", .integer)], returns: [.integer], "Twice.") { call in
             call.returns(try call.integer(0) * 2)
         }
-        state.globals.rawSet("gauges", .table(module.table))
+        state.globals["gauges"] = .table(module.table)
         state.setGlobal(LuaFunctionDeclaration("reading", [LuaParameter("value", .number)])) { call in
             call.returns(Reading(try call.number(0), tally), readings)
         }
@@ -135,7 +135,7 @@ extension Fixture {
         gauges.method("each", "Its marks, one by one.") { gauge, call in
             var rest = gauge.marks[...]
             return call.returns(ownedFunction: { inner in
-                guard let mark = rest.popFirst() else { return 0 }
+                guard let mark = rest.popFirst() else { return inner.returnsNothing() }
                 return inner.returns(Reading(Double(mark), tally), readings)
             })
         }

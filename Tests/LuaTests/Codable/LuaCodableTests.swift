@@ -13,7 +13,7 @@ struct LuaCodableTests {
     private func pass<In: Encodable, Out: Decodable>(_ value: In, through chunk: String, as type: Out.Type) throws
         -> Out
     {
-        state.globals.rawSet("v", try LuaEncoder(state).encode(value))
+        state.globals["v"] = try LuaEncoder(state).encode(value)
         return try decode(chunk, as: type)
     }
 

@@ -131,10 +131,10 @@ struct LuaEngineCancellationTests {
                 let token = Token()
                 let last = Last(end)
                 // The function holds the state: a cycle, which closing breaks.
-                let function = state.makeFunction(LuaFunctionDeclaration("f")) { _ in
-                    withExtendedLifetime((token, last, state)) { 0 }
+                let function = state.makeFunction(LuaFunctionDeclaration("f")) { call in
+                    withExtendedLifetime((token, last, state)) { call.returnsNothing() }
                 }
-                state.globals.rawSet("f", .function(function))
+                state.globals["f"] = .function(function)
             }
             try await engine.run("f()")
         }

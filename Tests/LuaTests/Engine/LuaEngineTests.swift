@@ -35,7 +35,7 @@ struct LuaEngineTests {
             let function = state.makeFunction(
                 LuaFunctionDeclaration("double", [LuaParameter("number", .integer)])
             ) { call in call.returns(2 * (try call.integer(0))) }
-            state.globals.rawSet("double", .function(function))
+            state.globals["double"] = .function(function)
         }
         #expect(try await engine.run("return double(21)", as: Int.self) == 42)
     }

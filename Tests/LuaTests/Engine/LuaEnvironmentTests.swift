@@ -43,10 +43,10 @@ struct LuaEnvironmentTests {
         let engine = try await LuaEngine()
         try await engine.withState { state in
             let shared = state.makeTable()
-            shared.rawSet("inner", .table(state.makeTable()))
-            state.globals.rawSet("shared", .table(shared))
+            shared["inner"] = .table(state.makeTable())
+            state.globals["shared"] = .table(shared)
             let fail = state.makeFunction(LuaFunctionDeclaration("fail")) { _ in throw Refused() }
-            state.globals.rawSet("fail", .function(fail))
+            state.globals["fail"] = .function(fail)
         }
         return engine
     }

@@ -26,8 +26,8 @@ extension Fixture {
     func declare(_ name: String, _ body: @escaping (LuaCall) throws -> Void) {
         let function = state.makeFunction(LuaFunctionDeclaration(name, [])) { call in
             try body(call)
-            return 0
+            return call.returnsNothing()
         }
-        state.globals.rawSet(.text(name), .function(function))
+        state.globals[name] = .function(function)
     }
 }

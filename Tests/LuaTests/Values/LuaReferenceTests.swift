@@ -10,10 +10,10 @@ struct LuaReferenceTests {
         defer { state.close() }
         let make = state.makeFunction(LuaFunctionDeclaration("make")) { call in
             let table = call.state.makeTable()
-            table.rawSet(1, "text")
+            table[1] = "text"
             return call.returns(LuaValue.table(table))
         }
-        state.globals.rawSet("make", .function(make))
+        state.globals["make"] = .function(make)
         _ = try state.load("for i = 1, 100000 do local t = make() end".utf8, name: "=test").call()
         #expect(state.memory.peak < 4 << 20)
     }

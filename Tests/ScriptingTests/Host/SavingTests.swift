@@ -18,7 +18,7 @@ import Testing
         let hasSnapshot = host.state.makeFunction(declaration) { [items = host.items] call in
             call.returns(items.columns.hasSnapshot)
         }
-        host.state.globals.rawSet("hasSnapshot", .function(hasSnapshot))
+        host.state.globals["hasSnapshot"] = .function(hasSnapshot)
         let script = """
             local seen = {}
             for round = 1, 20 do

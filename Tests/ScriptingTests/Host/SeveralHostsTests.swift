@@ -38,7 +38,7 @@ struct SeveralHostsTests {
             let function = try small.load(Array(try call.text(0).utf8), name: "=formula")
             return try call.returns(values: function.call())
         }
-        state.globals.rawSet("evaluate", .function(evaluate))
+        state.globals["evaluate"] = .function(evaluate)
         #expect(embedding.run("return evaluate('return 1 + 1')") == "2")
         #expect(embedding.run("while true do pcall(evaluate, [[\(Self.endless)]]) end") == "error: time is up")
         #expect(embedding.run("return evaluate([[\(Self.endless)]])") == "error: time is up")

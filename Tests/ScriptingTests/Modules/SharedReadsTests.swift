@@ -78,7 +78,7 @@ struct SharedReadsTests {
             try other.commit()
             return call.returnsNothing()
         }
-        state.globals.rawSet("interfere", .function(interfere))
+        state.globals["interfere"] = .function(interfere)
     }
 
     @Test("each of them has the transaction run again")

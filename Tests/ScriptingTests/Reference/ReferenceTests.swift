@@ -122,7 +122,7 @@ struct ReferenceTests {
         let lamps = LuaClass<Lamp>("Lamp", "A lamp.", in: embedding.host.state)
         lamps.method("dim", "Turns it down.") { _, call in call.returnsNothing() }
         lamps.constructor("named", ["room"], "A new lamp.") { (_: String) in Lamp() }
-        embedding.host.state.globals.rawSet("Lamp", .table(lamps.table))
+        embedding.host.state.globals["Lamp"] = .table(lamps.table)
         embedding.host.launch()
         for call in ["help('Lamp')", "help(Lamp.named)", "help('Lamp.named')", "help(Lamp)"] {
             let before = embedding.recorder.output.count

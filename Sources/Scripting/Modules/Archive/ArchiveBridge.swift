@@ -61,7 +61,7 @@ final class ArchiveBridge {
     private static func weakTable(in state: LuaState) -> LuaTable {
         let table = state.makeTable()
         let metatable = state.makeTable(fields: 1)
-        metatable.rawSet("__mode", "k")
+        metatable["__mode"] = "k"
         table.setMetatable(metatable)
         return table
     }
@@ -70,11 +70,11 @@ final class ArchiveBridge {
 
     /// Sets the kind of the tables with a metatable.
     func setKind(_ form: TableKind.Form, ofMetatable metatable: LuaTable) {
-        kindTable.rawSet(.table(metatable), kinds.value(TableKind(form)))
+        kindTable[.table(metatable)] = kinds.value(TableKind(form))
     }
 
     /// The kind of the tables with a metatable; nil for a foreign one.
-    func kind(ofMetatable metatable: LuaTable) -> TableKind? { kinds.object(of: kindTable.rawGet(.table(metatable))) }
+    func kind(ofMetatable metatable: LuaTable) -> TableKind? { kinds.object(of: kindTable[.table(metatable)]) }
 
     /// The kind of a table; nil without one.
     func kind(of table: LuaTable) -> TableKind? { table.metatable.flatMap(kind(ofMetatable:)) }
@@ -97,19 +97,19 @@ final class ArchiveBridge {
 
     private func makeMetatable(_ form: TableKind.Form, _ name: String) -> LuaTable {
         let metatable = state.makeTable(fields: 4)
-        metatable.rawSet("__name", .text(name))
-        metatable.rawSet("__metatable", false)
+        metatable["__name"] = .text(name)
+        metatable["__metatable"] = false
         let shape: ReadOnlyTable.Shape
         switch form {
         case .collection(.array, _), .list: shape = .array
         case .collection:
             shape = .set
             let methods = state.makeTable(fields: 1)
-            methods.rawSet("contains", .function(contains))
-            metatable.rawSet("__index", .table(methods))
+            methods["contains"] = .function(contains)
+            metatable["__index"] = .table(methods)
         default: shape = .dictionary
         }
-        metatable.rawSet(ReadOnlyTable.shapeKey, .text(shape.rawValue))
+        metatable[ReadOnlyTable.shapeKey] = .text(shape.rawValue)
         setKind(form, ofMetatable: metatable)
         return metatable
     }
@@ -138,10 +138,10 @@ final class ArchiveBridge {
     /// A metatable for the instances of an undeclared class.
     func makeMetatable(forForeign archivedClass: ArchivedClass) -> LuaTable {
         let metatable = state.makeTable(fields: 4)
-        metatable.rawSet("__index", .function(foreignIndex))
-        metatable.rawSet("__name", .text(archivedClass.name))
-        metatable.rawSet("__metatable", false)
-        metatable.rawSet("__tostring", .function(classes.tostring))
+        metatable["__index"] = .function(foreignIndex)
+        metatable["__name"] = .text(archivedClass.name)
+        metatable["__metatable"] = false
+        metatable["__tostring"] = .function(classes.tostring)
         setKind(.foreign(archivedClass), ofMetatable: metatable)
         return metatable
     }
@@ -150,7 +150,9 @@ final class ArchiveBridge {
     private func makeForeignIndex() -> LuaFunction {
         state.makeFunction(LuaFunctionDeclaration("index", [LuaParameter("…", .variadic(.any))])) {
             [unowned self] call in
-            guard case .table(let table) = call.value(0), let kind = kind(of: table) else { return 0 }
+            guard case .table(let table) = call.value(0), let kind = kind(of: table) else {
+                return call.returnsNothing()
+            }
             switch call.value(1).textValue {
             case "className": return call.returns(kind.archivedClass.name)
             case "fields": return call.returns(LuaValue.table(table))
@@ -163,23 +165,23 @@ final class ArchiveBridge {
 
     // MARK: Memory
 
-    func memory(of table: LuaTable) -> ArchiveMemory? { memories.object(of: memoryTable.rawGet(.table(table))) }
+    func memory(of table: LuaTable) -> ArchiveMemory? { memories.object(of: memoryTable[.table(table)]) }
 
     func setMemory(_ memory: ArchiveMemory?, of table: LuaTable) {
-        memoryTable.rawSet(.table(table), memory.map { memories.value($0) } ?? .nil)
+        memoryTable[.table(table)] = memory.map { memories.value($0) } ?? .nil
     }
 
     /// The keys with identity that a table had in its archive.
     func referenceKeys(of table: LuaTable) -> LuaTable? {
-        if case .table(let keys) = keyTable.rawGet(.table(table)) { keys } else { nil }
+        if case .table(let keys) = keyTable[.table(table)] { keys } else { nil }
     }
 
     /// Records a key with identity.
     func note(_ key: LuaValue, of table: LuaTable) -> ArchiveMemory.Place {
         let keys = referenceKeys(of: table) ?? state.makeTable()
-        let position = Int64(keys.rawCount + 1)
-        keys.rawSet(.integer(position), key)
-        if position == 1 { keyTable.rawSet(.table(table), .table(keys)) }
+        let position = Int64(keys.count + 1)
+        keys[.integer(position)] = key
+        if position == 1 { keyTable[.table(table)] = .table(keys) }
         return .reference(position)
     }
 
@@ -204,7 +206,7 @@ final class ArchiveBridge {
             case .array: return "NSArray"
             case .set: return "NSSet"
             case .dictionary: return "NSDictionary"
-            case nil: return table.rawCount > 0 || table.isEmpty ? "NSArray" : "NSDictionary"
+            case nil: return table.count > 0 || table.isEmpty ? "NSArray" : "NSDictionary"
             }
         }
     }

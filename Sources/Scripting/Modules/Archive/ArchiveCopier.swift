@@ -61,7 +61,7 @@ final class ArchiveCopier {
 
     private func metatable(of table: LuaTable) throws -> LuaTable? {
         guard let metatable = table.metatable else { return nil }
-        guard metatable.rawGet("__gc").isNil else {
+        guard metatable["__gc"].isNil else {
             throw LuaError(.argument, "a class cannot have a finalizer: remove its __gc")
         }
         return metatable
@@ -73,7 +73,7 @@ final class ArchiveCopier {
             entries.append((key, value))
             return true
         }
-        for (key, value) in entries { copy.rawSet(try make(key), try make(value)) }
+        for (key, value) in entries { copy[try make(key)] = try make(value) }
         if let memory = bridge.memory(of: source) { bridge.setMemory(memory.copy(), of: copy) }
     }
 }

@@ -69,7 +69,7 @@ final class ArchiveDecoder {
 
     /// Calls the unarchiver and returns the decoded values. Within `init` an error of the archive is raised, outside it
     /// is nil and the error; an error of a script's `init` is rethrown.
-    func perform(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
+    func perform(_ call: LuaCall, _ body: () throws -> LuaResults) throws -> LuaResults {
         do {
             let results = try body()
             if let pending, unarchiver.decodingFailurePolicy == .setErrorAndReturn, !unarchiver.isDecodingObject {

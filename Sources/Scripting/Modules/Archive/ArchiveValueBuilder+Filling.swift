@@ -16,7 +16,7 @@ extension ArchiveValueBuilder {
     }
 
     private func elements(_ table: LuaTable, _ path: Path, memoryOf owner: LuaTable) throws -> [ArchiveValue?] {
-        let count = table.rawCount
+        let count = table.count
         var found = [LuaValue](repeating: .nil, count: count)
         try table.forEach { key, value in
             guard case .integer(let index) = key, index >= 1, index <= Int64(count) else {
@@ -84,7 +84,7 @@ extension ArchiveValueBuilder {
             guard let memory, seen.insert(place).inserted, case .text(let name) = place, let key = name.text else {
                 continue
             }
-            let value = table.rawGet(.string(name))
+            let value = table[.string(name)]
             let below = Path(.string(name), below: path)
             if let kept = remembered(value, at: place, memory) {
                 let field = try listed(kept, value, below)

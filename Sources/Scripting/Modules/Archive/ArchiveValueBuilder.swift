@@ -191,14 +191,14 @@ final class ArchiveValueBuilder {
     ) throws -> ArchiveValue {
         let shape = ReadOnlyTable.shape(of: table)
         guard metatable == nil || shape != nil else {
-            if let metatable, bridge.classes.scriptClass(table) != nil || !metatable.rawGet("__call").isNil {
+            if let metatable, bridge.classes.scriptClass(table) != nil || !metatable["__call"].isNil {
                 throw refusal(path, "a class cannot be archived, its instances can")
             }
             throw refusal(
                 path, "a table with a metatable of its own cannot be archived: declare its class by archiver.class")
         }
         let contents = try ReadOnlyTable.contents(of: .table(table)) ?? table
-        let isArray = contents.rawCount > 0 || shape == .array || shape == nil && contents.isEmpty
+        let isArray = contents.count > 0 || shape == .array || shape == nil && contents.isEmpty
         let value: ArchiveValue =
             shape == .set
             ? .collection(ArchivedCollection(.set))

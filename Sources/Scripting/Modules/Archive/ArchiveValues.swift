@@ -7,7 +7,7 @@ enum ArchiveValues {
     static func declare(on module: LuaModule, _ bridge: ArchiveBridge) {
         collections(module, bridge)
         geometry(module, bridge)
-        func box(_ value: FoundationValue, _ call: LuaCall) -> Int32 {
+        func box(_ value: FoundationValue, _ call: LuaCall) -> LuaResults {
             call.returns(FoundationBox(.value(value)), bridge.foundation)
         }
         module.function(
@@ -76,8 +76,8 @@ enum ArchiveValues {
             guard !name.isEmpty, name != "NSObject" else { throw call.refuse(0, "a class's name expected") }
             var above: [String] = []
             if let table = try call.optional(2, call.table) {
-                for index in 1..<(table.rawCount + 1) {
-                    guard let text = table.rawGet(.integer(Int64(index))).textValue else {
+                for index in 1..<(table.count + 1) {
+                    guard let text = table[index].textValue else {
                         throw call.refuse(2, "[\(index)]: a class's name expected")
                     }
                     above.append(text)
@@ -89,7 +89,7 @@ enum ArchiveValues {
                     forForeign: ArchivedClass(name, superclasses: above.isEmpty ? ["NSObject"] : above)))
             if let fields = try call.optional(1, call.table) {
                 try fields.forEach { key, value in
-                    object.rawSet(key, value)
+                    object[key] = value
                     return true
                 }
             }

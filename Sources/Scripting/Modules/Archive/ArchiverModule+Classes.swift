@@ -27,8 +27,8 @@ extension ArchiverModule {
             let name = try Self.checkedName(call.text(0), call, 0)
             var aliases: [String] = []
             if case .table(let table) = try call.option("aliases", of: 1) {
-                for index in 1..<(table.rawCount + 1) {
-                    guard let alias = table.rawGet(.integer(Int64(index))).textValue else {
+                for index in 1..<(table.count + 1) {
+                    guard let alias = table[index].textValue else {
                         throw call.refuse(1, "option 'aliases': names expected")
                     }
                     aliases.append(try Self.checkedName(alias, call, 1))
@@ -104,8 +104,8 @@ extension ArchiverModule {
         if let name = className(call.value(position), bridge) { return [name] }
         let table = try call.table(position)
         var names: [String] = []
-        for index in 1..<(table.rawCount + 1) {
-            guard let name = className(table.rawGet(.integer(Int64(index))), bridge) else {
+        for index in 1..<(table.count + 1) {
+            guard let name = className(table[index], bridge) else {
                 throw call.refuse(
                     position, "[\(index)]: a class declared by archiver.class, or a class's name expected")
             }

@@ -178,7 +178,7 @@ final class ArchiverModule {
     private func root(
         of bytes: [UInt8], _ call: LuaCall, isSecure: Bool = false,
         _ decode: (KeyedUnarchiver) throws(ArchiveError) -> ArchiveValue?
-    ) throws -> Int32 {
+    ) throws -> LuaResults {
         let decoder = try ArchiveDecoder(bridge, decoders, bytes, requiresSecureCoding: isSecure)
         defer { try? decoder.finish() }
         return try decoder.perform(call) { call.returns(try decoder.lua(decode(decoder.unarchiver))) }

@@ -25,9 +25,7 @@ enum DecoderBinding {
         }
         cls.property("error", .optional(.object("Error")), "The first failure; nil as long as there is none.") {
             decoder, call in
-            guard let error = decoder.unarchiver.error else { return call.returns(LuaValue.nil) }
-            _ = call.returns(failure: error)
-            return 1
+            call.returns(decoder.unarchiver.error.map(call.state.errorValue) ?? .nil)
         }
         cls.property("keys", .array(.string), "The keys of the current object, or of the archive's top.") {
             decoder, call in call.returns(array: decoder.unarchiver.keys)
@@ -86,7 +84,7 @@ enum DecoderBinding {
         }
     }
 
-    private static func decode(_ decoder: ArchiveDecoder, _ call: LuaCall, _ names: [String]) throws -> Int32 {
+    private static func decode(_ decoder: ArchiveDecoder, _ call: LuaCall, _ names: [String]) throws -> LuaResults {
         let classes = try ArchiverModule.allowed(names, call, 0, decoder.bridge)
         return try decoder.perform(call) {
             guard let key = try call.optional(1, call.text) else {

@@ -91,7 +91,7 @@ enum EncoderBinding {
     private static func encode(
         _ encoder: ArchiveEncoder, _ call: LuaCall, _ value: LuaValue,
         _ body: (KeyedArchiver, ArchiveValue?) throws -> Void
-    ) throws -> Int32 {
+    ) throws -> LuaResults {
         let name = try call.optional(1, call.text) ?? "root"
         let object: ArchiveValue?
         do {
@@ -105,7 +105,7 @@ enum EncoderBinding {
     /// Raises errors of the script, and violations of the archive's rules, at the call.
     private static func perform(
         _ encoder: ArchiveEncoder, _ call: LuaCall, _ body: (KeyedArchiver) throws -> Void
-    ) throws -> Int32 {
+    ) throws -> LuaResults {
         do {
             try encoder.perform(body)
         } catch let error as ArchiveError {
@@ -221,8 +221,8 @@ enum EncoderBinding {
                 let letter = try self.letter(call)
                 let table = try call.table(1)
                 var scalars: [ArchiveScalar] = []
-                for index in 1..<(table.rawCount + 1) {
-                    scalars.append(try scalar(table.rawGet(.integer(Int64(index))), letter, 1, encoder, call))
+                for index in 1..<(table.count + 1) {
+                    scalars.append(try scalar(table[index], letter, 1, encoder, call))
                 }
                 return try perform(encoder, call) { try $0.encodeArray(scalars, ofObjCType: letter) }
             }

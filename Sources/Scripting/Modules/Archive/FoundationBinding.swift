@@ -151,7 +151,7 @@ enum FoundationBinding {
 
     private static func array(_ values: [LuaValue], _ state: LuaState) -> LuaTable {
         let table = state.makeTable(array: values.count)
-        for (index, value) in values.enumerated() { table.rawSet(.integer(Int64(index + 1)), value) }
+        for (index, value) in values.enumerated() { table[index + 1] = value }
         return table
     }
 

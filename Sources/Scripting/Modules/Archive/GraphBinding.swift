@@ -79,9 +79,9 @@ enum GraphBinding {
             let predicate =
                 try call.optionalObject(0, predicates)?.predicate ?? PredicateModule.compile(call, 0, bridge.values)
             return try gather(graph, call) { value in
-                guard case .table(let table) = value, table.rawCount == 0 else { return false }
+                guard case .table(let table) = value, table.count == 0 else { return false }
                 return predicate.evaluate { key in
-                    let field = table.rawGet(.text(key))
+                    let field = table[key]
                     if field.isNil, key == "className" { return bridge.className(of: value).map { .string($0) } }
                     return try? bridge.values.propertyList(field, takesObjects: true)
                 }
@@ -114,14 +114,14 @@ enum GraphBinding {
 
     private static func gather(
         _ graph: GraphValue, _ call: LuaCall, _ isWanted: (LuaValue) throws -> Bool
-    ) throws -> Int32 {
+    ) throws -> LuaResults {
         let found = call.state.makeTable()
         var count: Int64 = 0
         try graph.walk { value, _ in
             guard case .table = value else { return true }
             if try isWanted(value) {
                 count += 1
-                found.rawSet(.integer(count), value)
+                found[.integer(count)] = value
             }
             return true
         }
@@ -156,7 +156,7 @@ enum GraphBinding {
     }
 
     /// A value that cannot be archived is the script's fault; violations of the format are returned as errors.
-    private static func refusing(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
+    private static func refusing(_ call: LuaCall, _ body: () throws -> LuaResults) throws -> LuaResults {
         do {
             return try body()
         } catch let error as ArchiveValueBuilder.Refusal {

@@ -40,14 +40,14 @@ final class GraphValue {
     /// The key of the root object: `root`, or the only one.
     private var rootKey: LuaValue {
         let root = LuaValue.text(KeyedArchiver.rootKey)
-        guard top.rawGet(root).isNil else { return root }
+        guard top[root].isNil else { return root }
         let order = bridge.memory(of: top)?.order.map(\.lua) ?? TableChildren(top, bridge).all.map(\.key)
         return order.count == 1 ? order[0] : root
     }
 
     var root: LuaValue {
-        get { top.rawGet(rootKey) }
-        set { top.rawSet(rootKey, newValue) }
+        get { top[rootKey] }
+        set { top[rootKey] = newValue }
     }
 
     /// Visits each value, objects once, outermost first; a result of false skips the value's contents.

@@ -184,7 +184,7 @@ final class LuaValueBuilder {
 
     private func addElement(_ element: ArchiveValue?, at index: Int, to table: LuaTable, _ memory: ArchiveMemory) {
         let place = Int64(index + 1)
-        table.rawSet(.integer(place), element == nil ? null : make(element))
+        table[.integer(place)] = element == nil ? null : make(element)
         if let odd = Self.odd(element) { memory.values[.integer(place)] = odd }
     }
 
@@ -195,8 +195,8 @@ final class LuaValueBuilder {
         var luaKey = make(key)
         if case .number(let number) = luaKey, number.isNaN { luaKey = .nil }
         // Equal keys in Lua, and invalid ones: each stays distinct.
-        if luaKey.isNil || !table.rawGet(luaKey).isNil { luaKey = bridge.foundation.value(FoundationBox(key)) }
-        table.rawSet(luaKey, value.isNil ? null : value)
+        if luaKey.isNil || !table[luaKey].isNil { luaKey = bridge.foundation.value(FoundationBox(key)) }
+        table[luaKey] = value.isNil ? null : value
         guard let place = ArchiveMemory.Place(luaKey) else {
             let place = bridge.note(luaKey, of: table)
             memory.order.append(place)
@@ -217,17 +217,17 @@ final class LuaValueBuilder {
         switch field.value {
         case .object(let value):
             if let odd = Self.odd(value) { memory.values[place] = odd }
-            table.rawSet(.text(field.key), make(value))
+            table[field.key] = make(value)
         case .inline(let value):
             memory.values[place] = field.value
-            do throws(LuaError) { table.rawSet(.text(field.key), try bridge.values.lua(value)) } catch {
+            do throws(LuaError) { table[field.key] = try bridge.values.lua(value) } catch {
                 failure = error
             }
         case .objects(let elements):
             memory.values[place] = .objects([])
             let list = bridge.state.makeTable(array: elements.count)
             list.setMetatable(bridge.listTable)
-            table.rawSet(.text(field.key), .table(list))
+            table[field.key] = .table(list)
             let value = ArchiveValue.collection(ArchivedCollection(elements: elements))
             sources.append(value)
             unfilled.append(Filling(value: value, table: list))

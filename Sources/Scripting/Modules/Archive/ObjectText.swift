@@ -43,7 +43,7 @@ struct ObjectText {
         switch value {
         case .table(let table):
             if let metatable = table.metatable, bridge.kind(ofMetatable: metatable) == nil,
-                !metatable.rawGet("__tostring").isNil
+                !metatable["__tostring"].isNil
             {
                 return bridge.state.describe(value).description
             }

@@ -121,7 +121,7 @@ enum PlistModule {
         ) { call in call.returns(LuaString(try encoded(call, options: 1, bridge))) }
     }
 
-    private static func marked(_ call: LuaCall, _ mark: (LuaTable) -> Void) throws -> Int32 {
+    private static func marked(_ call: LuaCall, _ mark: (LuaTable) -> Void) throws -> LuaResults {
         let table = try call.optional(0, call.table) ?? call.state.makeTable()
         mark(table)
         return call.returns(LuaValue.table(table))

@@ -34,19 +34,19 @@ final class ScriptClasses {
         let table = state.makeTable(fields: 8)
         let metatable = state.makeTable(fields: 6)
         if let superclass {
-            metatable.rawSet("__index", .table(superclass))
+            metatable["__index"] = .table(superclass)
             inherit(from: superclass, table)
         }
-        metatable.rawSet("__call", .function(construct))
-        metatable.rawSet("__name", "class")
-        metatable.rawSet("__tostring", .function(classToString))
-        metatable.rawSet("__metatable", false)
+        metatable["__call"] = .function(construct)
+        metatable["__name"] = "class"
+        metatable["__tostring"] = .function(classToString)
+        metatable["__metatable"] = false
         table.setMetatable(metatable)
-        table.rawSet("__index", .table(table))
-        table.rawSet("__name", .text(name))
-        if table.rawGet("__tostring").isNil { table.rawSet("__tostring", .function(tostring)) }
-        table.rawSet("className", .text(name))
-        table.rawSet("super", superclass.map(LuaValue.table) ?? .nil)
+        table["__index"] = .table(table)
+        table["__name"] = .text(name)
+        if table["__tostring"].isNil { table["__tostring"] = .function(tostring) }
+        table["className"] = .text(name)
+        table["super"] = superclass.map(LuaValue.table) ?? .nil
         let made = ScriptClass(
             name, aliases: aliases, isSecure: isSecure ?? above?.isSecure ?? false, superclass: above)
         bridge?.setKind(.instance(made), ofMetatable: table)
@@ -58,7 +58,7 @@ final class ScriptClasses {
     private func inherit(from superclass: LuaTable, _ table: LuaTable) {
         try? superclass.forEach { key, value in
             if let name = key.textValue, name.hasPrefix("__"), name != "__index", name != "__name" {
-                table.rawSet(key, value)
+                table[key] = value
             }
             return true
         }
@@ -66,7 +66,7 @@ final class ScriptClasses {
 
     /// Decodes instances with a name in archives as a class; nil to undo.
     func setClass(_ table: LuaTable?, forName name: String) {
-        named.rawSet(.text(name), table.map(LuaValue.table) ?? .nil)
+        named[name] = table.map(LuaValue.table) ?? .nil
     }
 
     /// Encodes instances of a class with another name; nil to undo.
@@ -82,7 +82,7 @@ final class ScriptClasses {
 
     /// The class with a name, and its table.
     func find(_ name: String) -> (ScriptClass, LuaTable)? {
-        guard case .table(let table) = named.rawGet(.text(name)), let found = scriptClass(table) else { return nil }
+        guard case .table(let table) = named[name], let found = scriptClass(table) else { return nil }
         return (found, table)
     }
 
@@ -109,7 +109,7 @@ final class ScriptClasses {
     ///
     /// - Throws: `LuaError` when the class has a finalizer, which scripts cannot have.
     func makeInstance(of table: LuaTable) throws(LuaError) -> LuaTable {
-        guard table.rawGet("__gc").isNil else {
+        guard table["__gc"].isNil else {
             throw LuaError(.argument, "a class cannot have a finalizer: remove its __gc")
         }
         let instance = state.makeTable(fields: 4)
@@ -121,11 +121,11 @@ final class ScriptClasses {
         if let made = constructor { return made }
         let fields = LuaParameter("fields", .optional(.table), "its fields")
         let function = state.makeFunction(LuaFunctionDeclaration("class", [fields]), base: 2) { [unowned self] call in
-            guard case .table(let cls)? = call.allValues.first else { return 0 }
+            guard case .table(let cls)? = call.allValues.first else { return call.returnsNothing() }
             let instance = try makeInstance(of: cls)
             if let given = try call.optional(0, call.table) {
                 try given.forEach { key, value in
-                    instance.rawSet(key, value)
+                    instance[key] = value
                     return true
                 }
             }
@@ -139,14 +139,14 @@ final class ScriptClasses {
     private lazy var classToString = state.makeFunction(
         LuaFunctionDeclaration("tostring", [LuaParameter("class", .variadic(.any))])
     ) { [unowned self] call in
-        guard case .table(let table) = call.value(0) else { return 0 }
+        guard case .table(let table) = call.value(0) else { return call.returnsNothing() }
         return call.returns("class \(scriptClass(table)?.name ?? "?")")
     }
 
     private func makeToString() -> LuaFunction {
         state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("object", .variadic(.any))])) {
             [unowned self] call in
-            guard case .table(let table) = call.value(0), let bridge else { return 0 }
+            guard case .table(let table) = call.value(0), let bridge else { return call.returnsNothing() }
             var text = ObjectText(bridge)
             return call.returns(text.describe(table))
         }

@@ -20,17 +20,17 @@ struct TableChildren {
         for place in order where seen.insert(place).inserted {
             var key = place.lua
             if case .reference(let position) = place, let keys {
-                key = keys.rawGet(.integer(position))
-                seenReferences.rawSet(key, true)
+                key = keys[.integer(position)]
+                seenReferences[key] = true
             }
-            let value = key.isNil ? .nil : table.rawGet(key)
+            let value = key.isNil ? .nil : table[key]
             if !value.isNil { all.append(Child(key: key, value: value, place: place)) }
         }
-        let count = table.rawCount
+        let count = table.count
         var rest: [(Rank, Child)] = []
         try? table.forEach { key, value in
             let place = ArchiveMemory.Place(key)
-            let isKnown = place.map(seen.contains) ?? (keys != nil && !seenReferences.rawGet(key).isNil)
+            let isKnown = place.map(seen.contains) ?? (keys != nil && !seenReferences[key].isNil)
             if !isKnown {
                 rest.append((Rank(key, count: count, rest.count), Child(key: key, value: value, place: place)))
             }

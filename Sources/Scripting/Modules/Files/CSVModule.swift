@@ -78,7 +78,7 @@ enum CSVModule {
         deinit { close() }
     }
 
-    private static func rows(_ call: LuaCall, _ host: ScriptHost) throws -> Int32 {
+    private static func rows(_ call: LuaCall, _ host: ScriptHost) throws -> LuaResults {
         let path = try call.text(0)
         let hasHeader = try call.option("header", of: 1).isNil || call.option("header", of: 1).isTruthy
         let options = CSVOptions(delimiter: try delimiter(call, of: 1), hasHeader: hasHeader)
@@ -108,21 +108,21 @@ enum CSVModule {
         })
     }
 
-    private static func write(_ call: LuaCall, _ host: ScriptHost) throws -> Int32 {
+    private static func write(_ call: LuaCall, _ host: ScriptHost) throws -> LuaResults {
         let path = try call.text(0)
         let table = try call.table(1)
         var columns: [LuaString] = []
         if case .table(let given) = try call.option("columns", of: 2) {
-            for index in 1..<(given.rawCount + 1) {
-                guard case .string(let name) = given.rawGet(.integer(Int64(index))) else {
+            for index in 1..<(given.count + 1) {
+                guard case .string(let name) = given[index] else {
                     throw call.refuse(2, "option 'columns': an array of strings expected")
                 }
                 columns.append(name)
             }
         }
         var rows: [LuaTable] = []
-        for index in 1..<(table.rawCount + 1) {
-            guard case .table(let row) = table.rawGet(.integer(Int64(index))) else {
+        for index in 1..<(table.count + 1) {
+            guard case .table(let row) = table[index] else {
                 throw call.refuse(1, "row \(index) is no table")
             }
             rows.append(row)
@@ -144,8 +144,8 @@ enum CSVModule {
         for row in rows {
             if pace.isDue() { throw WorkStopped() }
             for (position, name) in columns.enumerated() {
-                var value = row.rawGet(.string(name))
-                if value.isNil, row.rawCount == columns.count { value = row.rawGet(.integer(Int64(position + 1))) }
+                var value = row[.string(name)]
+                if value.isNil, row.count == columns.count { value = row[position + 1] }
                 writer.append(value.isNil ? [] : try BaseModule.text(of: value, in: call.state))
             }
             writer.endRow()
@@ -166,7 +166,7 @@ extension LuaState {
             // A cell beyond the header has no name.
             let name = names.flatMap { $0.indices.contains(index) ? Optional($0[index]) : .none }
             let key = name ?? .integer(Int64(index + 1))
-            table.rawSet(key, .string(LuaString(Array(row[index]))))
+            table[key] = .string(LuaString(Array(row[index])))
         }
         return table
     }

@@ -79,8 +79,9 @@ enum FileSystemModule {
     /// Runs a body that writes a whole file, and returns its result: a regular file is written atomically and durably,
     /// a granted device or pipe directly. The process's own streams need no grant: their output counts as printed.
     static func write(
-        _ call: LuaCall, _ host: ScriptHost, _ path: String, _ body: (_ write: ([UInt8]) throws -> Void) throws -> Int32
-    ) throws -> Int32 {
+        _ call: LuaCall, _ host: ScriptHost, _ path: String,
+        _ body: (_ write: ([UInt8]) throws -> Void) throws -> LuaResults
+    ) throws -> LuaResults {
         switch OwnStream.descriptor(of: path) {
         case 1, 2:
             return try body { bytes in
@@ -96,7 +97,7 @@ enum FileSystemModule {
     }
 
     /// `fs.remove` and `os.remove`.
-    static func remove(_ call: LuaCall, _ host: ScriptHost) throws -> Int32 {
+    static func remove(_ call: LuaCall, _ host: ScriptHost) throws -> LuaResults {
         let path = try call.text(0)
         return try attempt(call, host, path, .readWrite) { layer in
             if try layer.status(path)?.kind == .directory {
@@ -111,8 +112,8 @@ enum FileSystemModule {
     /// Runs a body on the fenced files; a file error becomes nil and an error.
     static func attempt(
         _ call: LuaCall, _ host: ScriptHost, _ path: String, _ access: FenceAccess,
-        _ body: (FencedFileLayer) throws -> Int32
-    ) throws -> Int32 {
+        _ body: (FencedFileLayer) throws -> LuaResults
+    ) throws -> LuaResults {
         do {
             try host.askConsent(path, access)
             // Before the file is accessed, since that error would suggest to allow reading.

@@ -41,12 +41,12 @@ enum GalleryBinding {
                 let replaces = try call.option("replace", of: 1).isTruthy
                 let summary = try gallery.write(items, to: folder, replaces: replaces, progress: work.step)
                 let table = call.state.makeTable()
-                table.rawSet("page", .text(summary.page))
-                table.rawSet("items", .integer(Int64(summary.items)))
-                table.rawSet("pictures", .integer(Int64(summary.pictures)))
+                table["page"] = .text(summary.page)
+                table["items"] = .integer(Int64(summary.items))
+                table["pictures"] = .integer(Int64(summary.pictures))
                 let failures = call.state.makeTable()
-                for (key, message) in summary.failures { failures.rawSet(.text(key), .text(message)) }
-                table.rawSet("failures", .table(failures))
+                for (key, message) in summary.failures { failures[key] = .text(message) }
+                table["failures"] = .table(failures)
                 return call.returns(LuaValue.table(table))
             } catch let error as FileError {
                 return call.returns(failure: error)

@@ -39,8 +39,8 @@ extension ImageClasses {
             let (size, radius) = try Self.thumbnailOptions(call)
             let given = try call.table(0)
             var keys: [String] = []
-            for index in 1..<(given.rawCount + 1) {
-                let value = given.rawGet(.integer(Int64(index)))
+            for index in 1..<(given.count + 1) {
+                let value = given[index]
                 guard let key = value.textValue else {
                     throw call.refuse(0, "an array of keys expected, got \(value.typeName.withArticle) at \(index)")
                 }
@@ -52,7 +52,7 @@ extension ImageClasses {
                 let failures = try store.prepareThumbnails(
                     forKeys: keys, size: size, cornerRadius: radius, progress: work.step)
                 let table = call.state.makeTable()
-                for (key, error) in failures { table.rawSet(.text(key), .text(error.message)) }
+                for (key, error) in failures { table[key] = .text(error.message) }
                 return call.returns(LuaValue.table(table))
             }
         }

@@ -115,22 +115,22 @@ final class ImageClasses {
         let table = state.makeTable()
         for (name, value) in metadata.fields {
             switch value {
-            case .text(let text): table.rawSet(.text(name), .text(text))
-            case .integer(let number): table.rawSet(.text(name), .integer(number))
-            case .number(let number): table.rawSet(.text(name), .number(number))
+            case .text(let text): table[name] = .text(text)
+            case .integer(let number): table[name] = .integer(number)
+            case .number(let number): table[name] = .number(number)
             case .numbers(let numbers):
-                table.rawSet(.text(name), numbers.luaValue(in: state))
+                table[name] = numbers.luaValue(in: state)
             }
         }
         if let (latitude, longitude) = metadata.location {
-            table.rawSet("latitude", .number(latitude))
-            table.rawSet("longitude", .number(longitude))
+            table["latitude"] = .number(latitude)
+            table["longitude"] = .number(longitude)
         }
         return table
     }
 
     /// Failures become nil and an error.
-    private static func attempt(_ call: LuaCall, _ body: () throws -> Int32) throws -> Int32 {
+    private static func attempt(_ call: LuaCall, _ body: () throws -> LuaResults) throws -> LuaResults {
         do { return try body() } catch let error as ImageError {
             if error.code == .badKey { throw call.refuse(error.path == nil ? 0 : 1, error.message) }
             return call.returns(failure: error)
@@ -205,7 +205,7 @@ final class ImageClasses {
     }
 
     /// An invalid key is the script's fault; other failures become nil and an error.
-    static func keyed(_ call: LuaCall, _ position: Int, _ body: () throws -> Int32) throws -> Int32 {
+    static func keyed(_ call: LuaCall, _ position: Int, _ body: () throws -> LuaResults) throws -> LuaResults {
         do { return try body() } catch let error as ImageError {
             if error.code == .badKey { throw call.refuse(position, error.message) }
             return call.returns(failure: error)
@@ -237,7 +237,7 @@ final class ImageClasses {
         }
     }
 
-    private func opened(_ call: LuaCall, _ body: () throws -> Image) throws -> Int32 {
+    private func opened(_ call: LuaCall, _ body: () throws -> Image) throws -> LuaResults {
         failure = nil
         do { return call.returns(try body(), image) } catch {
             guard error is ImageError || error is FileError else { throw error }

@@ -120,7 +120,7 @@ enum ConflictBinding {
             call.returns(
                 array: try value.conflict.changes.map { change -> LuaValue in
                     let table = call.state.makeTable(fields: 8)
-                    func set(_ name: String, _ value: LuaValue) { table.rawSet(.text(name), value) }
+                    func set(_ name: String, _ value: LuaValue) { table[name] = value }
                     set("kind", .text(change.kind.rawValue))
                     set("itemKey", .text(change.itemKey))
                     set("name", .text(change.name))

@@ -102,11 +102,11 @@ final class GroupsBinding {
             let rows = call.state.makeTable(array: results.count)
             for (place, result) in results.enumerated() {
                 let row = call.state.makeTable(fields: names.count + 1)
-                if let key = value.groups[place].key { row.rawSet("key", try values.lua(key, readOnly: true)) }
+                if let key = value.groups[place].key { row["key"] = try values.lua(key, readOnly: true) }
                 for ((name, _), each) in zip(names, result) {
-                    row.rawSet(name, try each.map { try values.lua($0, readOnly: true) } ?? .nil)
+                    row[name] = try each.map { try values.lua($0, readOnly: true) } ?? .nil
                 }
-                rows.rawSet(.integer(Int64(place + 1)), .table(row))
+                rows[place + 1] = .table(row)
             }
             return call.returns(LuaValue.table(rows))
         }
@@ -134,12 +134,12 @@ final class GroupsBinding {
         let state = classes.host.state
         let table = state.makeTable(array: found.count)
         for (index, each) in found.enumerated() {
-            table.rawSet(.integer(Int64(index + 1)), group.value(GroupValue(each)))
+            table[index + 1] = group.value(GroupValue(each))
         }
         let metatable = state.makeTable(fields: 3)
-        metatable.rawSet(.text(Self.handleKey), groups.value(GroupsValue(found)))
-        metatable.rawSet("__index", .function(index))
-        metatable.rawSet("__name", "groups")
+        metatable[Self.handleKey] = groups.value(GroupsValue(found))
+        metatable["__index"] = .function(index)
+        metatable["__name"] = "groups"
         table.setMetatable(metatable)
         return table
     }
@@ -160,7 +160,7 @@ final class GroupsBinding {
     }
 
     private func value(of table: LuaTable) -> GroupsValue? {
-        table.metatable.flatMap { groups.object(of: $0.rawGet(.text(Self.handleKey))) }
+        table.metatable.flatMap { groups.object(of: $0[Self.handleKey]) }
     }
 
     private func forwarder(_ name: String) -> LuaFunction {

@@ -75,10 +75,11 @@ final class ItemBinding {
             try store.setUTF8(try call.borrowedBytes(0).bindMemory(to: UInt8.self), for: field, of: item)
         }
         cls.field(name, type, documentation, set: isReadOnly ? nil : set) { [store] item, call in
+            var results = call.returnsNothing()
             try store.withUTF8(of: field, ItemReference(bits: item)) { text in
-                _ = text.map { call.returns(bytes: UnsafeRawBufferPointer($0)) } ?? call.returns(LuaValue.nil)
+                results = text.map { call.returns(bytes: UnsafeRawBufferPointer($0)) } ?? call.returns(LuaValue.nil)
             }
-            return 1
+            return results
         }
     }
 

@@ -18,7 +18,7 @@ struct ItemChangesBinding {
 
     private static func table(of change: ItemChange, _ values: ValueBridge) throws -> LuaValue {
         let table = values.state.makeTable(fields: 7)
-        func set(_ name: String, _ value: LuaValue) { table.rawSet(.text(name), value) }
+        func set(_ name: String, _ value: LuaValue) { table[name] = value }
         func lua(_ value: PropertyListValue?) throws -> LuaValue {
             try value.map { try values.lua($0, readOnly: true) } ?? .nil
         }
@@ -45,7 +45,7 @@ struct ItemChangesBinding {
     private static func fields(_ fields: ItemFields, _ values: ValueBridge) throws -> LuaValue {
         let table = values.state.makeTable(fields: 5 + fields.custom.count)
         func set(_ name: String, _ value: PropertyListValue?) throws {
-            if let value { table.rawSet(.text(name), try values.lua(value, readOnly: true)) }
+            if let value { table[name] = try values.lua(value, readOnly: true) }
         }
         try set("name", .string(fields.name))
         try set("serialNumber", fields.serialNumber.map(PropertyListValue.string))

@@ -54,7 +54,7 @@ enum ItemFilesBinding {
     }
 
     /// Returns a count, or nil and an error.
-    private static func finish(_ call: LuaCall, _ body: () throws -> Int) throws -> Int32 {
+    private static func finish(_ call: LuaCall, _ body: () throws -> Int) throws -> LuaResults {
         do {
             return call.returns(try body())
         } catch let error as StoreError where !error.code.isProgrammerError {

@@ -195,7 +195,7 @@ enum ItemStoreBinding {
         let field = [LuaParameter("field", .text, "a field's name, of the domain or custom")]
         /// Changes the set of indexes, and undoes the change when the container can't store it.
         func change(_ call: LuaCall, _ host: ScriptHost, _ change: () throws -> Bool, _ back: () throws -> Void) throws
-            -> Int32
+            -> LuaResults
         {
             guard try change() else { return call.returns(false) }
             do throws(DefaultsError) { try host.rememberIndexes() } catch {
@@ -301,11 +301,11 @@ extension ItemClasses {
         let state = host.state
         let table = state.makeTable(fields: 4)
         func list(_ name: String, _ values: [LuaValue]) {
-            table.rawSet(.text(name), values.luaValue(in: state))
+            table[name] = values.luaValue(in: state)
         }
         func entry(_ pairs: [(String, LuaValue)]) -> LuaValue {
             let entry = state.makeTable(fields: pairs.count)
-            for (name, value) in pairs { entry.rawSet(.text(name), value) }
+            for (name, value) in pairs { entry[name] = value }
             return .table(entry)
         }
         func lua(_ value: PropertyListValue?) throws -> LuaValue {
@@ -334,13 +334,11 @@ extension ItemClasses {
             })
         let metatable = state.makeTable(fields: 2)
         let summary = diff.description
-        metatable.rawSet(
-            "__tostring",
-            .function(
-                state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("…", .variadic(.any))])) { call in
-                    call.returns(summary)
-                }))
-        metatable.rawSet("__name", "diff")
+        metatable["__tostring"] = .function(
+            state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("…", .variadic(.any))])) { call in
+                call.returns(summary)
+            })
+        metatable["__name"] = "diff"
         table.setMetatable(metatable)
         return table
     }

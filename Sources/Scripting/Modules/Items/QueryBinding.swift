@@ -126,7 +126,7 @@ enum QueryBinding {
             // Read before the query runs: its functions may remove found items.
             let epoch = value.query.store.epoch.pointee
             try value.query.copyReferences { count in call.pushIterator(over: count, since: epoch, item) }
-            return 1
+            return call.returnsIterator()
         }
         cls.method(
             "explain", returns: [.string],
@@ -145,7 +145,7 @@ enum QueryBinding {
 
     private static func aggregating(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         let values = classes.host.values
-        func give(_ value: PropertyListValue?, _ call: LuaCall) throws -> Int32 {
+        func give(_ value: PropertyListValue?, _ call: LuaCall) throws -> LuaResults {
             call.returns(try value.map { try values.lua($0, readOnly: true) } ?? .nil)
         }
         let key = [LuaParameter("key", .text, "a field, or an expression such as width * height")]
@@ -245,7 +245,7 @@ enum QueryBinding {
 
 extension LuaCall {
     /// Returns an array of items.
-    func returns(items: [ItemReference], _ cls: LuaClass<Item>) throws -> Int32 {
+    func returns(items: [ItemReference], _ cls: LuaClass<Item>) throws -> LuaResults {
         try items.withUnsafeBytes { try returns(rows: $0.assumingMemoryBound(to: UInt64.self), cls) }
     }
 }

@@ -10,9 +10,9 @@ final class BridgeSubject {
         let boxes = Self.makeClass("Box", in: state, kind: .box)
         let globals = state.globals
         let object = BenchmarkCounter()
-        globals.rawSet("object", counters.value(object))
-        func define(_ name: String, _ body: @escaping (LuaCall) throws -> Int32) {
-            globals.rawSet(.text(name), .function(state.makeFunction(LuaFunctionDeclaration(name), body: body)))
+        globals["object"] = counters.value(object)
+        func define(_ name: String, _ body: @escaping (LuaCall) throws -> LuaResults) {
+            globals[name] = .function(state.makeFunction(LuaFunctionDeclaration(name), body: body))
         }
         define("known") { call in call.returns(object, counters) }
         define("box") { call in call.returns(object, boxes) }

@@ -11,20 +11,20 @@ enum CodableBenchmark {
 
         func table(in state: LuaState) -> LuaValue {
             let table = state.makeTable(fields: 5)
-            table.rawSet("name", .text(name))
-            table.rawSet("watts", .integer(Int64(watts)))
-            table.rawSet("level", .number(level))
-            table.rawSet("isOn", .boolean(isOn))
-            table.rawSet("tags", tags.luaValue(in: state))
+            table["name"] = .text(name)
+            table["watts"] = .integer(Int64(watts))
+            table["level"] = .number(level)
+            table["isOn"] = .boolean(isOn)
+            table["tags"] = tags.luaValue(in: state)
             return .table(table)
         }
 
         static func read(_ value: LuaValue) throws -> Lamp {
-            let table = try LuaTable.fromLua(value)
+            let table = try LuaTable(lua: value)
             return Lamp(
-                name: try String.fromLua(table.rawGet("name")), watts: try Int.fromLua(table.rawGet("watts")),
-                level: try Double.fromLua(table.rawGet("level")), isOn: try Bool.fromLua(table.rawGet("isOn")),
-                tags: try [String].fromLua(table.rawGet("tags")))
+                name: try String(lua: table["name"]), watts: try Int(lua: table["watts"]),
+                level: try Double(lua: table["level"]), isOn: try Bool(lua: table["isOn"]),
+                tags: try [String](lua: table["tags"]))
         }
     }
 

@@ -31,8 +31,8 @@ enum EmbeddedHost {
         let runner = try ScriptRunner(memory: 8 << 20, seconds: 0.2)
         let houses = Greenhouse.makeClass(in: runner.state)
         let house = Greenhouse(name: "Palm House")
-        runner.state.globals.rawSet("Greenhouse", .table(houses.table))
-        runner.state.globals.rawSet("house", houses.value(house))
+        runner.state.globals["Greenhouse"] = .table(houses.table)
+        runner.state.globals["house"] = houses.value(house)
         for (name, script) in scripts { print("\(name): \(runner.run(script, name: name))") }
         print("Swift sees \(house.degrees) degrees, vents \(house.vents)")
         runner.state.close()

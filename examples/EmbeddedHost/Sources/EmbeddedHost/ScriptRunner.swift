@@ -9,7 +9,7 @@ final class ScriptRunner {
     init(memory: Int, seconds: Double) throws {
         state = try LuaState(limits: LuaLimits(memory: memory))
         self.seconds = seconds
-        for name in ["io", "os", "debug"] { state.globals.rawSet(.text(name), nil) }
+        for name in ["io", "os", "debug"] { state.globals[name] = nil }
         state.interruptHandler = { reason in
             reason.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .goOn
         }

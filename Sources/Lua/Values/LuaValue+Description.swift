@@ -1,0 +1,16 @@
+/// The text that the prompt shows, of one line: `{ 1, 2, name = "Lamp" }`. Strings are quoted, tables unfolded within limits;
+/// `LuaState.describe` gives the text of `tostring`.
+extension LuaValue: CustomStringConvertible {
+    public var description: String {
+        var text = LuaValueText()
+        return text.describe(self)
+    }
+}
+
+extension LuaTable: CustomStringConvertible {
+    public var description: String { LuaValue.table(self).description }
+}
+
+extension LuaFunction: CustomStringConvertible {
+    public var description: String { LuaValue.function(self).description }
+}

@@ -1,0 +1,157 @@
+internal import CLuaShim
+internal import Wording
+
+/// Writes values for people: strings quoted, tables unfolded, within limits. ``LuaValue`` describes itself so.
+package struct LuaValueText {
+    /// Limits: elements of a table, levels of tables, characters of a string, and bytes of the whole text.
+    package struct Limits {
+        package var elements = 50
+        package var levels = 4
+        package var string = 2000
+        package var bytes = 20_000
+        /// The entries of a table that are visited to find its fields.
+        package var visits = Int.max
+
+        package init() {}
+
+        /// For a raised table: a short line, made in a short time.
+        static var error: Limits {
+            var limits = Limits()
+            (limits.elements, limits.levels, limits.string, limits.bytes, limits.visits) = (20, 3, 200, 1000, 1000)
+            return limits
+        }
+    }
+
+    private let limits: Limits
+    /// The columns of a line, and of a text; a table of several lines is indented.
+    package var columns = Int.max
+    package var width: (String) -> Int = { $0.count }
+    /// The table whose entries stand for a value's: those behind a read-only one.
+    package var contents: (LuaTable) -> LuaTable? = { _ in nil }
+    /// Whether `tostring` is called. While a script is being stopped, no call is possible.
+    var callsMetamethods = true
+    /// Whether unfolding should end.
+    package var isInterrupted: () -> Bool = { false }
+    private var seen: Set<UnsafeRawPointer> = []
+    private var left: Int
+
+    package init(_ limits: Limits = Limits()) {
+        self.limits = limits
+        left = limits.bytes
+    }
+
+    /// The text of a value.
+    package mutating func describe(_ value: LuaValue) -> String { describe(value, depth: 0, indent: "") }
+
+    private mutating func describe(_ value: LuaValue, depth: Int, indent: String) -> String {
+        switch value {
+        case .nil: return "nil"
+        case .boolean(let flag): return flag ? "true" : "false"
+        case .integer(let integer): return String(integer)
+        case .number(let number): return Self.text(number)
+        case .string(let string):
+            let text = string.quoted(limit: limits.string)
+            left -= text.utf8.count
+            return text
+        case .function(let function):
+            guard function.state.isOpen else { return "function" }
+            let place = function.place
+            return place.isNative ? "function: native" : "function: \(VisibleText.line(place.source)):\(place.line)"
+        case .table(let table):
+            guard table.state.isOpen else { return "table" }
+            if let contents = contents(table) { return unfold(contents, depth: depth, indent: indent) }
+            if callsMetamethods, let metatable = table.metatable, !metatable["__tostring"].isNil {
+                return tostring(value, table.state)
+            }
+            return unfold(table, depth: depth, indent: indent)
+        case .thread(let thread): return tostring(value, thread.state)
+        case .userdata(let userdata): return tostring(value, userdata.state)
+        }
+    }
+
+    /// The text of `tostring`, escaped for a terminal.
+    private func tostring(_ value: LuaValue, _ state: LuaState) -> String {
+        switch value {
+        case .boolean(let flag): return String(flag)
+        case .integer(let integer): return String(integer)
+        case .number(let number): return Self.text(number)
+        default: break
+        }
+        return callsMetamethods && state.isOpen ? VisibleText.escaped(state.describe(value).description) : value.typeName
+    }
+
+    private mutating func unfold(_ table: LuaTable, depth: Int, indent: String) -> String {
+        guard let identity = table.identity else { return "{}" }
+        guard seen.insert(identity).inserted else { return "{ … (contains itself) }" }
+        defer { seen.remove(identity) }
+        guard depth < limits.levels, left > 0, !isInterrupted() else { return "{ … }" }
+        let inner = indent + "  "
+        var parts: [String] = []
+        let count = table.count
+        for index in 1..<(min(count, limits.elements) + 1) where left > 0 {
+            left -= 4
+            parts.append(describe(table[index], depth: depth + 1, indent: inner))
+        }
+        let positional = parts.count
+        if count > parts.count { parts.append("… (\(count.counted("element")))") }
+        let (named, more, isCut) = fields(table, beyond: count)
+        for (name, value) in named {
+            left -= name.utf8.count + 4
+            parts.append("\(name) = \(describe(value, depth: depth + 1, indent: inner))")
+        }
+        if more > 0 || isCut { parts.append(isCut ? "…" : "… (\(more.counted("more field")))") }
+        guard !parts.isEmpty else { return "{}" }
+        let line = "{ \(parts.joined(separator: ", ")) }"
+        guard columns < .max else { return line }
+        if !line.contains("\n"), width(line) + indent.count <= columns { return line }
+        let lines = filled(Array(parts[..<positional]), indent: inner) + parts[positional...]
+        return "{\n" + lines.map { inner + $0 }.joined(separator: ",\n") + "\n\(indent)}"
+    }
+
+    /// The entries that are no elements, by their labels; the number of those left out, and whether not all were visited.
+    private func fields(
+        _ table: LuaTable, beyond count: Int
+    ) -> (named: [(String, LuaValue)], more: Int, isCut: Bool) {
+        var named: [(String, LuaValue)] = []
+        var (more, visits) = (0, 0)
+        try? table.forEach { key, value in
+            visits += 1
+            guard visits <= limits.visits else { return false }
+            if case .integer(let index) = key, count > 0, (1...Int64(count)).contains(index) { return true }
+            if named.count < limits.elements { named.append((label(key, in: table.state), value)) } else { more += 1 }
+            return true
+        }
+        return (named.sorted { $0.0 < $1.0 }, more, visits > limits.visits)
+    }
+
+    /// Several short elements for each line.
+    private func filled(_ parts: [String], indent: String) -> [String] {
+        var lines: [String] = []
+        var used = 0
+        for part in parts {
+            let own = part.contains("\n") ? columns : width(part)
+            if !lines.isEmpty, used + own + 2 + indent.count < columns, own <= 24 {
+                lines[lines.count - 1] += ", " + part
+                used += own + 2
+            } else {
+                lines.append(part)
+                // Long elements have a line of their own.
+                used = own <= 24 ? own : columns
+            }
+        }
+        return lines
+    }
+
+    private func label(_ key: LuaValue, in state: LuaState) -> String {
+        guard let name = key.textValue else { return "[\(tostring(key, state))]" }
+        return LuaName.isValid(name) ? name : "[\(LuaString(name).quoted(limit: limits.string))]"
+    }
+
+    /// A float in Lua's notation: 1e+15, 2.0.
+    package static func text(_ number: Double) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 40) { text in
+            guard let start = text.baseAddress else { return "" }
+            return String(decoding: text.prefix(Int(clua_numbertext(number, start, 40))).map(UInt8.init), as: UTF8.self)
+        }
+    }
+}
