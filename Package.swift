@@ -26,9 +26,10 @@ let package = Package(
         .library(name: "SharedItems", targets: ["SharedItems"]),
         .library(name: "LineEditor", targets: ["LineEditor"]),
     ],
+    // The lowest versions that have what is used: a flag with a value, a Sendable Deque, LogHandler.log(event:).
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
     ],
     targets: [

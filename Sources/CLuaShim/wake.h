@@ -22,7 +22,7 @@ int clua_name_thread(void);
 /* Signals a thread; none when it has ended. */
 void clua_send_signal(int thread);
 
-/* Whether a signal was sent by this header's functions, if it can be told. For the handler. */
+/* For the handler: whether the signal was sent by this header's functions. */
 int clua_sent_signal(const siginfo_t *info);
 
 /* A timer that signals one thread. */

@@ -7,21 +7,25 @@
 #include <stdlib.h>
 
 #include "host.h"
+#include "sanitizer.h"
 
 /* A living thread that uses a state. */
 typedef struct alive {
     pthread_t thread;
     int number;
+    atomic_int sent; /* signals on their way to it; several may arrive as one */
     struct alive *next;
 } alive;
 
 static alive *threads;
+static _Thread_local alive *own;
 static int count;
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t ending;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void forget(void *entry) {
+    own = NULL;
     pthread_mutex_lock(&changing);
     for (alive **place = &threads; *place; place = &(*place)->next) {
         if (*place != entry) continue;
@@ -44,6 +48,7 @@ int clua_name_thread(void) {
     int number = entry->number;
     pthread_mutex_unlock(&changing);
     pthread_setspecific(ending, entry);
+    own = entry;
     return number;
 }
 
@@ -52,14 +57,17 @@ void clua_send_signal(int thread) {
     int error = errno;
     pthread_mutex_lock(&changing);
     for (alive *entry = threads; entry; entry = entry->next)
-        if (entry->number == thread) pthread_kill(entry->thread, clua_signal_number());
+        if (entry->number == thread) {
+            atomic_fetch_add(&entry->sent, 1);
+            pthread_kill(entry->thread, clua_signal_number());
+        }
     pthread_mutex_unlock(&changing);
     errno = error;
 }
 
-int clua_sent_signal(const siginfo_t *info) {
+CLUA_UNSANITIZED int clua_sent_signal(const siginfo_t *info) {
     (void)info;
-    return 0;
+    return own && atomic_exchange(&own->sent, 0) > 0;
 }
 
 struct clua_timer {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
 internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 extension LuaType {
     /// The declared type of a Swift type that is read or written by ``LuaDecoder`` and ``LuaEncoder``, or as
