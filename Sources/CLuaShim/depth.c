@@ -6,23 +6,24 @@
 
 #include "host.h"
 
-/* The number of active functions, at most `most`. */
-static int levels(lua_State *L, int most) {
+/* The number of active functions of a script, at most `most`. */
+static int depth(const clua_host *host, lua_State *L, int most) {
     lua_Debug ar;
-    int low = 0, high = most;
+    int bodies = host->protects && L != host->main; /* the function around a coroutine's own */
+    int low = bodies, high = most < INT_MAX ? most + bodies : most;
     while (low < high) {
         int middle = low + (high - low) / 2;
         if (lua_getstack(L, middle, &ar)) low = middle + 1;
         else high = middle;
     }
-    return low;
+    return low - bodies;
 }
 
 /* The number of further calls within the limit; negative: it is exceeded. */
 static int measure(const clua_host *host, lua_State *L) {
-    int left = host->callLimit - levels(L, host->callLimit + 1);
+    int left = host->callLimit - depth(host, L, host->callLimit + 1);
     for (const clua_resumption *outer = host->resumption; outer && left >= 0; outer = outer->outer)
-        left -= levels(outer->L, left + 1);
+        left -= depth(host, outer->L, left + 1);
     return left;
 }
 
@@ -30,7 +31,7 @@ void clua_count_call(lua_State *L, const lua_Debug *ar) {
     clua_host *host = host_of(L);
     if (ar->event != LUA_HOOKCALL || !host->callLimit || host->callsLeft-- > 0) return;
     host->callsLeft = measure(host, L);
-    if (host->callsLeft < 0) luaL_error(L, "stack overflow (the limit of call depth is %d)", host->shownCallLimit);
+    if (host->callsLeft < 0) luaL_error(L, "stack overflow (the limit of call depth is %d)", host->callLimit);
 }
 
 static void hook(lua_State *L, lua_Debug *ar) {
@@ -44,9 +45,7 @@ void clua_set_resting_hook(clua_host *host, lua_State *L) {
 }
 
 void clua_set_call_limit(clua_host *host, int calls) {
-    host->shownCallLimit = calls;
-    /* The function around a coroutine's own is not the script's. */
-    host->callLimit = calls && calls < INT_MAX - 1 ? calls + 1 : calls;
+    host->callLimit = calls < INT_MAX ? calls : INT_MAX - 1;
     host->callsLeft = 0;
     if (calls) host->protects = 1;
 }

@@ -60,7 +60,7 @@ struct clua_host {
     struct clua_resumption *resumption; /* the innermost; NULL: the running coroutine was not resumed by another one */
 
     /* The limit of call depth (depth.c); 0: Lua's own. */
-    int callLimit, shownCallLimit, callsLeft;
+    int callLimit, callsLeft;
 
     /* Objects retained by handles, and those whose handles were collected; see releases.c. */
     uintptr_t *held;

@@ -76,7 +76,7 @@ struct ValueDecoding: Decoder {
         guard let caller = function.state.functionCaller else {
             throw corrupted("a function of this LuaState cannot be called from other threads")
         }
-        return LuaAsyncFunction(function.reference, caller)
+        return LuaAsyncFunction(function, caller)
     }
 
     private func bytes() throws -> [UInt8] {

@@ -11,7 +11,7 @@ final class EngineRun {
     let thread: LuaThread
     let arguments: [LuaValue]
     let limits: LuaLimits
-    let deadline: MonotonicInstant?
+    var deadline: MonotonicInstant?
     /// The request to stop this run.
     let stop: StopFlag
     /// Whether its code has been on the stack.

@@ -75,7 +75,13 @@ final class EngineSession {
     /// Runs a run until it waits or ends.
     func resume(_ run: EngineRun) throws(LuaError) -> EngineRun.Step {
         guard !isClosed else { throw Self.shutDown }
-        if let wait = run.wait { forget(wait, of: run) }
+        if let wait = run.wait {
+            forget(wait, of: run)
+            // While it could have gone on, the thread was other runs'.
+            if wait.outcome != nil, let end = wait.end {
+                run.deadline = run.deadline?.advanced(by: .seconds(MonotonicInstant.now.seconds(since: end)))
+            }
+        }
         if let error = stopError(of: run) {
             if run.hasBegun { end(run, by: error) }
             throw error

@@ -81,14 +81,8 @@ extension LuaEngine {
         _ name: String, in environment: LuaEnvironment? = nil
     ) async throws -> LuaAsyncFunction {
         try await visit { session in
-            var value = LuaValue.table(try session.environments.globals(of: environment))
-            for field in name.split(separator: ".", omittingEmptySubsequences: false) {
-                value = if case .table(let table) = value { table[String(field)] } else { .nil }
-            }
-            guard case .function(let function) = value else {
-                throw LuaError(.argument, "there is no function '\(name)'")
-            }
-            return LuaAsyncFunction(function.reference, self)
+            let function = try session.environments.globals(of: environment).function(named: name)
+            return LuaAsyncFunction(function, self)
         }
     }
 }

@@ -28,6 +28,7 @@ final class RunWait: Sendable {
         var outcome: Result<LuaCompletion, any Error>?
         var task: Task<Void, Never>?
         var waiter: Waiter?
+        var end: MonotonicInstant?
     }
 
     private let state = Mutex(State())
@@ -50,6 +51,7 @@ final class RunWait: Sendable {
             guard !state.hasEnded else { return (nil, nil) }
             state.hasEnded = true
             state.outcome = outcome
+            state.end = .now
             defer { (state.task, state.waiter) = (nil, nil) }
             return (state.task, state.waiter)
         }
@@ -79,6 +81,9 @@ final class RunWait: Sendable {
         }
         if hasEnded { waiter.resume() }
     }
+
+    /// When it ended; nil before.
+    var end: MonotonicInstant? { state.withLock { $0.end } }
 
     /// The task's outcome, when it has ended the wait; nil if the wait ended before it.
     var outcome: Result<LuaCompletion, any Error>? { state.withLock { $0.outcome } }

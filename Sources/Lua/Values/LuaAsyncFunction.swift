@@ -1,14 +1,14 @@
 /// A function of a script that any task can call, with values of Swift types.
 ///
-/// `LuaEngine.function(_:in:)` gives one, and a script hands one to a registered Swift function that has a parameter of
-/// this type. Each call is a run of its own on the thread of the script's engine or host; cancelling the calling task
+/// `LuaEngine.function(_:in:)` gives one, or a `ScriptHost`, and a script hands one to a registered Swift function that has
+/// a parameter of this type. Each call is a run of its own on the thread of the script's engine or host; cancelling the calling task
 /// stops it. It keeps its engine alive, and may be dropped on any thread.
 public struct LuaAsyncFunction: Sendable {
     private let function: LuaReference
     private let caller: any LuaFunctionCaller
 
-    init(_ function: LuaReference, _ caller: any LuaFunctionCaller) {
-        self.function = function
+    package init(_ function: LuaFunction, _ caller: any LuaFunctionCaller) {
+        self.function = function.reference
         self.caller = caller
     }
 
@@ -60,6 +60,31 @@ extension LuaAsyncFunction: Decodable {
                 .init(codingPath: decoder.codingPath, debugDescription: "a function can be decoded from Lua only"))
         }
         self = try decoding.function()
+    }
+}
+
+extension LuaTable {
+    /// A function among the fields; `a.b` names a field of a field.
+    ///
+    /// - Parameter name: its name.
+    /// - Returns: the function.
+    /// - Throws: an error of kind `argument` when there is none.
+    package func function(named name: String) throws(LuaError) -> LuaFunction {
+        var value = LuaValue.table(self)
+        for field in name.split(separator: ".", omittingEmptySubsequences: false) {
+            value = if case .table(let table) = value { table[String(field)] } else { .nil }
+        }
+        guard case .function(let function) = value else { throw LuaError(.argument, "there is no function '\(name)'") }
+        return function
+    }
+}
+
+extension LuaFunction {
+    /// - Parameters:
+    ///   - reference: refers to a function of the state.
+    ///   - state: the state.
+    package init(_ reference: LuaReference, in state: LuaState) {
+        self.init(state: state, reference: reference)
     }
 }
 

@@ -77,7 +77,8 @@ package struct LuaValueText {
         case .number(let number): return Self.text(number)
         default: break
         }
-        return callsMetamethods && state.isOpen ? VisibleText.escaped(state.describe(value).description) : value.typeName
+        return callsMetamethods && state.isOpen
+            ? VisibleText.escaped(state.describe(value).description) : value.typeName
     }
 
     private mutating func unfold(_ table: LuaTable, depth: Int, indent: String) -> String {

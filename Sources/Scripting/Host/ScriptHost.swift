@@ -86,6 +86,8 @@ public final class ScriptHost {
     /// The host's part in a shared collection; nil without one.
     private(set) var shared: SharedSession?
     private var itemClasses: ItemClasses?
+    /// Takes calls of functions of scripts from other threads.
+    private(set) var calls: HostCalls?
 
     /// The classes of items and pictures; available after the initializer.
     var classes: ItemClasses {
@@ -180,6 +182,9 @@ public final class ScriptHost {
         if let problem = defaults.problem { logger.warning("\(problem.message)") }
         items.onDamage = { [logger] notice in logger.warning("\(notice)") }
         wire()
+        let calls = HostCalls(self)
+        self.calls = calls
+        state.functionCaller = calls
         let classes = ItemClasses(self, HookBinding(self))
         itemClasses = classes
         StandardModules.install(in: self, classes)
@@ -205,6 +210,7 @@ public final class ScriptHost {
         // The store may outlive the host.
         itemEvents?.end(items)
         signals?.stop()
+        calls?.end()
         state.close()
     }
 

@@ -18,6 +18,8 @@ final class Waits: Sendable {
     let begun: AsyncStream<Void>
     /// Yields when its task has been cancelled.
     let cancelled: AsyncStream<Void>
+    private let began = Atomic<Bool>(false)
+    var hasBegun: Bool { began.load(ordering: .acquiring) }
     private let notes = Mutex<[String]>([])
 
     var noted: [String] { notes.withLock { $0 } }
@@ -37,7 +39,8 @@ final class Waits: Sendable {
             Page(title: page.title + (note ?? ""), links: page.links + [data.count])
         }
         // Ends when it is cancelled.
-        try await engine.register("forever") { () async throws in
+        try await engine.register("forever") { [weak self] () async throws in
+            self?.began.store(true, ordering: .releasing)
             begins.yield()
             do { try await Task.sleep(for: .seconds(3600)) } catch {
                 cancels.yield()
@@ -45,7 +48,8 @@ final class Waits: Sendable {
             }
         }
         // Never ends.
-        try await engine.register("stubborn") { () async in
+        try await engine.register("stubborn") { [weak self] () async in
+            self?.began.store(true, ordering: .releasing)
             begins.yield()
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
