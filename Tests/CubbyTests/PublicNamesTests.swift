@@ -54,7 +54,8 @@ import Testing
 
     // Lua
     static let lua: [Any.Type] = [
-        LuaAsyncFunction.self, LuaCall.self, LuaCallback<Int, Int>.self, LuaClass<Probe>.self, LuaClassHandle.self, LuaDeclaration.self,
+        LuaAsyncFunction.self, LuaCall.self, LuaCallback<Int, Int>.self, LuaClass<Probe>.self, LuaClassHandle.self,
+        LuaDeclaration.self,
         LuaDeclarations.self, LuaDecoder.self, LuaEncoder.self, LuaEngine.self, LuaEnvironment.self, LuaLibraries.self,
         LuaError.self, LuaErrorCode.self, (any LuaErrorDetails).self, LuaFunction.self,
         LuaFunctionDeclaration.self, LuaFunctionPlace.self, (any LuaInline).self, LuaInterrupter.self, LuaLimits.self,
