@@ -109,7 +109,7 @@ final class TaskScheduler {
     }
 
     static let timeIsUp = LuaError(.deadline, "time is up")
-    private static let interruption = LuaError(.cancelled, "interrupted")
+    static let interruption = LuaError(.cancelled, "interrupted")
     private static let scriptHasEnded = LuaError(.cancelled, "the host's script has ended")
 
     /// Whether a waiting entry blocks the host: a task awaited further down has ended.

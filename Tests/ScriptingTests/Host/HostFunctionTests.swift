@@ -93,20 +93,24 @@ struct HostFunctionTests {
             ("local n = 0 for i = 1, 200 do n = n + echo(i) end return n", "20100"),
             ("return select(2, pcall(refuse))", "refused"),
             ("return select(2, pcall(echo, 'x'))", "bad argument #1 'value' to 'echo' (integer expected, got string)"),
-            ("local n = 0 timer.after(0, function() n = echo(5) end) timer.sleep(0.2) return n", "5"),
+            (
+                "local n = 0 timer.after(0, function() n = echo(5) end) while n == 0 do timer.sleep(0.01) end return n",
+                "5"
+            ),
             (
                 "local n = 0 local t = timer.every(0.001, function() n = n + 1 end) while n < 3 do echo(1) end t:cancel() return n >= 3",
                 "true"
             ),
             (
-                "local seen = 0 items:on('didCreateItem', function() seen = seen + echo(1) end) items:createItem{} items:createItem{} return seen",
+                "local seen = 0 items:on('didInsert', { budget = 60 }, function() seen = seen + echo(1) end) items:createItem{} items:createItem{} return seen",
                 "2"
             ),
             ("return each(3, function(n) return echo(n) * 10 end)", "60"),
             ("return coroutine.wrap(function() return each(2, function(n) return n end) end)()", "3"),
         ])
     func waits(script: String, result: String) async throws {
-        #expect(try await run([script]).results == [result])
+        let results = try await run([script]).results
+        #expect(results == [result])
     }
 
     /// Runs scripts in hosts with ever longer time limits, until a function has told that its wait was reached: on a busy
@@ -175,7 +179,8 @@ struct HostFunctionTests {
             return embedding.host.handlerFailureCount
         }
         #expect(failures == 1)
-        while !log.all.contains("cancelled") { await Task.yield() }
+        // On a busy machine the time may be up before the handler waits.
+        while log.all == ["begun"] { await Task.yield() }
     }
 
     // MARK: Functions of scripts
