@@ -58,7 +58,6 @@ def imports(build):
     """The flags with which a compiler finds the modules of a build."""
     build = os.path.abspath(build)
     maps = [os.path.join(build, name, "module.modulemap") for name in os.listdir(build) if name.endswith(".build")]
-    maps.append(os.path.join(ROOT, "Sources/CLua/module.modulemap"))
     flags = [flag for path in maps if os.path.exists(path) for flag in ("-Xcc", "-fmodule-map-file=" + path)]
     return ["-I", os.path.join(build, "Modules"), *flags]
 
