@@ -34,11 +34,10 @@ let package = Package(
     ],
     targets: [
         // Ground floor: the only C, each file with a stated reason.
-        .systemLibrary(name: "CLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
         .target(name: "CPlatform"),
         // The C library, and what differs between systems. What stands on it alone can be ported.
         .target(name: "Platform", dependencies: ["CPlatform"]),
-        .target(name: "CLuaShim", dependencies: ["CLua", "CPlatform"]),
+        .target(name: "CLuaShim", dependencies: ["CPlatform"], linkerSettings: [.linkedLibrary("lua5.4")]),
         // libvips is loaded when a picture is: linking it costs 38 ms a start.
         .target(name: "CImaging"),
         // Descriptors beneath a folder, atomic replacement, the file layer that a test can fail.

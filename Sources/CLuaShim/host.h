@@ -2,14 +2,24 @@
 #ifndef CLUA_HOST_H
 #define CLUA_HOST_H
 
-#include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdatomic.h>
 #include <time.h>
+
+/* Debian's folder, then a search path: no pkg-config is asked, since SwiftPM would ask it for every product. */
+#if __has_include(<lua5.4/lua.h>)
+#include <lua5.4/lauxlib.h>
+#include <lua5.4/lua.h>
+#include <lua5.4/lualib.h>
+#elif __has_include(<lua.h>)
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#else
+#error "The headers of Lua 5.4 are missing; Debian's package is liblua5.4-dev."
+#endif
 
 #include "CLuaShim.h"
 #include "pool.h"

@@ -169,6 +169,7 @@ embed_libraries() {
   local folder=$root/.build/embedded lua libstdcxx libgcc
   rm -rf "$folder"
   mkdir -p "$folder"
+  printf '%s\n' -Xswiftc "-L$folder"
   lua=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
   if [[ -f $lua ]] && command -v ld >/dev/null; then
     ld -r -o "$folder/lua.o" --whole-archive "$lua"
@@ -183,15 +184,13 @@ embed_libraries() {
       ln -s "$libgcc" "$folder/libgcc_s.a"
     fi
   fi
-  sed "s|^Libs:.*|Libs: -L\"$folder\" -llua5.4|" "$(pkg-config --variable=pcfiledir lua5.4)/lua5.4.pc" >"$folder/lua5.4.pc"
 }
 
 compile_release() {
   local flags
   mapfile -t flags < <(embed_libraries)
   # Bound at its start: a function that is found when it is first called makes that call take microseconds.
-  PKG_CONFIG_PATH=$root/.build/embedded${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH} \
-    swift build --package-path "$root" -c release --static-swift-stdlib --disable-local-rpath --product cubby \
+  swift build --package-path "$root" -c release --static-swift-stdlib --disable-local-rpath --product cubby \
     -Xlinker -z -Xlinker now "${flags[@]}"
 }
 

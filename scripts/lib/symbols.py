@@ -26,14 +26,31 @@ MODULES = [
     "LineEditor", "Lua", "PredicateFormat", "PropertyList", "REPL", "Scripting", "SharedItems",
 ]
 
-# Requirements of the standard library's protocols, which document them, and what the compiler makes for Codable.
+# What the standard library's protocols document: a member that meets such a requirement needs no comment of its own.
 INHERITED = {
-    "==(_:_:)", "<(_:_:)", "hash(into:)", "hashValue", "rawValue", "init(rawValue:)", "RawValue", "description",
-    "debugDescription", "init(from:)", "encode(to:)", "id", "CodingKeys", "allCases", "AllCases", "customMirror",
-    "startIndex", "endIndex", "subscript(_:)", "index(after:)", "index(before:)", "Element", "Index", "next()",
-    "makeIterator()", "Iterator", "count", "init(arrayLiteral:)", "init(stringLiteral:)", "init(integerLiteral:)",
-    "init(floatLiteral:)", "init(booleanLiteral:)", "init(dictionaryLiteral:)", "init(nilLiteral:)",
-    "makeAsyncIterator()", "AsyncIterator", "next(isolation:)", "Failure",
+    "Swift.Equatable": {"==(_:_:)"},
+    "Swift.Comparable": {"<(_:_:)"},
+    "Swift.Hashable": {"hash(into:)", "hashValue"},
+    "Swift.Identifiable": {"id"},
+    "Swift.RawRepresentable": {"rawValue", "init(rawValue:)", "RawValue"},
+    "Swift.CaseIterable": {"allCases", "AllCases"},
+    "Swift.CustomStringConvertible": {"description"},
+    "Swift.CustomDebugStringConvertible": {"debugDescription"},
+    "Swift.Decodable": {"init(from:)"},
+    "Swift.Encodable": {"encode(to:)"},
+    "Swift.Sequence": {"makeIterator()", "Iterator", "Element", "underestimatedCount"},
+    "Swift.IteratorProtocol": {"next()", "Element"},
+    "Swift.Collection": {"startIndex", "endIndex", "subscript(_:)", "index(after:)", "Index", "count", "isEmpty"},
+    "Swift.BidirectionalCollection": {"index(before:)"},
+    "Swift.ExpressibleByArrayLiteral": {"init(arrayLiteral:)"},
+    "Swift.ExpressibleByBooleanLiteral": {"init(booleanLiteral:)"},
+    "Swift.ExpressibleByDictionaryLiteral": {"init(dictionaryLiteral:)"},
+    "Swift.ExpressibleByFloatLiteral": {"init(floatLiteral:)"},
+    "Swift.ExpressibleByIntegerLiteral": {"init(integerLiteral:)"},
+    "Swift.ExpressibleByNilLiteral": {"init(nilLiteral:)"},
+    "Swift.ExpressibleByStringLiteral": {"init(stringLiteral:)"},
+    "_Concurrency.AsyncSequence": {"makeAsyncIterator()", "AsyncIterator", "Element", "Failure"},
+    "_Concurrency.AsyncIteratorProtocol": {"next()", "next(isolation:)", "Element", "Failure"},
 }
 
 
@@ -41,7 +58,6 @@ def imports(build):
     """The flags with which a compiler finds the modules of a build."""
     build = os.path.abspath(build)
     maps = [os.path.join(build, name, "module.modulemap") for name in os.listdir(build) if name.endswith(".build")]
-    maps.append(os.path.join(ROOT, "Sources/CLua/module.modulemap"))
     flags = [flag for path in maps if os.path.exists(path) for flag in ("-Xcc", "-fmodule-map-file=" + path)]
     return ["-I", os.path.join(build, "Modules"), *flags]
 
@@ -72,7 +88,7 @@ def is_declared(symbol):
 
 
 def undocumented(build):
-    symbols, requirements, adopted = [], {}, {}
+    symbols, requirements, adopted, known = [], {}, {}, {}
     documented = set()
     for module, graph in graphs(build):
         for symbol in filter(is_declared, graph["symbols"]):
@@ -84,18 +100,19 @@ def undocumented(build):
                 requirements.setdefault(relation["target"], set()).add(relation["source"])
             if relation["kind"] in ("conformsTo", "inheritsFrom"):
                 adopted.setdefault(relation["source"], set()).add(relation["target"])
+                known[relation["target"]] = INHERITED.get(relation.get("targetFallback"), set())
     names = {symbol["identifier"]["precise"]: symbol["pathComponents"][-1] for _, symbol in symbols}
     owners = {tuple(symbol["pathComponents"]): symbol["identifier"]["precise"] for _, symbol in symbols}
 
     def inherited(owner, seen):
         """The names of the documented requirements of all protocols that a type adopts."""
         seen.add(owner)
-        found = {names[need] for need in requirements.get(owner, ()) if need in documented}
+        found = known.get(owner, set()) | {names[need] for need in requirements.get(owner, ()) if need in documented}
         return found.union(*(inherited(other, seen) for other in adopted.get(owner, ()) if other not in seen))
 
     for module, symbol in symbols:
         path, identifier = symbol["pathComponents"], symbol["identifier"]["precise"]
-        if identifier in documented or path[-1] in INHERITED or "CodingKeys" in path:
+        if identifier in documented or "CodingKeys" in path:
             continue
         owner = owners.get(tuple(path[:-1]))
         if owner and identifier not in requirements.get(owner, ()) and path[-1] in inherited(owner, set()):
