@@ -6,14 +6,14 @@ final class EngineRun {
         case waits(RunWait)
     }
 
-    let thread: LuaThread
-    let arguments: [LuaValue]
+    /// Its code; nil until it is compiled.
+    var thread: LuaThread?
+    /// The arguments of its function, until it begins.
+    var arguments: [LuaValue] = []
     let limits: LuaLimits
     let deadline: MonotonicInstant?
     /// The request to stop this run.
     let stop: StopFlag
-    /// Whether its code has been on the stack.
-    var hasBegun = false
     /// The bytes that it has written.
     var output = 0
     /// What it waits for.
@@ -21,11 +21,7 @@ final class EngineRun {
     /// The error that ends it, once it is being stopped.
     var stopError: LuaError?
 
-    init(
-        _ thread: LuaThread, _ arguments: [LuaValue], limits: LuaLimits, deadline: MonotonicInstant?, stop: StopFlag
-    ) {
-        self.thread = thread
-        self.arguments = arguments
+    init(limits: LuaLimits, deadline: MonotonicInstant?, stop: StopFlag) {
         self.limits = limits
         self.deadline = deadline
         self.stop = stop
