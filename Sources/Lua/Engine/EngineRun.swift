@@ -8,14 +8,14 @@ final class EngineRun {
         case waits(RunWait)
     }
 
-    let thread: LuaThread
-    let arguments: [LuaValue]
+    /// Its code; nil until it is compiled.
+    var thread: LuaThread?
+    /// The arguments of its function, until it begins.
+    var arguments: [LuaValue] = []
     let limits: LuaLimits
     var deadline: MonotonicInstant?
     /// The request to stop this run.
     let stop: StopFlag
-    /// Whether its code has been on the stack.
-    var hasBegun = false
     /// Takes what it writes; nil for the engine's.
     let output: LuaEngine.Output?
     /// The bytes that it has written.
@@ -25,12 +25,7 @@ final class EngineRun {
     /// The error that ends it, once it is being stopped.
     var stopError: LuaError?
 
-    init(
-        _ thread: LuaThread, _ arguments: [LuaValue], limits: LuaLimits, deadline: MonotonicInstant?,
-        output: LuaEngine.Output?, stop: StopFlag
-    ) {
-        self.thread = thread
-        self.arguments = arguments
+    init(limits: LuaLimits, deadline: MonotonicInstant?, output: LuaEngine.Output?, stop: StopFlag) {
         self.limits = limits
         self.deadline = deadline
         self.output = output

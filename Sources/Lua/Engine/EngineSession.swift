@@ -51,30 +51,35 @@ final class EngineSession {
     func makeRun(
         _ source: String, name: String, in environment: LuaEnvironment?, _ options: RunOptions, stop: StopFlag
     ) throws(LuaError) -> EngineRun {
-        try check()
-        let deadline = options.timeLimit.map { MonotonicInstant.now.advanced(by: $0) }
+        let run = try makeRun(options, stop)
         let globals = try environments.globals(of: environment)
-        let limits = options.limits ?? self.limits
-        state.apply(limits)
-        let chunk = try state.load(source.utf8, name: name, environment: globals)
-        return EngineRun(
-            state.makeThread(chunk), [], limits: limits, deadline: deadline, output: options.output, stop: stop)
+        if let error = stopError(of: run) { throw error }
+        // The limits are those of the compiler, too.
+        run.thread = try work(for: run, until: run.deadline) { () throws(LuaError) in
+            state.makeThread(try state.load(source.utf8, name: name, environment: globals))
+        }
+        return run
     }
 
     func makeRun(
         _ function: LuaReference, _ arguments: (LuaState) throws -> [LuaValue], _ options: RunOptions, stop: StopFlag
     ) throws -> EngineRun {
+        let run = try makeRun(options, stop)
+        run.thread = state.makeThread(LuaFunction(function, in: state))
+        run.arguments = try arguments(state)
+        return run
+    }
+
+    private func makeRun(_ options: RunOptions, _ stop: StopFlag) throws(LuaError) -> EngineRun {
         try check()
         let deadline = options.timeLimit.map { MonotonicInstant.now.advanced(by: $0) }
-        let thread = state.makeThread(LuaFunction(state: state, reference: function))
         return EngineRun(
-            thread, try arguments(state), limits: options.limits ?? limits, deadline: deadline, output: options.output,
-            stop: stop)
+            limits: options.limits ?? limits, deadline: deadline, output: options.output, stop: stop)
     }
 
     /// Runs a run until it waits or ends.
     func resume(_ run: EngineRun) throws(LuaError) -> EngineRun.Step {
-        guard !isClosed else { throw Self.shutDown }
+        guard !isClosed, let thread = run.thread else { throw Self.shutDown }
         if let wait = run.wait {
             forget(wait, of: run)
             // While it could have gone on, the thread was other runs'.
@@ -83,13 +88,13 @@ final class EngineSession {
             }
         }
         if let error = stopError(of: run) {
-            if run.hasBegun { end(run, by: error) }
+            end(run, by: error)
             throw error
         }
-        let arguments = run.hasBegun ? [] : run.arguments
-        run.hasBegun = true
+        let arguments = run.arguments
+        run.arguments = []
         let outcome = try work(for: run, until: run.deadline) { () throws(LuaError) in
-            try run.thread.run(arguments)
+            try thread.run(arguments)
         }
         if case .finished(let values) = outcome { return .finished(values.first ?? .nil) }
         guard let wait = run.wait else { throw LuaError(.runtime, "attempt to yield from outside a coroutine") }
@@ -102,7 +107,7 @@ final class EngineSession {
         // All runs of an engine that is shut down have this time together.
         let limit = (stop.isSet ? closingEnd : nil) ?? MonotonicInstant.now.advanced(by: Self.closingLimit)
         if stop.isSet { closingEnd = limit }
-        work(for: run, until: limit) { run.thread.close() }
+        work(for: run, until: limit) { run.thread?.close() }
     }
 
     /// A step of a run: what is its own is in place meanwhile.
