@@ -7,6 +7,7 @@ public struct LuaLimits: Sendable {
     /// write beyond it raises an error; later ones are dropped until `LuaState.resetOutput()`.
     public var output: Int?
 
+    /// Limits; none by default.
     public init(memory: Int? = nil, output: Int? = nil) {
         self.memory = memory
         self.output = output
