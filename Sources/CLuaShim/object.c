@@ -62,6 +62,17 @@ clua_class *clua_classof(lua_State *L, int index) {
     return c;
 }
 
+int clua_descends(const clua_class *cls, const clua_class *ancestor) {
+    for (const clua_class *each = ancestor->subclasses; each; each = each->sibling)
+        if (each == cls || clua_descends(cls, each)) return 1;
+    return 0;
+}
+
+void clua_setsuperclass(clua_class *cls, clua_class *superclass) {
+    cls->sibling = superclass->subclasses;
+    superclass->subclasses = cls;
+}
+
 void *clua_toobject(lua_State *L, int index, const clua_class *cls) {
     handle *h = find_handle(L, index, cls);
     return h ? h->object : NULL;

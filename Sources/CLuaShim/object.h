@@ -19,6 +19,7 @@ struct clua_class {
     clua_kind kind;
     void *fallbackGet, *fallbackSet;
     clua_class *next;
+    clua_class *subclasses, *sibling; /* the direct subclasses, and the next one of the same superclass */
     slot *slots;
     uint64_t factor;
     unsigned shift, count; /* 64 - shift bits of the product are the index */
@@ -99,10 +100,13 @@ int clua_set_row(lua_State *L);
 
 /* ---- Handles (object.c, row.c) ---- */
 
-/* The handle at an index when it is one of this class; NULL otherwise. */
+/* Whether a class is below another one. The first may be any word: it is compared and not followed. */
+int clua_descends(const clua_class *cls, const clua_class *ancestor);
+
+/* The handle at an index when it is one of this class or of a subclass; NULL otherwise. */
 static inline handle *find_handle(lua_State *L, int index, const clua_class *cls) {
     handle *h = lua_rawlen(L, index) == sizeof(handle) ? lua_touserdata(L, index) : NULL; /* NULL for a string as long */
-    return h && h->cls == cls ? h : NULL;
+    return h && (h->cls == cls || (cls->subclasses && clua_descends(h->cls, cls))) ? h : NULL;
 }
 
 int clua_object_gc(lua_State *L);

@@ -237,6 +237,8 @@ void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *get
 void clua_addcached(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter, const uint64_t *version);
 void clua_addmethod(lua_State *L, clua_class *cls, const char *name);     /* pops the function */
 void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name); /* pops the value */
+/* Objects of the class are accepted where ones of the superclass are, as receivers too. Once for a class. */
+void clua_setsuperclass(clua_class *cls, clua_class *superclass);
 
 /* Pushes the handle of an object; 1 when it is new and now owns a reference that `release` gives back. */
 int clua_pushobject(lua_State *L, clua_class *cls, void *object);

@@ -7,6 +7,7 @@ public struct LuaDecoder {
     /// The deepest nesting; beyond it, for example in a table that contains itself, decoding throws.
     public var maximumDepth = 100
 
+    /// A decoder.
     public init() {}
 
     /// Decodes a value.

@@ -3,10 +3,13 @@
 /// A call throws the error that the function raises, and an error for a result of another type. It retains the
 /// function.
 public struct LuaCallback<Result: LuaRepresentable, each Argument: LuaRepresentable>: LuaRepresentable {
+    /// The Lua function.
     public let function: LuaFunction
 
+    /// A callback of a function.
     public init(_ function: LuaFunction) { self.function = function }
 
+    /// Calls the function and converts its first result.
     public func callAsFunction(_ argument: repeat each Argument) throws -> Result {
         var arguments: [LuaValue] = []
         for argument in repeat each argument { arguments.append(argument.luaValue(in: function.state)) }
@@ -31,6 +34,7 @@ public struct LuaCallback<Result: LuaRepresentable, each Argument: LuaRepresenta
 
 /// The result type of a callback without a result; results are ignored.
 public struct LuaNothing: LuaRepresentable {
+    /// No result.
     public init() {}
 
     public static var luaType: LuaType { .optional(.any) }
@@ -41,8 +45,10 @@ public struct LuaNothing: LuaRepresentable {
 
 /// All remaining arguments, as the last parameter of a function.
 public struct LuaVariadic<Element: LuaRepresentable>: LuaRepresentable, Sequence {
+    /// The arguments, in order.
     public let values: [Element]
 
+    /// Arguments in order.
     public init(_ values: [Element]) { self.values = values }
 
     public func makeIterator() -> IndexingIterator<[Element]> { values.makeIterator() }

@@ -35,13 +35,22 @@ extension LuaRepresentable {
     public func push(as call: LuaCall) -> LuaResults { call.returns(luaValue(in: call.state)) }
 }
 
-/// The type error of a value, in words: `integer expected, got string`.
+/// What is wrong with a value, in words: `integer expected, got string`.
+///
+/// Thrown by a declared function, with the argument's name, it refuses that argument: the error names the function, too.
 public struct LuaMismatch: Error, Equatable {
+    /// What is wrong.
     public let message: String
+    /// The name of the refused argument; nil outside of calls.
+    let argument: String?
 
-    public init(_ message: String) { self.message = message }
+    /// A mismatch, as of an ``LuaRepresentable/init(lua:)``, or of an argument.
+    public init(_ message: String, argument: String? = nil) {
+        self.message = message
+        self.argument = argument
+    }
 
-    init(_ type: LuaType, _ value: LuaValue) { message = "\(type.name) expected, got \(value.typeName)" }
+    init(_ type: LuaType, _ value: LuaValue) { self.init("\(type.name) expected, got \(value.typeName)") }
 
     func at(_ place: String) -> LuaMismatch { LuaMismatch("\(place): \(message)") }
 }

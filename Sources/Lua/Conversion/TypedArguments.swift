@@ -2,13 +2,14 @@
 enum TypedArguments {
     /// Pairs names with types; parameters without a name are numbered.
     static func parameters<each Argument: LuaRepresentable>(
-        _ names: [String], _ type: repeat (each Argument).Type
+        _ arguments: LuaArguments, _ type: repeat (each Argument).Type
     ) -> [LuaParameter] {
         var parameters: [LuaParameter] = []
         for type in repeat each type {
             let position = parameters.count
-            parameters.append(
-                LuaParameter(position < names.count ? names[position] : "argument\(position + 1)", type.luaType))
+            let (name, documentation) =
+                position < arguments.names.count ? arguments.names[position] : ("argument\(position + 1)", "")
+            parameters.append(LuaParameter(name, type.luaType, documentation))
         }
         return parameters
     }

@@ -1,9 +1,13 @@
 /// A parameter of a function, or an option of an options table.
 public struct LuaParameter: Sendable, Equatable {
+    /// The name.
     public let name: String
+    /// The type of its values.
     public let type: LuaType
+    /// What it is, for help; may be empty.
     public let documentation: String
 
+    /// A parameter, or an option.
     public init(_ name: String, _ type: LuaType, _ documentation: String = "") {
         self.name = name
         self.type = type
@@ -14,13 +18,18 @@ public struct LuaParameter: Sendable, Equatable {
 /// A function or method. Its argument checks, errors, help, completion and reference are generated from the
 /// declaration.
 public struct LuaFunctionDeclaration: Sendable, Equatable {
+    /// The name.
     public let name: String
+    /// The parameters, in order.
     public let parameters: [LuaParameter]
+    /// The types of the results.
     public let results: [LuaType]
+    /// What it is, for help; may be empty.
     public let documentation: String
     /// A runnable example, or "".
     public let example: String
 
+    /// A function's declaration.
     public init(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [],
         _ documentation: String = "",
@@ -46,9 +55,13 @@ public struct LuaFunctionDeclaration: Sendable, Equatable {
 
 /// A property of a class.
 public struct LuaPropertyDeclaration: Sendable, Equatable {
+    /// The name.
     public let name: String
+    /// The type of its values.
     public let type: LuaType
+    /// Whether scripts cannot assign it.
     public let isReadOnly: Bool
+    /// What it is, for help; may be empty.
     public let documentation: String
 }
 
@@ -58,8 +71,16 @@ public struct LuaOperatorDeclaration: Sendable, Equatable {
     public let name: String
     /// The type of the other operand, or of an index's key; nil for none.
     public let operand: LuaType?
+    /// The type of the result.
     public let result: LuaType
+    /// What it is, for help; may be empty.
     public let documentation: String
+
+    private static let symbols = [
+        "add": "+", "sub": "-", "mul": "*", "div": "/", "idiv": "//", "mod": "%", "pow": "^", "concat": "..",
+        "eq": "==",
+        "lt": "<", "le": "<=",
+    ]
 
     /// The operator's notation: `#items`, `items[integer]`, `date - number`.
     public func expression(on object: String) -> String {
@@ -67,9 +88,11 @@ public struct LuaOperatorDeclaration: Sendable, Equatable {
         switch name {
         case "len": return "#\(object)"
         case "index": return "\(object)[\(other)]"
-        case "sub": return "\(object) - \(other)"
-        case "add": return "\(object) + \(other)"
-        default: return "\(name)(\(object), \(other))"
+        case "unm": return "-\(object)"
+        case "call": return "\(object)(\(other))"
+        default:
+            guard let symbol = Self.symbols[name] else { return "\(name)(\(object), \(other))" }
+            return "\(object) \(symbol) \(other)"
         }
     }
 }
@@ -79,8 +102,11 @@ public struct LuaDeclaration: Sendable {
     /// The kind of declaration. A `global` has its function under the empty name, as a callable module has.
     public enum Kind: String, Sendable { case `class`, module, global }
 
+    /// What it declares.
     public let kind: Kind
+    /// The name.
     public let name: String
+    /// What it is, for help; may be empty.
     public let documentation: String
     /// Whether standard Lua has it: `io`, `print`.
     public internal(set) var isPartOfLua = false
@@ -108,11 +134,13 @@ public struct LuaDeclaration: Sendable {
     /// Whether it is a global.
     public var isGlobal: Bool { kind != .class || isGlobalObject }
 
+    /// The names of properties and functions.
     public var memberNames: [String] { properties.map(\.name) + functions.map(\.name) }
 }
 
 /// The declarations of a state, by name.
 public struct LuaDeclarations: Sendable {
+    /// All declarations, in the order in which they were made.
     public private(set) var all: [LuaDeclaration] = []
 
     mutating func add(_ declaration: LuaDeclaration) { all.append(declaration) }

@@ -3,10 +3,15 @@ public struct LuaLibraries: OptionSet, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// `coroutine`.
     public static let coroutine = LuaLibraries(rawValue: 1)
+    /// `table`.
     public static let table = LuaLibraries(rawValue: 2)
+    /// `string`, and the methods of strings.
     public static let string = LuaLibraries(rawValue: 4)
+    /// `math`.
     public static let math = LuaLibraries(rawValue: 8)
+    /// `utf8`.
     public static let utf8 = LuaLibraries(rawValue: 16)
     /// `os.clock`, `os.date`, `os.difftime` and `os.time`.
     public static let time = LuaLibraries(rawValue: 32)

@@ -11,6 +11,7 @@ public protocol LuaErrorDetails: Error {
 }
 
 extension LuaErrorDetails {
+    /// False.
     public var isScriptsFault: Bool { false }
 }
 

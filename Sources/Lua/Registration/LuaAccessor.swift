@@ -51,6 +51,8 @@ final class LuaGeneralAccessor<T>: LuaAccessor {
             try setter(decode(object), LuaCall(L: L, base: base))
         } catch let error as LuaArgumentError {
             throw LuaError(.argument, "\(name): \(error.message)")
+        } catch let error as LuaMismatch {
+            throw LuaError(.argument, "\(name): \(error.message)")
         }
     }
 }

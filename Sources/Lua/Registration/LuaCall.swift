@@ -7,15 +7,17 @@ public struct LuaCall {
     let L: OpaquePointer
     let base: Int32
 
+    /// The state that calls.
     public var state: LuaState { Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue() }
 
     /// The number of arguments.
     public var count: Int { max(0, Int(clua_gettop(L) - base) + 1) }
 
-    private func index(_ position: Int) -> Int32 { base + Int32(position) }
+    func index(_ position: Int) -> Int32 { base + Int32(position) }
 
     // MARK: Arguments
 
+    /// Whether the argument is nil or absent.
     public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
 
     /// Whether the argument is a function.
@@ -23,8 +25,10 @@ public struct LuaCall {
         clua_type(L, index(position)) == LuaBasicType.function.rawValue
     }
 
+    /// Whether the argument is a number.
     public func isNumber(_ position: Int) -> Bool { clua_type(L, index(position)) == LuaBasicType.number.rawValue }
 
+    /// The argument as a retained value; nil when it is absent.
     public func value(_ position: Int) -> LuaValue {
         position < count ? state.value(at: index(position), on: L) : .nil
     }
@@ -41,8 +45,10 @@ public struct LuaCall {
         position < count ? (position..<count).map(value) : []
     }
 
+    /// Whether the argument is true in a condition.
     public func boolean(_ position: Int) -> Bool { clua_toboolean(L, index(position)) != 0 }
 
+    /// The integer, or the integer equal to a float.
     public func integer(_ position: Int) throws -> Int64 {
         var isInteger: Int32 = 0
         let value = clua_tointeger(L, index(position), &isInteger)
@@ -50,6 +56,7 @@ public struct LuaCall {
         return value
     }
 
+    /// The number, of an integer too.
     public func number(_ position: Int) throws -> Double {
         var isNumber: Int32 = 0
         let value = clua_tonumber(L, index(position), &isNumber)
@@ -87,16 +94,19 @@ public struct LuaCall {
         return UnsafeRawBufferPointer(start: start, count: length)
     }
 
+    /// The table.
     public func table(_ position: Int) throws -> LuaTable {
         guard case .table(let table) = value(position) else { throw mismatch(position, .table) }
         return table
     }
 
+    /// The function.
     public func function(_ position: Int) throws -> LuaFunction {
         guard case .function(let function) = value(position) else { throw mismatch(position, .function) }
         return function
     }
 
+    /// The object of a class.
     public func object<T>(_ position: Int, _ cls: LuaClass<T>) throws -> T {
         guard let object = cls.object(at: index(position), on: L) else { throw mismatch(position, .object(cls.name)) }
         return object
@@ -105,6 +115,7 @@ public struct LuaCall {
     /// The object, or nil for a value of another class.
     public func optionalObject<T>(_ position: Int, _ cls: LuaClass<T>) -> T? { cls.object(at: index(position), on: L) }
 
+    /// The argument, read by another accessor; nil when it is nil or absent: `call.optional(1, call.integer)`.
     public func optional<R>(_ position: Int, _ access: (Int) throws -> R) rethrows -> R? {
         isNil(position) ? nil : try access(position)
     }
@@ -120,7 +131,7 @@ public struct LuaCall {
         LuaArgumentError(position: position, message: message)
     }
 
-    private func mismatch(_ position: Int, _ type: LuaType) -> any Error {
+    func mismatch(_ position: Int, _ type: LuaType) -> any Error {
         let got =
             clua_classof(L, index(position)).map { String(cString: clua_classname($0)) }
             ?? (position < count ? String(cString: clua_typename(clua_type(L, index(position)))) : "no value")
@@ -145,40 +156,49 @@ public struct LuaCall {
 
     // MARK: Results
 
+    /// Returns no results.
     public func returnsNothing() -> LuaResults { .none }
 
+    /// Returns an integer.
     public func returns(_ value: Int64) -> LuaResults {
         clua_pushinteger(L, value)
         return .one
     }
 
+    /// Returns an integer.
     public func returns(_ value: Int) -> LuaResults { returns(Int64(value)) }
 
+    /// Returns a float.
     public func returns(_ value: Double) -> LuaResults {
         clua_pushnumber(L, value)
         return .one
     }
 
+    /// Returns a boolean.
     public func returns(_ value: Bool) -> LuaResults {
         clua_pushboolean(L, value ? 1 : 0)
         return .one
     }
 
+    /// Returns a string of the text's UTF-8.
     public func returns(_ text: String) -> LuaResults {
         pushText(text, on: L)
         return .one
     }
 
+    /// Returns a string.
     public func returns(_ string: LuaString) -> LuaResults {
         state.push(bytes: string.bytes, on: L)
         return .one
     }
 
+    /// Returns a string of bytes.
     public func returns(bytes: UnsafeRawBufferPointer) -> LuaResults {
         clua_pushlstring(L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         return .one
     }
 
+    /// Returns a value of the call's state.
     public func returns(_ value: LuaValue) -> LuaResults {
         state.push(value, on: L)
         return .one
@@ -187,6 +207,7 @@ public struct LuaCall {
     /// Returns an array.
     public func returns(array elements: [some LuaRepresentable]) -> LuaResults { returns(elements.luaValue(in: state)) }
 
+    /// Returns values in order.
     public func returns(values: [LuaValue]) throws -> LuaResults {
         guard clua_checkstack(L, Int32(clamping: values.count + 2)) != 0 else {
             throw LuaError(.memory, "too many results (\(values.count))")
@@ -195,6 +216,7 @@ public struct LuaCall {
         return LuaResults(Int32(values.count))
     }
 
+    /// Returns an object, or a value, of a class.
     public func returns<T>(_ object: T, _ cls: LuaClass<T>) -> LuaResults {
         cls.push(object, on: L)
         return .one
@@ -213,6 +235,7 @@ public struct LuaCall {
         return .one
     }
 
+    /// Returns an object of a class.
     public func returns<T: AnyObject>(_ object: T, _ cls: LuaClass<T>) -> LuaResults {
         guard cls.holdsObjects else {
             cls.push(object, on: L)
@@ -223,11 +246,13 @@ public struct LuaCall {
         return .one
     }
 
+    /// Returns an object, or a value, of a class; nil for none.
     public func returns<T>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
         if let object { cls.push(object, on: L) } else { clua_pushnil(L) }
         return .one
     }
 
+    /// Returns an object of a class; nil for none.
     public func returns<T: AnyObject>(_ object: T?, _ cls: LuaClass<T>) -> LuaResults {
         guard let object else {
             clua_pushnil(L)

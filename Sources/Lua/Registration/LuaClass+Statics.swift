@@ -1,9 +1,6 @@
 /// Functions of the class itself, `Lamp.named("Study")`. Their table becomes a global by
 /// `state.globals["Lamp"] = .table(lamps.table)`.
 extension LuaClass {
-    /// The table of the class's own functions. Its error for an unknown name lists the nearest names.
-    public var table: LuaTable { statics.table }
-
     /// A function of the class: arguments by position from 0; `call.returns(object, cls)` returns a new object.
     public func function(
         _ name: String, _ parameters: [LuaParameter] = [], returns results: [LuaType] = [], _ documentation: String,
@@ -14,7 +11,7 @@ extension LuaClass {
 
     /// A function of the class by the types of its closure, which returns an object of the class.
     public func constructor<each Argument: LuaRepresentable>(
-        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> T
     ) {
         let (pointer, encode) = (pointer, encode)
@@ -30,7 +27,7 @@ extension LuaClass {
 
     /// A function of the class by the types of its closure.
     public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
-        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
     ) {
         statics.function(name, parameters, documentation, example: example, calling: body)
@@ -38,7 +35,7 @@ extension LuaClass {
 
     /// A function of the class of no results, or of several: the elements of a tuple.
     public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
-        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
         statics.function(name, parameters, documentation, example: example, calling: body)

@@ -28,7 +28,7 @@ extension LuaClass {
 
     /// A method by the types of its closure: the receiver, then one argument for each name.
     public func method<each Argument: LuaRepresentable, Result: LuaRepresentable>(
-        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (T, repeat each Argument) throws -> Result
     ) {
         method(
@@ -42,7 +42,7 @@ extension LuaClass {
 
     /// A method of no results, or of several: the elements of a tuple.
     public func method<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
-        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (T, repeat each Argument) throws -> (repeat each Result)
     ) {
         method(

@@ -20,6 +20,7 @@ public final class LuaClass<T> {
         case box
     }
 
+    /// The name, for errors, help and `tostring`.
     public let name: String
     unowned let state: LuaState
     /// Keeps the state alive while the class is in use.
@@ -27,7 +28,9 @@ public final class LuaClass<T> {
     let pointer: OpaquePointer
     /// Whether handles refer to objects, rather than hold inline values.
     let holdsObjects: Bool
-    private(set) lazy var statics = LuaModule(name, ofClass: true, in: state)
+    private var module: LuaModule?
+    /// The module's table, of a class that the state owns.
+    private var ownedTable: LuaReference?
     let host: OpaquePointer
     let decode: (UnsafeMutableRawPointer) -> T
     let encode: (T, OpaquePointer, OpaquePointer) -> Void
@@ -68,12 +71,44 @@ public final class LuaClass<T> {
         if isDeclared { state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation)) }
     }
 
+    /// A subclass, to which members of this class are added.
+    init(membersOf subclass: any DeclaredClass) where T: AnyObject {
+        name = subclass.name
+        state = subclass.state
+        pointer = subclass.pointer
+        holdsObjects = true
+        host = state.host
+        decode = { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() }
+        encode = { object, cls, L in pushReference(object, cls, on: L) }
+        find = { index, cls, L in
+            clua_toobject(L, index, cls).map { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+
     /// The class without the type of its values.
     @usableFromInline
     package var handle: LuaClassHandle { LuaClassHandle(pointer: pointer, host: host) }
 
+    /// The class's own functions.
+    var statics: LuaModule {
+        if let module { return module }
+        let made = LuaModule(name, ofClass: true, in: state)
+        module = made
+        return made
+    }
+
+    /// The table of the class's own functions. Its error for an unknown name lists the nearest names.
+    public var table: LuaTable { ownTable ?? statics.table }
+
+    /// The same of a class that the state owns; nil without own functions.
+    var ownTable: LuaTable? { ownedTable.map { LuaTable(state: state, reference: $0) } }
+
     /// Breaks the reference cycle of a class that the state owns.
-    func becomePartOfState() { keeper = nil }
+    func becomePartOfState() {
+        ownedTable = module?.table.reference
+        module = nil
+        keeper = nil
+    }
 
     /// The error for an undeclared member, with the nearest names.
     static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {
@@ -199,12 +234,15 @@ public final class LuaClass<T> {
 
     /// A metamethod with operands of any kind as arguments 0 and 1: `__eq`, `__lt`, `__add`.
     public func rawMetamethod(_ name: String, body: @escaping (LuaCall) throws -> LuaResults) {
-        let function = LuaNativeFunction(
-            LuaFunctionDeclaration(name, [LuaParameter("…", .variadic(.any))]), owner: "\(self.name).", base: 1,
-            body: body)
+        metamethod(LuaFunctionDeclaration(name, [LuaParameter("…", .variadic(.any))]), body: body)
+    }
+
+    /// A metamethod with operands of declared types.
+    func metamethod(_ declaration: LuaFunctionDeclaration, body: @escaping (LuaCall) throws -> LuaResults) {
+        let function = LuaNativeFunction(declaration, owner: "\(name).", base: 1, body: body)
         let L = state.current
         clua_pushfunction(L, state.retain(function))
-        clua_addmetamethod(L, pointer, name)
+        clua_addmetamethod(L, pointer, declaration.name)
     }
 }
 

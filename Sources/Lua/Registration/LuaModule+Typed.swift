@@ -2,7 +2,7 @@
 extension LuaModule {
     /// A function by the types of its closure: one argument for each name.
     public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
-        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> Result
     ) {
         function(
@@ -16,7 +16,7 @@ extension LuaModule {
 
     /// A function of no results, or of several: the elements of a tuple.
     public func function<each Argument: LuaRepresentable, each Result: LuaRepresentable>(
-        _ name: String, _ parameters: [String], _ documentation: String, example: String = "",
+        _ name: String, _ parameters: LuaArguments, _ documentation: String, example: String = "",
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
         function(

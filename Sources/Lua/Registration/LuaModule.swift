@@ -3,7 +3,9 @@ internal import Wording
 
 /// A global table of functions. Its error for an unknown name lists the nearest names.
 public final class LuaModule {
+    /// The name, for errors and help.
     public let name: String
+    /// The table of its functions.
     public let table: LuaTable
     private let state: LuaState
     private let metatable: LuaTable

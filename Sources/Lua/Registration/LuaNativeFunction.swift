@@ -51,8 +51,13 @@ class LuaNativeFunction {
 
     /// Adds the names of the function and the parameter to an argument error.
     final func explain(_ error: any Error) -> any Error {
-        guard let error = error as? LuaArgumentError else { return error }
-        return argumentError(error.position, error.message)
+        switch error {
+        case let error as LuaArgumentError: argumentError(error.position, error.message)
+        case let error as LuaMismatch:
+            declaration.parameters.firstIndex { $0.name == error.argument }.map { argumentError($0, error.message) }
+                ?? LuaError(.argument, error.message)
+        default: error
+        }
     }
 
     /// The error for a receiver of another class.

@@ -4,6 +4,7 @@
 public final class LuaVersion {
     let word: UnsafeMutablePointer<UInt64>
 
+    /// A first version.
     public init() {
         word = .allocate(capacity: 1)
         word.initialize(to: 1)  // 0 marks a handle without a cached text

@@ -12,6 +12,7 @@ public struct LuaLimits: Sendable {
     /// catches; a message handler in Lua is not run for it. Tail calls replace their caller. A limit makes calls slower.
     public var callDepth: Int?
 
+    /// Limits; none by default.
     public init(memory: Int? = nil, output: Int? = nil, callDepth: Int? = nil) {
         self.memory = memory
         self.output = output

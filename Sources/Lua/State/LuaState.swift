@@ -28,6 +28,8 @@ public final class LuaState {
     var stopError: LuaError?
     /// Functions, accessors and classes that live as long as the state: the shim holds their addresses.
     private var retained: [AnyObject] = []
+    /// The classes of ``LuaObject`` types, by type.
+    var objectClasses: [ObjectIdentifier: any DeclaredClass] = [:]
     private(set) var errorClass: LuaClass<LuaErrorObject>?
     /// The last error raised as a string, so that Swift gets the same error back.
     var raisedAsText: (message: String, error: any Error)?
@@ -87,6 +89,7 @@ public final class LuaState {
         // Breaks every reference cycle with the state.
         retained = []
         errorClass = nil
+        objectClasses = [:]
         raisedAsText = nil
         stopError = nil
         interruptHandler = { _ in .goOn }

@@ -5,20 +5,13 @@ enum ProgressModule {
     static func install(in host: ScriptHost) -> LuaModule {
         let cls = LuaClass<ProgressBar>("Progress", "How far a long piece of work has come.", in: host.state)
         cls.method(
-            "advance", [LuaParameter("steps", .optional(.integer), "1 if not given")], "So much more is done.",
+            "advance", ["steps": "1 if not given"], "So much more is done.",
             example: "local bar = progress(10) bar:advance() bar:advance(9) bar:finish()"
-        ) {
-            [unowned host] bar, call in
-            bar.advance(try call.optional(0, call.integer) ?? 1, host.output)
-            return call.returnsNothing()
-        }
+        ) { [unowned host] (bar, steps: Int64?) in bar.advance(steps ?? 1, host.output) }
         cls.method(
-            "finish", "The work is done: the bar goes away.",
+            "finish", [], "The work is done: the bar goes away.",
             example: "local bar = progress(1) bar:advance() bar:finish()"
-        ) { [unowned host] bar, call in
-            bar.finish(host.output)
-            return call.returnsNothing()
-        }
+        ) { [unowned host] bar in bar.finish(host.output) }
         let module = LuaModule("progress", "A bar on the terminal for long work.", in: host.state)
         module.callable(
             [

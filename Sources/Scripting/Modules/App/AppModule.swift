@@ -12,9 +12,9 @@ enum AppModule {
         ) { app, call in call.returns(app.host.applicationState.rawValue) }
         cls.text("name", "The application's name.", get: { $0.host.options.applicationName })
         cls.text("version", "The application's version.", get: { $0.host.options.applicationVersion })
-        let container = ContainerBinding.makeValue(host)
-        cls.property("container", .object("container"), "The container's folders.") { _, call in call.returns(container)
-        }
+        let container = ContainerBinding(host)
+        state.addClass(ContainerBinding.self)
+        cls.property("container", "The container's folders.", get: { _ in container })
         cls.property(
             "delegate", .optional(.record("delegate", delegateMethods)),
             "A table of functions under Cocoa's names, called before the handlers.",

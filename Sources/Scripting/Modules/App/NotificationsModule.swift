@@ -11,42 +11,41 @@ enum NotificationsModule {
     }
 
     /// A notification as a handler's argument.
-    private final class Note {
+    private final class Note: LuaObject {
         let name: String
         let info: LuaValue
         init(_ name: String, _ info: LuaValue) {
             self.name = name
             self.info = info
         }
+
+        static var luaClass: LuaClassDeclaration {
+            LuaClassDeclaration(Note.self, "Notification", doc: "What an observer is given.") {
+                Property("name", \.name, doc: "What was posted.")
+                Property("info", \.info, doc: "What the poster has to say; nil for nothing.")
+                Property("userInfo", \.info, doc: "The same under Cocoa's name.")
+                Operator(.text) { (note: Note) in "Notification(\(note.name))" }
+            }
+        }
     }
 
     static func makeValue(_ host: ScriptHost) -> LuaValue {
-        let note = LuaClass<Note>("Notification", "What an observer is given.", in: host.state)
-        note.text("name", "What was posted.", get: { $0.name })
-        note.property("info", .any, "What the poster has to say; nil for nothing.") { note, call in
-            call.returns(note.info)
-        }
-        note.property("userInfo", .any, "The same under Cocoa's name.") { note, call in call.returns(note.info) }
-        note.metamethod("__tostring") { note, call in call.returns("Notification(\(note.name))") }
-
+        host.state.addClass(Note.self)
         let observer = LuaClass<NotificationToken>(
             "Observer", "An observer's registration. The host keeps it: dropping this object changes nothing.",
             in: host.state)
         observer.optionalText("name", "What is observed; nil for everything.", get: { $0.name })
         observer.method(
-            "remove", "Removes the observer.",
+            "remove", [], "Removes the observer.",
             example: "local o = notifications:addObserver(\"sale\", print) o:remove() notifications:post(\"sale\")"
-        ) { [unowned host] token, call in
-            host.notifications.removeObserver(token)
-            return call.returnsNothing()
-        }
+        ) { [unowned host] token in host.notifications.removeObserver(token) }
         observer.metamethod("__tostring") { token, call in
             call.returns("Observer(\(token.name ?? "everything")\(token.isRemoved ? ", removed" : ""))")
         }
 
         let cls = LuaClass<ApplicationNotificationCenter>(
             "notifications", "Messages to whoever observes their name, called before post returns.", in: host.state)
-        declareMethods(on: cls, host, note: note, observer: observer)
+        declareMethods(on: cls, host, observer: observer)
         cls.metamethod("__tostring") { center, call in
             call.returns("notifications (\(center.observerCount) observers)")
         }
@@ -55,8 +54,7 @@ enum NotificationsModule {
     }
 
     private static func declareMethods(
-        on cls: LuaClass<ApplicationNotificationCenter>, _ host: ScriptHost, note: LuaClass<Note>,
-        observer: LuaClass<NotificationToken>
+        on cls: LuaClass<ApplicationNotificationCenter>, _ host: ScriptHost, observer: LuaClass<NotificationToken>
     ) {
         cls.method(
             "post",
@@ -103,7 +101,7 @@ enum NotificationsModule {
                     ?? (notification.userInfo.isEmpty
                         ? .nil : (try? host.values.lua(.dictionary(notification.userInfo))) ?? .nil)
                 host.hooks.callObserver(
-                    function, [note.value(Note(notification.name, info))],
+                    function, [Note(notification.name, info).luaValue(in: host.state)],
                     title: "\(notification.name) (\(place.source):\(place.line))", event: notification.name)
             }
             host.noteRegistration { $0.notifications.removeObserver(token) }

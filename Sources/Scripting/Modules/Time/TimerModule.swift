@@ -4,62 +4,55 @@ import Lua
 /// `timer`: delayed functions, and waiting.
 enum TimerModule {
     /// A timer as a Lua object; the loop retains it until it is done or cancelled.
-    private final class ScriptTimer {
+    private final class ScriptTimer: LuaObject {
         var timer: LoopTimer?
-        var isCancelled = false
+        private(set) var isCancelled = false
         /// Its description: `every 2.0 s, chunk:3`.
-        let text: String
+        private let text: String
 
         init(_ text: String) { self.text = text }
+
+        func cancel() {
+            isCancelled = true
+            timer?.cancel()
+        }
+
+        static var luaClass: LuaClassDeclaration {
+            LuaClassDeclaration(ScriptTimer.self, "Timer", doc: "A function that runs later, once or again and again.")
+            {
+                Method(
+                    "cancel", doc: "Calls it off.",
+                    example:
+                        "local later = timer.after(60, function() print(\"never\") end) later:cancel() return later.isCancelled"
+                ) { $0.cancel() }
+                Property("isCancelled", doc: "Whether it was called off.", get: { $0.isCancelled })
+                Operator(.text) { (timer: ScriptTimer) in
+                    "Timer(\(timer.text)\(timer.isCancelled ? ", cancelled" : ""))"
+                }
+            }
+        }
     }
 
     static func install(in host: ScriptHost) -> LuaModule {
-        let state = host.state
-        let cls = LuaClass<ScriptTimer>("Timer", "A function that runs later, once or again and again.", in: state)
-        cls.method(
-            "cancel", "Calls it off.",
-            example:
-                "local later = timer.after(60, function() print(\"never\") end) later:cancel() return later.isCancelled"
-        ) { timer, call in
-            timer.isCancelled = true
-            timer.timer?.cancel()
-            return call.returnsNothing()
-        }
-        cls.metamethod("__tostring") { timer, call in
-            call.returns("Timer(\(timer.text)\(timer.isCancelled ? ", cancelled" : ""))")
-        }
-        cls.property("isCancelled", .boolean, "Whether it was called off.") { timer, call in
-            call.returns(timer.isCancelled)
-        }
-
-        let module = LuaModule("timer", "Functions that run later, while the host serves events.", in: state)
-        let parameters = [
-            LuaParameter("seconds", .number, "from 0"), LuaParameter("handler", .callback("()"), "what runs then"),
-        ]
+        host.state.addClass(ScriptTimer.self)
+        let module = LuaModule("timer", "Functions that run later, while the host serves events.", in: host.state)
         for (name, repeats, documentation) in [
             ("after", false, "Runs a function once, some seconds from now."),
             ("every", true, "Runs a function again and again."),
         ] {
             module.function(
-                name, parameters, returns: [.object("Timer")], documentation,
+                name, ["seconds": "from 0", "handler": "what runs then"], documentation,
                 example: "local t = timer.\(name)(0.01, function() print(\"now\") end) timer.sleep(0.02) t:cancel()"
-            ) { [unowned host] call in
-                let seconds = try call.number(0)
-                guard seconds >= 0, seconds.isFinite else {
-                    throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)")
-                }
-                let function = try call.function(1)
-                let place = function.place
+            ) { [unowned host] (seconds: Double, handler: LuaCallback<LuaNothing>) in
+                try check(seconds)
+                let place = handler.function.place
                 let written = place.isNative ? "" : ", \(place.source):\(place.line)"
                 let timer = ScriptTimer("\(name) \(seconds) s\(written)")
-                let fire = { [unowned host] in host.runTimer(function) }
+                let fire = { [unowned host] in host.runTimer(handler.function) }
                 timer.timer =
                     repeats ? host.loop.every(seconds, handler: fire) : host.loop.after(seconds, handler: fire)
-                host.noteRegistration { _ in
-                    timer.isCancelled = true
-                    timer.timer?.cancel()
-                }
-                return call.returns(timer, cls)
+                host.noteRegistration { _ in timer.cancel() }
+                return timer
             }
         }
         module.function(
@@ -68,9 +61,7 @@ enum TimerModule {
             example: "timer.sleep(0.01)"
         ) { [unowned host] call in
             let seconds = try call.number(0)
-            guard seconds >= 0, seconds.isFinite else {
-                throw call.refuse(0, "a number of seconds from 0 expected, got \(seconds)")
-            }
+            try check(seconds)
             host.commit()
             host.output.flush()
             return try host.scheduler.wait(call) { resume in
@@ -79,6 +70,12 @@ enum TimerModule {
             }
         }
         return module
+    }
+
+    private static func check(_ seconds: Double) throws(LuaMismatch) {
+        guard seconds >= 0, seconds.isFinite else {
+            throw LuaMismatch("a number of seconds from 0 expected, got \(seconds)", argument: "seconds")
+        }
     }
 }
 

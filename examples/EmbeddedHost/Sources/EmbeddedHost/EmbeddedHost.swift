@@ -29,10 +29,9 @@ enum EmbeddedHost {
 
     static func main() throws {
         let runner = try ScriptRunner(memory: 8 << 20, seconds: 0.2)
-        let houses = Greenhouse.makeClass(in: runner.state)
         let house = Greenhouse(name: "Palm House")
-        runner.state.globals["Greenhouse"] = .table(houses.table)
-        runner.state.globals["house"] = houses.value(house)
+        runner.state.addClass(Greenhouse.self)
+        runner.state.setGlobal("house", to: house)
         for (name, script) in scripts { print("\(name): \(runner.run(script, name: name))") }
         print("Swift sees \(house.degrees) degrees, vents \(house.vents)")
         runner.state.close()

@@ -1,24 +1,23 @@
 import Lua
 
 /// What scripts see of a greenhouse.
-extension Greenhouse {
-    static func makeClass(in state: LuaState) -> LuaClass<Greenhouse> {
-        let cls = LuaClass<Greenhouse>("Greenhouse", "A house of glass.", in: state)
-        cls.text("name", "What it is called.", get: { $0.name })
-        cls.number("degrees", "How warm it is.", get: { $0.degrees })
-        cls.property("vents", "How far they are open.", get: { $0.vents }, set: { $0.vents = $1 })
-        cls.method("heat", ["change"], "Warms it; gives how warm it is then.") { (house, change: Double) in
-            try house.heat(by: change)
+extension Greenhouse: LuaObject {
+    static var luaClass: LuaClassDeclaration {
+        LuaClassDeclaration(Greenhouse.self, doc: "A house of glass.") {
+            Property("name", \.name, doc: "What it is called.")
+            Property("degrees", doc: "How warm it is.", get: { $0.degrees })
+            Property("vents", \.vents, doc: "How far they are open.")
+            Method("heat", ["change"], doc: "Warms it; gives how warm it is then.") { (house, change: Double) in
+                try house.heat(by: change)
+            }
+            Method("plan", ["changes"], doc: "Several changes; how warm it was after each.") {
+                (house, changes: [Double]) in try house.plan(changes)
+            }
+            Method("onChange", ["watcher"], doc: "Calls a function when it is warmer or colder.") {
+                (house, watcher: LuaCallback<LuaNothing, Double>) in house.watch(watcher)
+            }
+            Static("named", ["name"], doc: "A new greenhouse.") { (name: String) in Greenhouse(name: name) }
         }
-        cls.method("plan", ["changes"], "Several changes; how warm it was after each.") { (house, changes: [Double]) in
-            try house.plan(changes)
-        }
-        cls.method("onChange", ["watcher"], "Calls a function when it is warmer or colder.") {
-            (house, watcher: LuaCallback<LuaNothing, Double>) in
-            house.watch(watcher)
-        }
-        cls.constructor("named", ["name"], "A new greenhouse.") { (name: String) in Greenhouse(name: name) }
-        return cls
     }
 }
 

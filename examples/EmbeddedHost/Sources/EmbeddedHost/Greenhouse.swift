@@ -2,7 +2,7 @@ import Lua
 
 /// What the program is about: a greenhouse with a heater and vents. It knows nothing of Lua but its callback.
 final class Greenhouse {
-    enum Vents: String, CaseIterable { case closed, ajar, open }
+    enum Vents: CaseIterable { case closed, ajar, open }
 
     struct TooHot: Error {
         let degrees: Double
