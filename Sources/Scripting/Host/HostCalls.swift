@@ -73,7 +73,7 @@ final class HostCalls: LuaFunctionCaller {
 
     private func start(_ call: HostCall, _ number: Int, _ host: ScriptHost) {
         guard !call.isCancelled else {
-            return end(number, .failure(LuaError(.cancelled, "the script was cancelled")))
+            return end(number, .failure(LuaError(.cancelled, "interrupted")))
         }
         do {
             let arguments = try call.encode(host.state)
