@@ -61,6 +61,8 @@ struct LuaAsyncFunctionTests {
         #expect(try await engine.global("last", as: Int.self) == 1)
         let refused = await #expect(throws: LuaError.self) { try await engine.run("keep(1)", name: "=chunk") }
         #expect(refused?.message == "chunk:1: bad argument #1 'argument1' to 'keep' (function expected, got number)")
+        // What the closure of `keep` retains is a function of this engine: a cycle.
+        await engine.shutdown()
     }
 
     @Test("a call is stopped by its task and its time limit, and refused after the engine's end")

@@ -18,6 +18,8 @@ final class Waits: Sendable {
     let begun: AsyncStream<Void>
     /// Yields when its task has been cancelled.
     let cancelled: AsyncStream<Void>
+    /// Functions that ignore their cancellation.
+    private let held = Mutex<[UnsafeContinuation<Void, Never>]>([])
     private let began = Atomic<Bool>(false)
     var hasBegun: Bool { began.load(ordering: .acquiring) }
     private let notes = Mutex<[String]>([])
@@ -25,7 +27,7 @@ final class Waits: Sendable {
     var noted: [String] { notes.withLock { $0 } }
 
     init(limits: LuaLimits = LuaLimits(), libraries: LuaLibraries = .standard) async throws {
-        engine = try await LuaEngine(libraries: libraries, limits: limits)
+        engine = try await LuaEngine(libraries: libraries, limits: limits) { _ in }
         let (begun, begins) = AsyncStream.makeStream(of: Void.self)
         let (cancelled, cancels) = AsyncStream.makeStream(of: Void.self)
         (self.begun, self.cancelled) = (begun, cancelled)
@@ -47,12 +49,15 @@ final class Waits: Sendable {
                 throw error
             }
         }
-        // Never ends.
+        // Does not end while the test lasts.
         try await engine.register("stubborn") { [weak self] () async in
             self?.began.store(true, ordering: .releasing)
             begins.yield()
             await withTaskCancellationHandler {
-                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                await withUnsafeContinuation { continuation in
+                    guard let self else { return continuation.resume() }
+                    self.held.withLock { $0.append(continuation) }
+                }
             } onCancel: {
                 cancels.yield()
             }
@@ -60,6 +65,10 @@ final class Waits: Sendable {
         try await engine.register("note") { [weak self] (text: String) in
             self?.notes.withLock { $0.append(text) }
         }
+    }
+
+    deinit {
+        for continuation in held.withLock({ $0 }) { continuation.resume() }
     }
 
     /// Scripts that wait in every kind of place, by the name of the function that they call.

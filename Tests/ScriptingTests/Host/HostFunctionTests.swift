@@ -17,6 +17,10 @@ struct HostFunctionTests {
     private final class Log: Sendable {
         private let texts = Mutex<[String]>([])
         var all: [String] { texts.withLock { $0 } }
+        /// Functions that ignore their cancellation, and do not end while the test lasts.
+        private let held = Mutex<[UnsafeContinuation<Void, Never>]>([])
+        func hold(_ continuation: UnsafeContinuation<Void, Never>) { held.withLock { $0.append(continuation) } }
+        func release() { for continuation in held.withLock({ $0 }) { continuation.resume() } }
         func add(_ text: String) { texts.withLock { $0.append(text) } }
     }
 
@@ -35,7 +39,7 @@ struct HostFunctionTests {
         }
         host.register("stubborn") { () async in
             log.add("begun")
-            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            await withUnsafeContinuation { log.hold($0) }
         }
         host.register("each") { (count: Int, body: LuaAsyncFunction) async throws -> Int in
             var sum = 0
@@ -141,6 +145,7 @@ struct HostFunctionTests {
     func stubborn() async throws {
         let script = "local x <close> = setmetatable({}, {__close = function() closed = true end}) pcall(stubborn)"
         let (results, log) = try await runWithLimit([script, "return closed"])
+        log.release()
         #expect(results == ["error: time is up", "true"])
         #expect(log.all == ["begun"])
     }
