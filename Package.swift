@@ -26,32 +26,32 @@ let package = Package(
         .library(name: "SharedItems", targets: ["SharedItems"]),
         .library(name: "LineEditor", targets: ["LineEditor"]),
     ],
+    // The lowest versions that have what is used: a flag with a value, a Sendable Deque, LogHandler.log(event:).
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
     ],
     targets: [
         // Ground floor: the only C, each file with a stated reason.
-        .systemLibrary(name: "CLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
         .target(name: "CPlatform"),
-        .target(name: "CLuaShim", dependencies: ["CLua", "CPlatform"]),
-        // The headers of libvips need GLib's flags. Its own pkg-config name would link it, which costs 38 ms a start.
-        .systemLibrary(
-            name: "CVips", path: "Sources/CImaging/vips", pkgConfig: "glib-2.0", providers: [.apt(["libvips-dev"])]),
-        .target(name: "CImaging", dependencies: ["CVips"], exclude: ["vips"]),
+        // The C library, and what differs between systems. What stands on it alone can be ported.
+        .target(name: "Platform", dependencies: ["CPlatform"]),
+        .target(name: "CLuaShim", dependencies: ["CPlatform"], linkerSettings: [.linkedLibrary("lua5.4")]),
+        // libvips is loaded when a picture is: linking it costs 38 ms a start.
+        .target(name: "CImaging"),
         // Descriptors beneath a folder, atomic replacement, the file layer that a test can fail.
         .target(name: "Files", dependencies: ["CPlatform"]),
         // Words for people, of which messages on all floors are made: visible text, nearest names.
         .target(name: "Wording"),
 
         // Formats and languages: these stand alone.
-        .target(name: "PropertyList", dependencies: ["CPlatform", "Wording"]),
-        .target(name: "KeyedArchive", dependencies: ["CPlatform", "PropertyList", "Wording"]),
-        .target(name: "PredicateFormat", dependencies: ["CPlatform", "PropertyList", "Wording"]),
-        .target(name: "CSV", dependencies: ["PropertyList"]),
-        .target(name: "Lua", dependencies: ["CLuaShim", "Wording"]),
-        .target(name: "LineEditor"),
+        .target(name: "PropertyList", dependencies: ["Platform", "CPlatform", "Wording"]),
+        .target(name: "KeyedArchive", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
+        .target(name: "PredicateFormat", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
+        .target(name: "CSV", dependencies: ["Platform", "PropertyList"]),
+        .target(name: "Lua", dependencies: ["CLuaShim", "Platform", "CPlatform", "Wording"]),
+        .target(name: "LineEditor", dependencies: ["Platform", "CPlatform"]),
 
         // What an application has.
         .target(
@@ -64,7 +64,6 @@ let package = Package(
             name: "ColumnEngine",
             dependencies: [
                 "PredicateFormat", "Files", "PropertyList", "CPlatform", "Wording",
-                .product(name: "DequeModule", package: "swift-collections"),
             ]),
         .target(
             name: "ItemArchive",
@@ -75,7 +74,6 @@ let package = Package(
                 "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "PropertyList", "Files", "CPlatform",
                 "Wording",
                 .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "OrderedCollections", package: "swift-collections"),
             ]),
         // Items of several hosts, kept by PostgreSQL. libpq's own header is needed to build, its library when it is used.
         .target(name: "CPostgres"),

@@ -89,7 +89,7 @@ static int shrinks(const cimaging_source *source) {
  * ones, by a race; ones that are resized, always). The rows of a region fail where they are asked for. */
 int cimaging_read_rows(Library vips, VipsImage *image, VipsPel *bytes) {
     int width = vips->vips_image_get_width(image), height = vips->vips_image_get_height(image);
-    size_t pixel = bytes_per_pixel(vips, image), line = pixel * (size_t)width;
+    size_t line = bytes_per_pixel(vips, image) * (size_t)width;
     VipsRegion *region = vips->vips_region_new(image);
     int status = region ? 0 : -1;
     for (int top = 0; top < height && status == 0; top += 16) {
@@ -97,12 +97,12 @@ int cimaging_read_rows(Library vips, VipsImage *image, VipsPel *bytes) {
             status = -1;
             break;
         }
-        VipsRect strip = {0, top, width, height - top < 16 ? height - top : 16};
-        status = vips->vips_region_prepare(region, &strip);
-        for (int row = top; row < top + strip.height && status == 0; row++)
-            memcpy(bytes + (size_t)row * line,
-                   region->data + (size_t)(row - region->valid.top) * (size_t)region->bpl -
-                       (size_t)region->valid.left * pixel, line);
+        int rows = height - top < 16 ? height - top : 16;
+        size_t length = 0;
+        VipsPel *strip = vips->vips_region_fetch(region, 0, top, width, rows, &length);
+        if (strip && length == (size_t)rows * line) memcpy(bytes + (size_t)top * line, strip, length);
+        else status = -1;
+        vips->g_free(strip);
     }
     if (region) vips->g_object_unref(region);
     return status;
@@ -110,8 +110,10 @@ int cimaging_read_rows(Library vips, VipsImage *image, VipsPel *bytes) {
 
 static int copy_to_memory(Library vips, VipsImage **image) {
     VipsImage *memory = vips->vips_image_new_memory();
-    int is_copied = memory && vips->vips_image_pipelinev(memory, VIPS_DEMAND_STYLE_ANY, *image, NULL) == 0 &&
-                    vips->vips_image_write_prepare(memory) == 0 && cimaging_read_rows(vips, *image, memory->data) == 0;
+    int is_ready = memory && vips->vips_image_pipelinev(memory, VIPS_DEMAND_STYLE_ANY, *image, NULL) == 0 &&
+                   vips->vips_image_write_prepare(memory) == 0;
+    VipsPel *bytes = is_ready ? (VipsPel *)vips->vips_image_get_data(memory) : NULL;
+    int is_copied = bytes && cimaging_read_rows(vips, *image, bytes) == 0;
     vips->g_object_unref(*image);
     if (memory && !is_copied) vips->g_object_unref(memory);
     *image = is_copied ? memory : NULL;

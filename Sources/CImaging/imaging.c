@@ -259,7 +259,7 @@ static void look(VipsImage *image, void *progress, void *context) {
 static void watch(Library vips, VipsImage *image) {
     if (!stop) return;
     vips->vips_image_set_progress(image, TRUE);
-    vips->g_signal_connect_data(image, "eval", G_CALLBACK(look), (void *)vips, NULL, (GConnectFlags)0);
+    vips->g_signal_connect_data(image, "eval", (GCallback)(void *)look, (void *)vips, NULL, 0);
 }
 
 static cimaging_status render(

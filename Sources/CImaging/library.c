@@ -61,7 +61,7 @@ static void open_library(void) {
     library.vips_cache_set_max_mem(0);
     library.vips_cache_set_max_files(0);
     /* Orc's compilation for each picture takes longer than it saves, and Orc frees its code without a lock. */
-    library.vips_vector_set_enabled(FALSE);
+    library.vips_vector_set_enabled(0);
     /* Without this each picture's memory is unmapped and mapped again, cleared page by page. Larger blocks still are; a
      * flush of the cache releases all of them. */
     mallopt(M_MMAP_THRESHOLD, 16 << 20);

@@ -3,8 +3,8 @@
 #define CIMAGING_LIBRARY_H
 
 #include <stdint.h>
-#include <vips/vips.h>
-#include <vips/vector.h>
+
+#include "libvips.h"
 
 #define CIMAGING_FUNCTIONS(F) \
     F(g_free) \
@@ -36,6 +36,7 @@
     F(vips_icc_transform) \
     F(vips_image_get_bands) \
     F(vips_image_get_blob) \
+    F(vips_image_get_data) \
     F(vips_image_get_fields) \
     F(vips_image_get_format) \
     F(vips_image_get_height) \
@@ -58,8 +59,8 @@
     F(vips_jpegload_buffer) \
     F(vips_jpegsave_buffer) \
     F(vips_pngsave_buffer) \
+    F(vips_region_fetch) \
     F(vips_region_new) \
-    F(vips_region_prepare) \
     F(vips_resize) \
     F(vips_shrink) \
     F(vips_thread_shutdown) \

@@ -84,9 +84,17 @@ static int narrow_load(lua_State *L) {
     return lua_gettop(L);
 }
 
-/* While a script is being stopped, its message handlers are not run. */
+/* Whether the running function was called by a hook's error, where no hook can interrupt it. */
+static int is_in_hook(lua_State *L) {
+    lua_Debug ar;
+    return lua_getstack(L, 0, &ar) && lua_getinfo(L, "n", &ar) && strcmp(ar.namewhat, "hook") == 0;
+}
+
+/* While a script is being stopped, its message handlers are not run, nor those in Lua for an error that a hook raises:
+ * they could not be stopped. */
 static int guarded_handler(lua_State *L) {
     if (host_of(L)->abortDepth) return 1;
+    if (!lua_iscfunction(L, lua_upvalueindex(1)) && is_in_hook(L)) return 1;
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     lua_call(L, lua_gettop(L) - 1, 1);
@@ -109,104 +117,6 @@ static int narrow_xpcall(lua_State *L) {
     lua_insert(L, 1);
     lua_callk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, all_results);
     return all_results(L, LUA_OK, 0);
-}
-
-/* Resumes and publishes the coroutine, so that an interrupt reaches the running one. -1: the error is on L. */
-static int resume(lua_State *L, lua_State *co, int arguments) {
-    clua_host *host = host_of(L);
-    int results;
-    clua_check_stack(L);
-    if (!lua_checkstack(co, arguments)) {
-        lua_pushliteral(L, "too many arguments to resume");
-        return -1;
-    }
-    lua_xmove(L, co, arguments);
-    clua_switch(host, co);
-    int status = clua_abort_coroutine(co, lua_resume(co, L, arguments, &results));
-    clua_switch(host, L);
-    if (status == LUA_OK || status == LUA_YIELD) {
-        if (!lua_checkstack(L, results + 1)) {
-            lua_pop(co, results);
-            lua_pushliteral(L, "too many results to resume");
-            return -1;
-        }
-        lua_xmove(co, L, results);
-        return results;
-    }
-    lua_xmove(co, L, 1);
-    return -1;
-}
-
-static lua_State *check_coroutine(lua_State *L) {
-    lua_State *co = lua_tothread(L, 1);
-    luaL_argexpected(L, co, 1, "coroutine");
-    return co;
-}
-
-/* Lua's own, with a message that names the boundary. */
-static int co_yield(lua_State *L) {
-    int isMain = lua_pushthread(L);
-    lua_pop(L, 1);
-    if (!isMain && !lua_isyieldable(L)) {
-        lua_pushliteral(
-            L, "attempt to yield across a C-call boundary (a function that items:transaction, a query, a handler or "
-               "table.sort calls must end before the coroutine can yield)");
-        return lua_error(L);
-    }
-    return lua_yield(L, lua_gettop(L));
-}
-
-static int co_resume(lua_State *L) {
-    lua_State *co = check_coroutine(L);
-    int results = resume(L, co, lua_gettop(L) - 1);
-    if (results < 0) {
-        lua_pushboolean(L, 0);
-        lua_insert(L, -2);
-        return 2;
-    }
-    lua_pushboolean(L, 1);
-    lua_insert(L, -(results + 1));
-    return results + 1;
-}
-
-static int co_wrapped(lua_State *L) {
-    lua_State *co = lua_tothread(L, lua_upvalueindex(1));
-    int results = resume(L, co, lua_gettop(L));
-    if (results >= 0) return results;
-    int status = lua_status(co);
-    if (status != LUA_OK && status != LUA_YIELD) {
-        status = lua_resetthread(co);
-        if (status != LUA_OK) lua_xmove(co, L, 1);
-    }
-    if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) {
-        luaL_where(L, 1);
-        lua_insert(L, -2);
-        lua_concat(L, 2);
-    }
-    return lua_error(L);
-}
-
-static int co_wrap(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TFUNCTION);
-    lua_State *co = lua_newthread(L);
-    lua_pushvalue(L, 1);
-    lua_xmove(L, co, 1);
-    lua_pushcclosure(L, co_wrapped, 1);
-    return 1;
-}
-
-/* Closing runs __close functions on the coroutine. */
-static int co_close(lua_State *L) {
-    clua_host *host = host_of(L);
-    lua_State *co = check_coroutine(L);
-    clua_check_stack(L);
-    lua_settop(L, 1);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 1);
-    clua_switch(host, co);
-    int status = lua_pcall(L, 1, LUA_MULTRET, 0);
-    clua_switch(host, L);
-    return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
 /* ---- Output ---- */
@@ -277,8 +187,7 @@ static void count_writes(lua_State *L, int isMethod) {
     lua_setfield(L, -2, "write");
 }
 
-/* Replaces a function of the table on top; with `keep`, the old one is the new one's upvalue. */
-static void replace(lua_State *L, const char *name, lua_CFunction function, int keep) {
+void clua_replace(lua_State *L, const char *name, lua_CFunction function, int keep) {
     if (keep) lua_getfield(L, -1, name);
     lua_pushcclosure(L, function, keep);
     lua_setfield(L, -2, name);
@@ -299,17 +208,12 @@ static int narrow_body(lua_State *L) {
     static const char *const oses[] = {"execute", "exit", "setlocale", NULL};
     static const char *const ios[] = {"popen", "input", "output", "tmpfile", "close", NULL};
     lua_pushglobaltable(L);
-    replace(L, "setmetatable", narrow_setmetatable, 0);
-    replace(L, "load", narrow_load, 1);
-    replace(L, "xpcall", narrow_xpcall, 1);
-    replace(L, "print", counted_print, 0);
+    clua_replace(L, "setmetatable", narrow_setmetatable, 0);
+    clua_replace(L, "load", narrow_load, 1);
+    clua_replace(L, "xpcall", narrow_xpcall, 1);
+    clua_replace(L, "print", counted_print, 0);
     forget(L, base);
-    if (lua_getfield(L, -1, LUA_COLIBNAME) == LUA_TTABLE) {
-        replace(L, "resume", co_resume, 0);
-        replace(L, "yield", co_yield, 0);
-        replace(L, "wrap", co_wrap, 0);
-        replace(L, "close", co_close, 1);
-    }
+    if (lua_getfield(L, -1, LUA_COLIBNAME) == LUA_TTABLE) clua_bound_coroutines(L);
     lua_pop(L, 1);
     if (lua_getfield(L, -1, LUA_DBLIBNAME) == LUA_TTABLE) forget(L, debugs);
     lua_pop(L, 1);

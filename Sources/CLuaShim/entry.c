@@ -36,10 +36,20 @@ void clua_enter(clua_host *host, lua_State *L, clua_entry *entry) {
     entry->enforce = host->enforce;
     entry->current = host->current;
     entry->begins = !clua_self.innermost || clua_self.innermost->host != host;
+    entry->run = host->run;
+    entry->canWait = host->canWait;
+    entry->outer = host->resumption;
+    /* A coroutine that the host resumes within another one's call. */
+    if (depth_of(host) && host->current != L) {
+        entry->resumption = (clua_resumption){host->current, host->resumption};
+        host->resumption = &entry->resumption;
+    }
     host->enforce = 1;
+    host->canWait = 0;
     host->current = L;
     if (entry->begins) begin(host, &entry->stretch);
     atomic_store_explicit(&host->depth, depth_of(host) + 1, memory_order_relaxed);
+    clua_watch_depth(host, L);
     /* Serves interrupts that arrived outside the VM. From here on the handler on this thread arms the hook itself. */
     atomic_signal_fence(memory_order_seq_cst);
     if (pending_of(host)) clua_arm(host);
@@ -48,6 +58,9 @@ void clua_enter(clua_host *host, lua_State *L, clua_entry *entry) {
 void clua_leave(clua_host *host, const clua_entry *entry) {
     int depth = depth_of(host);
     host->enforce = entry->enforce;
+    host->run = entry->run;
+    host->canWait = entry->canWait;
+    host->resumption = entry->outer;
     if (host->abortDepth == depth) host->abortDepth = 0; /* unwound: the error is now Swift's */
     atomic_store_explicit(&host->depth, depth - 1, memory_order_relaxed);
     if (entry->begins) end(&entry->stretch);

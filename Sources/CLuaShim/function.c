@@ -4,6 +4,8 @@
 
 #include "object.h"
 
+static int resumed(lua_State *L, int status, lua_KContext context);
+
 int clua_finish(lua_State *L, int status) {
     /* The function may have failed because it was stopped: the stop is served before a handler of the script sees the
      * error. */
@@ -18,6 +20,8 @@ int clua_finish(lua_State *L, int status) {
         return lua_error(L);
     case CLUA_YIELD:
         return lua_yield(L, lua_gettop(L));
+    case CLUA_WAIT:
+        return clua_wait(L, resumed);
     default:
         return status;
     }
@@ -89,7 +93,7 @@ static int function_gc(lua_State *L) {
     return 0;
 }
 
-void clua_pushownedfunction(lua_State *L, void *function) {
+static function_box *push_box(lua_State *L, void *function) {
     static const char key = 0;
     unsigned held = clua_hold(host_of(L), function);
     function_box *box = lua_newuserdatauv(L, sizeof *box, 0);
@@ -104,7 +108,25 @@ void clua_pushownedfunction(lua_State *L, void *function) {
         lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
     }
     lua_setmetatable(L, -2);
+    return box;
+}
+
+void clua_pushownedfunction(lua_State *L, void *function) {
+    push_box(L, function);
     lua_pushcclosure(L, owned_trampoline, 1);
+}
+
+void clua_pushcontinuation(lua_State *L, void *function) {
+    lua_settop(L, 0);
+    push_box(L, function);
+}
+
+/* The host has resumed a function that waits: its continuation takes its place. */
+static int resumed(lua_State *L, int status, lua_KContext context) {
+    (void)status;
+    (void)context;
+    lua_settop(L, 1);
+    return invoke(L, ((function_box *)lua_touserdata(L, 1))->function);
 }
 
 /* A constructor of inline values from numbers: the payload is the number minus an offset. */

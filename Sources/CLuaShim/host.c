@@ -106,12 +106,14 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     lua_pushboolean(L, 0);
     host->traced = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushboolean(L, 0);
+    host->frames = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushboolean(L, 0);
     host->abortion = luaL_ref(L, LUA_REGISTRYINDEX);
     return host;
 }
 
 void clua_close(clua_host *host) {
-    clua_close_timer(host);
+    clua_close_timer(host->timer);
     lua_close(host->main); /* every handle's __gc runs now */
     clua_close_releases(host);
     clua_pool_close(&host->pool);
@@ -150,9 +152,11 @@ void clua_set_output_limit(clua_host *host, size_t bytes) { host->outputLimit = 
 size_t clua_output(const clua_host *host) { return host->output; }
 size_t clua_output_limit(const clua_host *host) { return host->outputLimit; }
 
-void clua_reset_output(clua_host *host) {
-    host->output = 0;
-    host->outputRaised = 0;
+void clua_reset_output(clua_host *host) { clua_set_output(host, 0); }
+
+void clua_set_output(clua_host *host, size_t bytes) {
+    host->output = bytes;
+    host->outputRaised = host->outputLimit && bytes > host->outputLimit;
 }
 
 int clua_count_output(clua_host *host, size_t bytes) {

@@ -2,17 +2,28 @@
 #ifndef CLUA_HOST_H
 #define CLUA_HOST_H
 
-#include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdatomic.h>
 #include <time.h>
 
+/* Debian's folder, then a search path: no pkg-config is asked, since SwiftPM would ask it for every product. */
+#if __has_include(<lua5.4/lua.h>)
+#include <lua5.4/lauxlib.h>
+#include <lua5.4/lua.h>
+#include <lua5.4/lualib.h>
+#elif __has_include(<lua.h>)
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#else
+#error "The headers of Lua 5.4 are missing; Debian's package is liblua5.4-dev."
+#endif
+
 #include "CLuaShim.h"
 #include "pool.h"
+#include "wake.h"
 
 /* An object, and the slot of its handle. */
 typedef struct {
@@ -33,7 +44,7 @@ struct clua_host {
     lua_State *main;
     lua_State *current; /* the running coroutine, whose hook an interrupt sets */
 
-    /* The using thread: its number, and its kernel id for signals from other threads. */
+    /* The using thread: its number, and its id for signals from other threads. */
     atomic_ulong thread;
     atomic_int threadId;
 
@@ -49,9 +60,17 @@ struct clua_host {
     atomic_int depth; /* active protected entries; written by the running thread */
     int abortDepth;   /* while depth >= this, the hook raises again; 0: not aborting */
     int64_t deadline; /* in nanoseconds of the monotonic clock; 0: none */
-    timer_t timer;
-    int hasTimer;
+    clua_timer *timer;         /* NULL: none */
     unsigned long timerThread; /* the number of the thread that receives the timer's signal */
+
+    /* Coroutines. */
+    lua_State *run; /* that of the innermost run; NULL: there is none */
+    int canWait;  /* whether each coroutine on the way to the host's run can yield */
+    int protects; /* whether coroutines have a protected call around their function */
+    struct clua_resumption *resumption; /* the innermost; NULL: the running coroutine was not resumed by another one */
+
+    /* The limit of call depth (depth.c); 0: Lua's own. */
+    int callLimit, callsLeft;
 
     /* Objects retained by handles, and those whose handles were collected; see releases.c. */
     uintptr_t *held;
@@ -79,8 +98,16 @@ struct clua_host {
     int handles;   /* reference: weak table, slot -> handle */
     int traceback; /* reference: the last traceback, or nil */
     int traced;    /* reference: the error it belongs to */
+    int frames;    /* reference: the frames at that error, or false (frames.c) */
+    int keepsFrames;
     int abortion;  /* reference: the error that is raised repeatedly */
 };
+
+/* A coroutine that has resumed another one, in the frame of the resumption. */
+typedef struct clua_resumption {
+    lua_State *L;
+    struct clua_resumption *outer;
+} clua_resumption;
 
 static inline clua_host *host_of(lua_State *L) { return *(clua_host **)lua_getextraspace(L); }
 
@@ -97,17 +124,25 @@ typedef struct clua_stretch {
 /* The shim's data of a thread (thread.c). */
 typedef struct {
     unsigned long number; /* never reused, unlike pthread_self(); 0: not initialised */
-    int id;               /* the kernel's */
+    int id;               /* for signals to it, see wake.h */
     clua_stack stack;
     clua_stretch *innermost; /* the running stretch, which the signal handler reads */
 } clua_thread;
-/* This TLS model makes access from the signal handler safe, also in a shared library. */
+/* This TLS model makes access from the signal handler safe, also in a shared library. Elsewhere a thread has it from
+ * clua_begin_thread on, before which no signal comes. */
+#ifdef __ELF__
 extern _Thread_local clua_thread clua_self __attribute__((tls_model("initial-exec")));
+#else
+extern _Thread_local clua_thread clua_self;
+#endif
 
 /* Entering and leaving the VM from Swift (entry.c). */
 typedef struct {
     int enforce;
     lua_State *current;
+    lua_State *run;
+    int canWait;
+    clua_resumption *outer, resumption;
     int begins; /* whether it is the first of its stretch */
     clua_stretch stretch;
 } clua_entry;
@@ -128,10 +163,27 @@ static inline int clua_unwinds(const clua_host *host) { return host->abortDepth 
 /* Pending besides the reasons: this host or an outer one has interrupts to serve. */
 #define CLUA_LOOK 0x100
 
+/* Stores the calls on a stack, if the host keeps them; the first has this level. */
+void clua_capture_frames(lua_State *L, int level);
+
 void clua_arm(clua_host *host);
+/* The hook of a coroutine without interrupts to serve: none, or that of the limit of call depth. */
+void clua_set_resting_hook(clua_host *host, lua_State *L);
+/* Counts a call, in a hook; beyond the limit it raises. */
+void clua_count_call(lua_State *L, const lua_Debug *ar);
+
+/* Makes the hook for call depth that of a coroutine which was created without it. The caller then looks at what is
+ * pending: an interrupt that comes before this line would be lost with its hook. */
+static inline void clua_watch_depth(clua_host *host, lua_State *L) {
+    if (!host->callLimit) return;
+    host->callsLeft = 0;
+    if (!lua_gethook(L)) clua_set_resting_hook(host, L);
+}
+
 /* Changes the running coroutine. */
 static inline void clua_switch(clua_host *host, lua_State *L) {
     host->current = L;
+    clua_watch_depth(host, L);
     atomic_signal_fence(memory_order_seq_cst);
     if (host->abortDepth || pending_of(host)) clua_arm(host);
 }
@@ -141,8 +193,6 @@ void clua_begin_thread(void);
 void clua_adopt(clua_host *host);
 /* The signal that interrupts a thread (signal.c). */
 int clua_signal_number(void);
-void clua_send_signal(int threadId);
-void *clua_signal_value(void);
 /* Handles the result of a resumption: a coroutine that yielded because it is being stopped ends, with the error on
  * its stack. */
 int clua_abort_coroutine(lua_State *co, int status);
@@ -151,12 +201,22 @@ void clua_serve(lua_State *L);
 int clua_is_overdue(const clua_host *host);
 /* Directs the deadline's signals to the calling thread. */
 void clua_bind_timer(clua_host *host);
-void clua_close_timer(clua_host *host);
 int clua_trampoline(lua_State *L);
 int clua_load_text(lua_State *L, const char *bytes, size_t length, const char *name);
 void clua_bound_strings(lua_State *L);
 void clua_bound_tables(lua_State *L);
 void clua_bound_formats(lua_State *L);
+void clua_bound_coroutines(lua_State *L);
+/* Replaces a function of the table on top; with `keep`, the old one is the new one's upvalue. */
+void clua_replace(lua_State *L, const char *name, lua_CFunction function, int keep);
+/* Yields to the host, through all coroutines on the way, until it resumes the outermost (coroutine.c). */
+int clua_wait(lua_State *L, lua_KFunction resumed);
+/* Whether a coroutine is in such a wait. */
+int clua_waits(lua_State *co);
+/* Closes the pending variables of a coroutine, after those of the coroutine for which it waits. */
+void clua_close_coroutine(lua_State *co);
+/* The message handler of protected entries (protected.c). */
+int clua_note_traceback(lua_State *L);
 /* string.format for common conversions: pushes the text; 0 for other formats, long results and wrong arguments. */
 int clua_format_plainly(lua_State *L);
 

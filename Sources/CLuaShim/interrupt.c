@@ -6,9 +6,6 @@
  * the script can swallow it.
  *
  * Where states nest, the hook of the innermost one's code asks those further out as well: their code goes on only after it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "host.h"
 #include "sanitizer.h"
 
@@ -18,7 +15,7 @@ static int64_t now(clockid_t clock) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-int clua_is_overdue(const clua_host *host) { return host->deadline && now(CLOCK_MONOTONIC_COARSE) >= host->deadline; }
+int clua_is_overdue(const clua_host *host) { return host->deadline && now(CLUA_COARSE_CLOCK) >= host->deadline; }
 
 /* Stores the error on top of the stack as the one to raise repeatedly. */
 static void store_abortion(clua_host *host, lua_State *L) {
@@ -93,8 +90,8 @@ static void hook(lua_State *L, lua_Debug *ar) {
      * reserve is for that. Beyond it the hook waits for the next instruction, by when the stack may be shorter. */
     if ((char *)__builtin_frame_address(0) < host->stack.floor) return;
     /* While a chunk is being stopped, the hook stays. */
-    if (!clua_unwinds(host)) lua_sethook(L, NULL, 0, 0);
-    if (!must_stop(L)) return;
+    if (!clua_unwinds(host)) clua_set_resting_hook(host, L);
+    if (!must_stop(L)) return clua_count_call(L, ar);
     if (!clua_unwinds(host) || !lua_isyieldable(L)) raise_abortion(L);
     /* At a call or a return no hook may yield; the instruction that follows does. */
     if (ar->event == LUA_HOOKCOUNT || ar->event == LUA_HOOKLINE) lua_yield(L, 0);
@@ -125,44 +122,20 @@ void clua_abort_above(clua_host *host, int depth) { host->abortDepth = depth > 0
 
 /* ---- Deadlines ---- */
 
-void clua_close_timer(clua_host *host) {
-    if (host->hasTimer) timer_delete(host->timer);
-    host->hasTimer = 0;
-}
-
-static void start_timer(clua_host *host) {
-    struct itimerspec when;
-    memset(&when, 0, sizeof when);
-    when.it_value.tv_sec = (time_t)(host->deadline / 1000000000);
-    when.it_value.tv_nsec = (long)(host->deadline % 1000000000);
-    /* Repeated every 10 ms while there is a deadline: code that was in a C function at one tick is interrupted at a
-     * later one. */
-    if (host->deadline) when.it_interval.tv_nsec = 10 * 1000 * 1000;
-    timer_settime(host->timer, TIMER_ABSTIME, &when, NULL);
-}
-
 void clua_bind_timer(clua_host *host) {
-    if (!host->hasTimer || host->timerThread != clua_self.number) {
-        clua_close_timer(host);
-        struct sigevent event;
-        memset(&event, 0, sizeof event);
-        event.sigev_notify = SIGEV_THREAD_ID;
-        event.sigev_signo = clua_signal_number();
-        event.sigev_value.sival_ptr = clua_signal_value();
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
-        event.sigev_notify_thread_id = clua_self.id;
-        if (timer_create(CLOCK_MONOTONIC, &event, &host->timer) != 0) return;
-        host->hasTimer = 1;
-        host->timerThread = clua_self.number;
+    if (host->timerThread != clua_self.number) {
+        clua_close_timer(host->timer);
+        host->timer = NULL;
     }
-    start_timer(host);
+    if (!host->timer) host->timer = clua_open_timer();
+    if (!host->timer) return;
+    host->timerThread = clua_self.number;
+    clua_set_timer(host->timer, host->deadline);
 }
 
 void clua_set_deadline(clua_host *host, double seconds) {
     int64_t deadline = 0;
     if (seconds > 0) deadline = now(CLOCK_MONOTONIC) + (int64_t)((seconds < 1e9 ? seconds : 1e9) * 1e9);
     host->deadline = deadline;
-    if (deadline || host->hasTimer) clua_bind_timer(host);
+    if (deadline || host->timer) clua_bind_timer(host);
 }

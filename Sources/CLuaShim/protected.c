@@ -12,7 +12,7 @@ static void remember_traced(lua_State *L, int index) {
 
 /* The message handler. One traceback for each error, made at the deepest frame: a value that passes an outer boundary
  * keeps its first traceback. */
-static int handler(lua_State *L) {
+int clua_note_traceback(lua_State *L) {
     clua_host *host = host_of(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, host->traced);
     int same = lua_rawequal(L, 1, -1);
@@ -20,6 +20,7 @@ static int handler(lua_State *L) {
     if (same) return 1;
     luaL_traceback(L, L, NULL, 1);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
+    clua_capture_frames(L, 1);
     remember_traced(L, 1);
     return 1;
 }
@@ -38,6 +39,8 @@ void clua_forget_traceback(lua_State *L) {
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
     lua_pushboolean(L, 0);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traced);
+    lua_pushboolean(L, 0);
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->frames);
 }
 
 int clua_was_out_of_memory(int status) { return status == LUA_ERRMEM; }
@@ -65,7 +68,7 @@ int clua_pcall(lua_State *L, int arguments, int results) {
     clua_host *host = host_of(L);
     if (overflows(L, host->stack.entry, arguments + 1)) return LUA_ERRRUN;
     int base = lua_gettop(L) - arguments;
-    lua_pushcfunction(L, handler);
+    lua_pushcfunction(L, clua_note_traceback);
     lua_insert(L, base);
     clua_entry entry;
     clua_enter(host, L, &entry);
@@ -84,14 +87,16 @@ static void trace(lua_State *co) {
     if (same) return;
     luaL_traceback(co, co, NULL, 0);
     lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
+    clua_capture_frames(co, 0);
     remember_traced(co, -1);
 }
 
-int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
+static int resume(lua_State *co, lua_State *from, int arguments, int *results, int isRun) {
     clua_host *host = host_of(co);
     if (overflows(co, host->stack.entry, arguments)) return LUA_ERRRUN;
     clua_entry entry;
     clua_enter(host, co, &entry);
+    if ((host->canWait = isRun)) host->run = co;
     int status = lua_resume(co, from, arguments, results);
     if (status != LUA_OK && (status != LUA_YIELD || clua_unwinds(host))) {
         host->enforce = entry.enforce; /* no protected call is active here */
@@ -104,17 +109,26 @@ int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
     else status = lua_resetthread(co); /* closes its pending variables while it can still be stopped */
     clua_leave(host, &entry);
     if (status == LUA_OK) return 0;
-    if (status == LUA_YIELD) return 1;
-    return status;
+    if (status != LUA_YIELD) return status;
+    if (!clua_waits(co)) return 1;
+    *results = 0; /* the marker stays */
+    return CLUA_WAITS;
+}
+
+int clua_resume(lua_State *co, lua_State *from, int arguments, int *results) {
+    return resume(co, from, arguments, results, 0);
+}
+
+int clua_run(lua_State *co, lua_State *from, int arguments, int *results) {
+    return resume(co, from, arguments, results, 1);
 }
 
 void clua_resetthread(lua_State *co) {
     clua_host *host = host_of(co);
     clua_entry entry;
     clua_enter(host, co, &entry);
-    lua_resetthread(co); /* closes pending variables, protected by itself */
+    clua_close_coroutine(co);
     clua_leave(host, &entry);
-    lua_settop(co, 0);
 }
 
 /* Runs a C body on the top `arguments` values. */

@@ -1,20 +1,14 @@
-/* The signal that makes a thread look at what is pending.
+/* The signal that makes a thread look at what is pending, and its handler; wake.h sends it.
  *
  * It is a real-time signal for which the program has no handler, chosen once: the signals that the program uses stay its own.
  * Where each has a handler it is SIGURG, whose handler gets what is not ours. */
-#define _GNU_SOURCE
-#include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "host.h"
 #include "sanitizer.h"
 
 static int number;
-static struct sigaction former; /* the program's handler; its address marks our own signals */
-
-void *clua_signal_value(void) { return &former; }
+static struct sigaction former; /* the program's handler */
 
 /* Makes the innermost running code check for interrupts. The handler accesses only hosts that run on its own thread,
  * so that a late signal finds no closed host. */
@@ -24,7 +18,7 @@ CLUA_UNSANITIZED static void on_signal(int which, siginfo_t *info, void *context
         atomic_fetch_or(&innermost->host->pending, CLUA_LOOK);
         clua_arm(innermost->host);
     }
-    if ((info->si_code == SI_QUEUE || info->si_code == SI_TIMER) && info->si_value.sival_ptr == &former) return;
+    if (clua_sent_signal(info)) return;
     if (former.sa_flags & SA_SIGINFO) former.sa_sigaction(which, info, context);
     else if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) former.sa_handler(which);
 }
@@ -36,9 +30,11 @@ static int is_free(int which) {
 
 static void install(void) {
     struct sigaction action;
-    number = SIGRTMAX - 1;
-    while (number > SIGRTMIN && !is_free(number)) number--;
-    if (number == SIGRTMIN) number = SIGURG;
+    number = SIGURG;
+#ifdef SIGRTMAX
+    for (int real = SIGRTMAX - 1; number == SIGURG && real > SIGRTMIN; real--)
+        if (is_free(real)) number = real;
+#endif
     sigaction(number, NULL, &former);
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_signal;
@@ -51,19 +47,4 @@ int clua_signal_number(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, install);
     return number;
-}
-
-/* Uses the kernel's id, which may be stale or reused by now, unlike a pthread_t: such a thread has nothing pending.
- * */
-void clua_send_signal(int threadId) {
-    int error = errno;
-    siginfo_t info;
-    memset(&info, 0, sizeof info);
-    info.si_signo = number;
-    info.si_code = SI_QUEUE;
-    info.si_pid = getpid();
-    info.si_uid = getuid();
-    info.si_value.sival_ptr = &former;
-    syscall(SYS_rt_tgsigqueueinfo, getpid(), threadId, number, &info);
-    errno = error;
 }

@@ -1,9 +1,4 @@
 /* Threads: the user of a state, and the limits of its stack. */
-#define _GNU_SOURCE
-#include <CPlatform.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "host.h"
 
 _Thread_local clua_thread clua_self;
@@ -22,7 +17,7 @@ static clua_stack limits_of_stack(void) {
 void clua_begin_thread(void) {
     static atomic_ulong count;
     clua_self.stack = limits_of_stack();
-    clua_self.id = (int)syscall(SYS_gettid);
+    clua_self.id = clua_name_thread();
     /* A thread of a pool may start with all signals blocked. */
     sigset_t set;
     sigemptyset(&set);

@@ -1,4 +1,4 @@
-/* strerror_r in the GNU form, under _GNU_SOURCE, which may return a static text. */
+/* strerror_r has two forms: GNU's, under _GNU_SOURCE, returns a text, which may be static; that of POSIX fills a buffer. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
@@ -8,6 +8,10 @@
 void cubby_error_text(int error, char *buffer, size_t capacity) {
     if (capacity == 0) return;
     char scratch[128];
+#ifdef __GLIBC__
     const char *text = strerror_r(error, scratch, sizeof scratch);
+#else /* untried */
+    const char *text = strerror_r(error, scratch, sizeof scratch) == 0 ? scratch : "an unknown error";
+#endif
     snprintf(buffer, capacity, "%s", text);
 }

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#if CUBBY_LINUX
+#include <sys/syscall.h>
 
 const int32_t cubby_open_path = O_PATH;
 const int32_t cubby_at_empty_path = AT_EMPTY_PATH;
@@ -31,3 +33,17 @@ int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uin
     while (result < 0 && (errno == EINTR || (errno == EAGAIN && ++tries < 128)));
     return result < 0 ? -errno : (int)result;
 }
+#else
+const int32_t cubby_open_path = O_RDONLY;
+const int32_t cubby_at_empty_path = 0;
+
+int cubby_begin_sync(int file) {
+    (void)file;
+    return 0;
+}
+
+int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve) {
+    (void)directory, (void)path, (void)flags, (void)mode, (void)resolve;
+    return -ENOSYS;
+}
+#endif

@@ -3,6 +3,8 @@
 #include "CPlatform.h"
 
 #include <errno.h>
+
+#if CUBBY_LINUX
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -103,3 +105,26 @@ int cubby_landlock_restrict(int ruleset) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
     return syscall(__NR_landlock_restrict_self, ruleset, 0) == 0 ? 0 : -errno;
 }
+#else
+int cubby_landlock_abi(void) { return -ENOSYS; }
+
+int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes) {
+    (void)abi, (void)deny_network, (void)deny_scopes;
+    return -ENOSYS;
+}
+
+int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int uses) {
+    (void)ruleset, (void)abi, (void)path, (void)is_directory, (void)uses;
+    return -ENOSYS;
+}
+
+int cubby_landlock_allow_port(int ruleset, int abi, int port) {
+    (void)ruleset, (void)abi, (void)port;
+    return -ENOSYS;
+}
+
+int cubby_landlock_restrict(int ruleset) {
+    (void)ruleset;
+    return -ENOSYS;
+}
+#endif

@@ -3,9 +3,11 @@
 #include "CPlatform.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#if CUBBY_LINUX
+#include <sys/syscall.h>
 
 #ifndef __NR_pidfd_open
 #define __NR_pidfd_open 434
@@ -15,6 +17,12 @@ int cubby_pidfd_open(int32_t process) {
     long result = syscall(__NR_pidfd_open, process, 0);
     return result < 0 ? -errno : (int)result;
 }
+#else
+int cubby_pidfd_open(int32_t process) {
+    (void)process;
+    return -ENOSYS;
+}
+#endif
 
 int cubby_reap(int32_t process, int waits, int *code, int *is_signal) {
     int status = 0;

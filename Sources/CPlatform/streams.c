@@ -17,7 +17,13 @@ void cubby_write_error(const void *bytes, size_t count) {
 }
 
 int cubby_input_is_empty(void) {
-    if (stdin->_IO_read_ptr < stdin->_IO_read_end) return 0; /* glibc's and no other's */
+#ifdef __GLIBC__
+    if (stdin->_IO_read_ptr < stdin->_IO_read_end) return 0;
+#elif defined(__APPLE__) /* untried */
+    if (stdin->_r > 0) return 0;
+#else
+    return 0; /* what is buffered cannot be told: nothing waits */
+#endif
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     return poll(&input, 1, 0) == 0;
 }

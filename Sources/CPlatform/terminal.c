@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <termios.h>
 #include <unistd.h>
 
 int cubby_tty_size(int fd, uint16_t *columns, uint16_t *rows, uint16_t *width, uint16_t *height) {
@@ -85,7 +86,11 @@ static void rescue_and_go_on(int number, siginfo_t *info, void *context) {
 
 int cubby_tty_rescue(int input, int output, const char *sequences) {
     static const int fatal[] = {SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,   SIGBUS,  SIGFPE,  SIGSEGV, SIGSYS,
-                                SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGPWR,  SIGPOLL};
+                                SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU,
+#if CUBBY_LINUX
+                                SIGPWR,  SIGPOLL,
+#endif
+    };
     if (is_armed) return 0;
     if (tcgetattr(input, &rescue.found) != 0) return -errno;
     size_t count = strlen(sequences);

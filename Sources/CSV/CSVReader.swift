@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import PropertyList
 
 /// Reads comma-separated values (RFC 4180) row by row from a stream, keeping every cell's bytes exactly.

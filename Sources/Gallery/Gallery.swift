@@ -9,7 +9,9 @@ import PropertyList
 public struct Gallery {
     /// A summary of the written files.
     public struct Summary: Sendable, Hashable {
+        /// The number of items on the page.
         public var items = 0
+        /// The number of pictures on the page.
         public var pictures = 0
         /// The reasons for unreadable pictures, by key.
         public var failures: [String: String] = [:]

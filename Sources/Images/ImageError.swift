@@ -27,6 +27,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         case disconnected
     }
 
+    /// What kind of failure it is.
     public let code: Code
     /// The problem, the picture, and the remedy.
     public let message: String
@@ -37,6 +38,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { message }
 
+    /// Creates an error with its code, its message, and the file behind it.
     public init(_ code: Code, _ message: String, path: String? = nil, fileError: FileError? = nil) {
         self.code = code
         self.message = path.map { "\(DisplayPath.abbreviate($0)): \(message)" } ?? message

@@ -8,6 +8,7 @@ public struct ImageLimits: Sendable, Hashable {
     /// The maximal size of a file in bytes.
     public var bytes: Int
 
+    /// Creates limits of pixels and bytes for one picture.
     public init(pixels: Int = 268_000_000, bytes: Int = 512 << 20) {
         self.pixels = pixels
         self.bytes = bytes

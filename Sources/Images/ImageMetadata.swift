@@ -2,17 +2,23 @@
 public struct ImageMetadata: Sendable, Hashable {
     /// A field's value, by its EXIF type.
     public enum Value: Sendable, Hashable {
+        /// A text.
         case text(String)
+        /// A whole number.
         case integer(Int64)
+        /// A number, of a fraction for example.
         case number(Double)
+        /// Several numbers, such as degrees, minutes and seconds.
         case numbers([Double])
     }
 
     /// The metadata to keep in an output file.
     public enum Kept: Sendable, Hashable {
+        /// None of it.
         case nothing
         /// EXIF without the place and without fields that may contain it: maker's notes, comments, a thumbnail.
         case withoutLocation
+        /// All of it.
         case everything
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// A point in time: seconds since 2001-01-01T00:00:00Z, as property lists store it.
 public struct PropertyListDate: Sendable, Hashable, Comparable {
@@ -8,10 +8,12 @@ public struct PropertyListDate: Sendable, Hashable, Comparable {
     /// Seconds since 2001-01-01T00:00:00Z; finite in every value from a reader.
     public var secondsSinceReferenceDate: Double
 
+    /// Creates a date from the seconds since 2001-01-01T00:00:00Z.
     public init(secondsSinceReferenceDate: Double) {
         self.secondsSinceReferenceDate = secondsSinceReferenceDate
     }
 
+    /// Creates a date from the seconds since 1970-01-01T00:00:00Z.
     public init(secondsSince1970: Double) {
         secondsSinceReferenceDate = secondsSince1970 - Self.unixEpochOffset
     }

@@ -15,6 +15,7 @@ public struct PropertyListLimits: Sendable, Hashable {
     /// The largest string or data, in bytes as stored.
     public var maximumLeafBytes: Int
 
+    /// Creates limits; what is left out is the standard one.
     public init(
         maximumBytes: Int = 1 << 34,
         maximumObjects: Int = 1 << 30,
@@ -41,5 +42,6 @@ public struct PropertyListLimits: Sendable, Hashable {
         return cubby_stack_is_short() == 0 ? nil : "deeper than the thread's stack allows"
     }
 
+    /// Limits for files of unknown origin.
     public static let standard = PropertyListLimits()
 }

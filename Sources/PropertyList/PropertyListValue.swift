@@ -5,6 +5,7 @@
 public enum PropertyListValue: Sendable, Hashable {
     /// Null, which only the binary form has.
     case null
+    /// True or false.
     case boolean(Bool)
     /// A signed 64-bit integer: nearly every integer.
     case integer(Int64)
@@ -14,13 +15,18 @@ public enum PropertyListValue: Sendable, Hashable {
     case real(Double)
     /// A single-precision real, stored in four bytes.
     case single(Float)
+    /// A point in time.
     case date(PropertyListDate)
+    /// Bytes.
     case data([UInt8])
+    /// A text.
     case string(String)
     /// A reference into `$objects` of a keyed archive.
     case uid(UInt32)
+    /// Values in order.
     case array([PropertyListValue])
     /// A set, which only the binary form has. Elements keep their order in the file.
     case set([PropertyListValue])
+    /// Values by key.
     case dictionary([String: PropertyListValue])
 }

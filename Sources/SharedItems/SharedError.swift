@@ -14,7 +14,9 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         case refused
     }
 
+    /// What kind of failure it is.
     public let code: Code
+    /// What happened, and what to do.
     public let message: String
 
     public var description: String { message }

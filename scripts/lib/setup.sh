@@ -1,8 +1,8 @@
 # Set-up that the scripts share: what a fresh Debian lacks is installed, and what changed is built.
 # To be sourced by bash with `root` set to the project's folder. Says what it does on standard error, and nothing else.
 
-readonly BUILD_PACKAGES=(liblua5.4-dev libvips-dev libpq-dev pkg-config)
-readonly TEST_PACKAGES=(tmux lua5.4 libplist-utils python3 python3-pil lua-check lua-penlight lua-inspect)
+readonly BUILD_PACKAGES=(liblua5.4-dev libvips42 libpq-dev pkg-config)
+readonly TEST_PACKAGES=(libvips-dev tmux lua5.4 libplist-utils python3 python3-pil lua-check lua-penlight lua-inspect)
 readonly BINARY=$root/.build/release/cubby
 # Touched before a build begins, so that an edit made while it runs is newer.
 readonly STAMP=$root/.build/cubby.stamp
@@ -95,8 +95,8 @@ install_packages() {
 
 # Not Debian: the scripts cannot install there, but they build where the libraries are.
 check_libraries() {
-  command -v pkg-config >/dev/null && pkg-config --exists lua5.4 vips libpq ||
-    die "this is not Debian, so nothing is installed by itself: install the development files of Lua 5.4, of libvips and of libpq, and pkg-config"
+  command -v pkg-config >/dev/null && pkg-config --exists lua5.4 libpq ||
+    die "this is not Debian, so nothing is installed by itself: install the development files of Lua 5.4 and of libpq, libvips, and pkg-config"
 }
 
 # Tests of shared collections start a server of their own; without PostgreSQL they say that they are skipped.
@@ -164,20 +164,18 @@ show_progress() {
 # of their functions and to move them to their place is a good part of what a short run takes. Where the system has no
 # archive of one, the shared library serves. Prints the linker's flags.
 #  Lua        a part of the program, as Debian's own lua5.4 has it; as one object its functions stay visible to C modules
-#  GLib       only its headers are used: its functions come with libvips, when a picture is first asked for
 #  libstdc++  and what of libgcc unwinds, for Swift's own runtime
 embed_libraries() {
-  local folder=$root/.build/embedded lua glib libstdcxx libgcc
+  local folder=$root/.build/embedded lua libstdcxx libgcc
   rm -rf "$folder"
   mkdir -p "$folder"
+  printf '%s\n' -Xswiftc "-L$folder"
   lua=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
   if [[ -f $lua ]] && command -v ld >/dev/null; then
     ld -r -o "$folder/lua.o" --whole-archive "$lua"
     ar rc "$folder/liblua5.4.a"
     printf '%s\n' -Xlinker "$folder/lua.o"
   fi
-  glib=$(pkg-config --variable=pcfiledir glib-2.0)/glib-2.0.pc
-  [[ ! -f $glib ]] || sed '/^Libs:/d' "$glib" >"$folder/glib-2.0.pc"
   if command -v clang >/dev/null; then
     libstdcxx=$(clang -print-file-name=libstdc++.a)
     libgcc=$(clang -print-file-name=libgcc_eh.a)
@@ -186,15 +184,13 @@ embed_libraries() {
       ln -s "$libgcc" "$folder/libgcc_s.a"
     fi
   fi
-  sed "s|^Libs:.*|Libs: -L\"$folder\" -llua5.4|" "$(pkg-config --variable=pcfiledir lua5.4)/lua5.4.pc" >"$folder/lua5.4.pc"
 }
 
 compile_release() {
   local flags
   mapfile -t flags < <(embed_libraries)
   # Bound at its start: a function that is found when it is first called makes that call take microseconds.
-  PKG_CONFIG_PATH=$root/.build/embedded${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH} \
-    swift build --package-path "$root" -c release --static-swift-stdlib --disable-local-rpath --product cubby \
+  swift build --package-path "$root" -c release --static-swift-stdlib --disable-local-rpath --product cubby \
     -Xlinker -z -Xlinker now "${flags[@]}"
 }
 

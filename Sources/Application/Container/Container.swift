@@ -13,6 +13,7 @@ public struct Container: Sendable, Hashable {
 
     /// Kept between runs and backed up: the user's data.
     public var documents: String { path + "/Documents" }
+    /// The folder `Library`, of which scripts see parts.
     public var library: String { path + "/Library" }
     /// Kept and backed up: the application's own data, invisible to the user.
     public var applicationSupport: String { path + "/Library/Application Support" }

@@ -7,6 +7,7 @@ public import PropertyList
 /// kept in memory until `synchronize`, which puts them, key by key, over what the file says by then. Not Sendable: the
 /// thread that owns the application owns it.
 public final class Defaults {
+    /// The file of the saved values.
     public let path: String
     /// Why the file could not be read. It then counts as empty; a damaged one is kept aside by the next `synchronize`.
     public private(set) var problem: DefaultsError?
@@ -67,6 +68,7 @@ public final class Defaults {
         }
     }
 
+    /// Removes a saved value; the registered one shows again.
     public func removeValue(forKey key: String) {
         reloadIfChanged()
         if stored[key] == nil { changes.removeValue(forKey: key) } else { changes.updateValue(nil, forKey: key) }

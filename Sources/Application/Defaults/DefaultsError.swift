@@ -3,6 +3,7 @@ public import PropertyList
 
 /// The reason why defaults could not be read or written.
 public enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The file could not be read or written.
     case file(FileError)
     /// The file is not a property list, or a damaged one.
     case damaged(path: String, PropertyListError)
@@ -11,6 +12,7 @@ public enum DefaultsError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A value that a property list cannot hold.
     case value(key: String, PropertyListError)
 
+    /// What happened, where, and what to do.
     public var message: String {
         switch self {
         case .file(let error): error.message

@@ -85,6 +85,9 @@ public final class EventLoop {
         return EventReply(poster: poster, number: lastReply)
     }
 
+    /// Drops a reply: its handler is no longer called, nor awaited.
+    package func forget<Value>(_ reply: EventReply<Value>) { replies[reply.number] = nil }
+
     /// Makes a notifier, by which other threads call a handler repeatedly, until `forget(_:)`.
     ///
     /// - Parameter handler: called on this thread, possibly between two instructions of a running script.

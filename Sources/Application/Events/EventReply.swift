@@ -3,7 +3,7 @@ import Synchronization
 /// Carries one value from any thread to a handler on the loop's thread. A second value is dropped.
 package final class EventReply<Value: Sendable>: Sendable {
     private let poster: EventPoster
-    private let number: UInt64
+    let number: UInt64
     private let isSent = Atomic<Bool>(false)
 
     init(poster: EventPoster, number: UInt64) {

@@ -4,6 +4,7 @@ public final class LoopTimer {
     package let interval: Double?
     /// The time of its next call.
     package internal(set) var deadline: MonotonicTime
+    /// Whether the timer will not fire again.
     public private(set) var isCancelled = false
 
     var handler: (() -> Void)?

@@ -6,7 +6,9 @@ public struct ReadyEvents: OptionSet, Sendable, Hashable {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// A read does not wait, or the other end has closed.
     public static let readable = ReadyEvents(rawValue: 1)
+    /// A write does not wait.
     public static let writable = ReadyEvents(rawValue: 2)
     /// Something exceptional, such as memory pressure.
     public static let priority = ReadyEvents(rawValue: 4)

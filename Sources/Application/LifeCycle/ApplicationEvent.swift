@@ -10,14 +10,19 @@ public enum ApplicationEvent: Sendable, Hashable {
     case resume(inForeground: Bool)
     /// The application is covered by an overlay, such as a call.
     case interrupt
+    /// The interruption is over.
     case endInterruption
+    /// The session is locked.
     case lock
+    /// The session is unlocked.
     case unlock
     /// The terminal's window lost the keyboard focus. Terminals repeat this event.
     case focusOut
+    /// The terminal has the focus again.
     case focusIn
     /// The application terminates. An explicit exit of the user drops the restoration archive.
     case terminate(explicitly: Bool)
+    /// Memory is short.
     case memoryWarning
 
     /// The event's name without its arguments, for messages.

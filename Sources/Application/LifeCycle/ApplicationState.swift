@@ -11,12 +11,17 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     /// In memory, executing no code; may be terminated without notice.
     case suspended
 
+    /// How much of an application the user sees.
     public enum Visibility: String, Sendable, Hashable {
+        /// Nothing.
         case no
+        /// Most of it, behind an interruption.
         case mostly
+        /// All of it.
         case yes
     }
 
+    /// How much the user sees in this state.
     public var visibility: Visibility {
         switch self {
         case .active: .yes
@@ -25,7 +30,9 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Whether the user's input arrives.
     public var receivesEvents: Bool { self == .active }
 
+    /// Whether code may run.
     public var executesCode: Bool { self == .active || self == .inactive || self == .background }
 }

@@ -2,10 +2,15 @@
 public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
     /// The process started.
     case launch
+    /// Ctrl-Z, or a request to stop.
     case sigtstp = "SIGTSTP"
+    /// A continuation after a stop.
     case sigcont = "SIGCONT"
+    /// The terminal has gone.
     case sighup = "SIGHUP"
+    /// A request to end.
     case sigterm = "SIGTERM"
+    /// Ctrl-C.
     case sigint = "SIGINT"
     /// Standard input ended: Ctrl-D, or the end of a script.
     case eof
@@ -19,6 +24,7 @@ public enum LifeCycleCause: String, Sendable, Hashable, CaseIterable {
     case script
     /// The journal has grown so long that the archive is rewritten.
     case journal
+    /// Nothing is left to do.
     case idle
     /// The server of a shared collection came or went.
     case server

@@ -14,6 +14,7 @@ public struct StandardErrorLogHandler: LogHandler {
     /// Writes a complete line with its newline.
     package typealias Sink = @Sendable (String) -> Void
 
+    /// How a message is written.
     public enum Form: Sendable, Hashable {
         /// The message alone.
         case bare

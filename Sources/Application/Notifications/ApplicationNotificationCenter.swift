@@ -7,6 +7,7 @@ public import PropertyList
 public final class ApplicationNotificationCenter {
     private var observers: [NotificationToken] = []
 
+    /// Creates a center without observers.
     public init() {}
 
     /// Registers an observer.

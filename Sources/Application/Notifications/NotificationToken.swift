@@ -4,6 +4,7 @@ public final class NotificationToken {
     public let name: String?
     /// The observed poster; nil for any.
     public private(set) weak var object: AnyObject?
+    /// Whether the observer is no longer called.
     public private(set) var isRemoved = false
 
     private let hasObject: Bool

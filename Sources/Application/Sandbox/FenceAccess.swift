@@ -1,5 +1,6 @@
 /// The granted or wanted access to a path.
 public enum FenceAccess: Sendable, Hashable {
+    /// Reading only.
     case read
     /// Reading, writing, creating and removing.
     case readWrite

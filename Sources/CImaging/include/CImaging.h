@@ -1,8 +1,8 @@
 /* libvips, opened when the first picture is touched.
  *
  * Why C: linking libvips adds about 38 ms to every start, so its functions are looked up with dlsym; only C can
- * give such a pointer the type that the library's own header declares (`__typeof__`), so that a changed signature is
- * a compile error here and not a crash there. Its functions also take their options as C varargs, which Swift lacks.
+ * give such a pointer a declared type (`__typeof__`), which a test compares with libvips's headers. Its functions also
+ * take their options as C varargs, which Swift lacks.
  *
  * No object of libvips crosses this border: bytes go in, bytes come out. Every function may be called from any thread. */
 #ifndef CIMAGING_H

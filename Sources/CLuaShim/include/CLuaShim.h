@@ -26,6 +26,8 @@ typedef struct clua_class clua_class;
 #define CLUA_RAISE_HERE (-2) /* the same for a string, with the caller's position in front */
 #define CLUA_YIELD (-3)      /* yield all values on the stack to the resumer */
 
+#define CLUA_WAIT (-4)       /* yield to the host; the continuation on the stack gives the results when it resumes */
+
 /* The reasons of an interrupt; several bits may be pending. */
 #define CLUA_INTERRUPT_EVENTS 1   /* the host has pending events */
 #define CLUA_INTERRUPT_CANCEL 2   /* stop the running chunk */
@@ -79,6 +81,12 @@ int clua_count_output(clua_host *host, size_t bytes);
 size_t clua_output(const clua_host *host);
 size_t clua_output_limit(const clua_host *host);
 void clua_reset_output(clua_host *host);
+/* Continues the count of an earlier time. */
+void clua_set_output(clua_host *host, size_t bytes);
+
+/* ---- Call depth (depth.c) ---- */
+/* The most active calls, of all coroutines that have resumed one another; 0: Lua's own limit. */
+void clua_set_call_limit(clua_host *host, int calls);
 
 /* ---- Interrupts (interrupt.c) ---- */
 /* Any thread: marks the reasons and interrupts the VM at its next instruction. A CANCEL applies to the running code:
@@ -148,6 +156,9 @@ int clua_load(lua_State *L, const char *bytes, size_t length, const char *name);
 int clua_pcall(lua_State *L, int arguments, int results);
 /* 0 finished, 1 yielded; else an error. `results` values are on co's stack. */
 int clua_resume(lua_State *co, lua_State *from, int arguments, int *results);
+/* The same for a run, in which the host's functions may wait: CLUA_WAITS. */
+#define CLUA_WAITS (-1)
+int clua_run(lua_State *co, lua_State *from, int arguments, int *results);
 void clua_resetthread(lua_State *co);
 int clua_isyieldable(lua_State *L);
 int clua_gettable(lua_State *L, int index);                /* pops the key, pushes the value */
@@ -167,10 +178,18 @@ int clua_was_syntax_error(int status);
 /* The traceback of the error that a protected entry just returned; NULL when there is none. */
 const char *clua_last_traceback(lua_State *L);
 void clua_forget_traceback(lua_State *L);
+/* Whether errors keep the calls on the stack with their local variables (frames.c). */
+void clua_keep_frames(clua_host *host, int keeps);
+int clua_keeps_frames(const clua_host *host);
+/* Pushes the calls at the last error, innermost first; 0 and nothing if they are not kept. Each is an array of the source,
+ * the line (-1: none), the function's name (0: the main function, false: none), an array of the names and values of its
+ * local variables, in turn, and the length of that. */
+int clua_pushframes(lua_State *L);
 
 /* ---- Functions and objects (object.h) ---- */
 void clua_pushfunction(lua_State *L, void *function);       /* `function` outlives the state */
 void clua_pushownedfunction(lua_State *L, void *function);  /* released when Lua collects it */
+void clua_pushcontinuation(lua_State *L, void *function); /* for CLUA_WAIT, instead of all values; released likewise */
 void clua_pushmethod(lua_State *L, clua_class *cls, void *function); /* its receiver is checked before Swift is called */
 
 /* The types of parameters, a byte each, the first lowest; 0: end. GENERAL for other types. */
@@ -282,6 +301,14 @@ int clua_pushfile(lua_State *L, int fd, const char *mode);
 /* The same for a pipe to or from a program; closing it waits for the program's end and returns the results of
  * os.execute. */
 int clua_pushprogram(lua_State *L, int fd, const char *mode, int process);
+
+/* ---- Coroutines (coroutine.c) ---- */
+/* Whether the calling function can wait by CLUA_WAIT: each coroutine between it and its run can yield. */
+int clua_canwait(lua_State *L);
+/* From now on coroutines run their function in a protected call, so that what closes their variables after an error from
+ * a hook can be interrupted. */
+void clua_protect_coroutines(clua_host *host);
+void clua_pushbody(lua_State *L); /* replaces the function on top by the function of a coroutine */
 
 /* ---- C modules (native.c) ---- */
 /* Pushes a function of a shared library, `luaopen_…`; 0, with the reason in `message`, on failure. */

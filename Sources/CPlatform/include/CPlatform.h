@@ -1,13 +1,20 @@
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
 
-/* Linux functions that Swift cannot call: variadic calls, macros, flags newer than the system's headers, and calls with
-   several steps on one thread without Swift in between. Unless stated otherwise a function returns a result of 0 or
-   more, or a negative error number (-ENOENT), so that errno need not survive the return. */
+/* Functions of the system that Swift cannot call: variadic calls, macros, flags newer than the system's headers, and
+   calls with several steps on one thread without Swift in between. Unless stated otherwise a function returns a result
+   of 0 or more, or a negative error number (-ENOENT), so that errno need not survive the return. */
 
 #include <stddef.h>
 #include <stdint.h>
-#include <termios.h>
+
+/* Linux's own calls stand beside what POSIX has: that answers -ENOSYS, like an old kernel, where POSIX has nothing.
+   CUBBY_PLAIN_POSIX tries it on Linux; on another system it is untried. */
+#if defined(__linux__) && !defined(CUBBY_PLAIN_POSIX)
+#define CUBBY_LINUX 1
+#else
+#define CUBBY_LINUX 0
+#endif
 
 /* errors.c: strerror_r has two signatures, selected by feature macros that Swift cannot set. */
 
@@ -22,6 +29,10 @@ char *cubby_stack_end(void);
 /* 1 when less of the stack is left than one step of a recursion over nested data may need: 96 KB, or a quarter of the
    stack left at the thread's first call. */
 int cubby_stack_is_short(void);
+
+/* Starts a detached thread, or one to be joined, whose pthread_t goes to `joined`. It takes no signals but those of its
+   own faults; signal sets are macros on some systems. `stack` is its size in bytes; 0: the system's. */
+int cubby_thread_start(size_t stack, void *(*run)(void *argument), void *argument, void *joined);
 
 /* The kernel's id of the calling thread; the C library's declaration requires _GNU_SOURCE. */
 int32_t cubby_thread_id(void);
@@ -50,6 +61,8 @@ int cubby_stop_until_continued(void);
 
 /* The size of a terminal in characters, and in pixels if it reports them, else 0. */
 int cubby_tty_size(int fd, uint16_t *columns, uint16_t *rows, uint16_t *width, uint16_t *height);
+
+struct termios;
 
 /* Turns raw mode on: single keys, no echo, no signals (Ctrl-C and Ctrl-Z are bytes), output processing kept. The former
    settings go to `saved`. Refused with -EIO in a background process, which would change the shell's terminal. */

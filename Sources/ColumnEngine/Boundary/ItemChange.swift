@@ -1,13 +1,21 @@
 public import PropertyList
 
-/// One change of a commit, with the values of that commit: what ``ItemStoreCommit`` tells and
-/// ``ItemStore/apply(_:cause:revision:)`` takes.
+/// One change of a commit, with the values of that commit: what `ItemStoreCommit` tells and
+/// `ItemStore.apply(_:cause:revision:)` takes.
 public struct ItemChange: Sendable, Hashable {
     /// What happened; the raw value is the name for scripts.
     public enum Kind: String, Sendable, CaseIterable {
-        case insert, update, remove, move
+        /// An item was added.
+        case insert
+        /// A field has another value.
+        case update
+        /// An item was removed.
+        case remove
+        /// An item is at another place.
+        case move
     }
 
+    /// What happened.
     public var kind: Kind
     /// The item's key.
     public var itemKey: String

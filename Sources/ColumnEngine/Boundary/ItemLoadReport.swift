@@ -13,5 +13,6 @@ public struct ItemLoadReport: Sendable, Hashable {
     /// Files that damaged parts were moved to.
     public var keptAside: [String] = []
 
+    /// Creates a report of nothing.
     public init() {}
 }

@@ -32,7 +32,7 @@ public struct ItemLoader {
 
     /// Applies the changes of one commit.
     ///
-    /// - Throws: ``StoreError``, as ``ItemStore/apply(_:cause:revision:)``; the store is as before then.
+    /// - Throws: ``StoreError``, as `ItemStore.apply(_:cause:revision:)`; the store is as before then.
     public func replay(_ changes: some Sequence<ItemChange>) throws(StoreError) {
         try replaying { () throws(StoreError) in
             for change in changes { try store.perform(change) }

@@ -19,7 +19,7 @@ public protocol ItemPersistence: AnyObject {
     ///   - durable: whether to wait until the changes survive a power cut.
     /// - Returns: the collection's revision with the commit.
     /// - Throws: ``StoreError``: `conflict` when the collection has changes that the store has not been given by
-    ///   ``ItemStore/apply(_:cause:revision:)``, which has the store roll the commit back; after any other error the next
+    ///   `ItemStore.apply(_:cause:revision:)`, which has the store roll the commit back; after any other error the next
     ///   commit tries again.
     func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision
 

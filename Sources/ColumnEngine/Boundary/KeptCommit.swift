@@ -11,6 +11,7 @@ public struct KeptCommit: Sendable {
         /// Its place before, for a removal and a move.
         public var formerRank: [UInt8]
 
+        /// Creates a change with the item's rank after and before it.
         public init(_ change: ItemChange, rank: [UInt8] = [], formerRank: [UInt8] = []) {
             (self.change, self.rank, self.formerRank) = (change, rank, formerRank)
         }
@@ -48,6 +49,7 @@ public struct KeptCommit: Sendable {
     /// By key, the fields that items had here which the others removed.
     public var lostItems: [String: [String: PropertyListValue]] = [:]
 
+    /// Creates a commit of changes, in their order.
     public init(identifier: [UInt8], date: PropertyListDate, changes: [Change], reads: ItemReads? = nil) {
         (self.identifier, self.date, self.changes, self.reads) = (identifier, date, changes, reads)
     }

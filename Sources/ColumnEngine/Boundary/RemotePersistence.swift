@@ -118,12 +118,14 @@ public enum RemoteOutcome: Sendable, Hashable {
 
 /// A commit of another host.
 public struct RemoteCommit: Sendable {
+    /// The collection's revision after the commit.
     public var revision: ItemRevision
     /// The host's name.
     public var host: String
     /// Oldest first; empty for a commit that the store has.
     public var changes: [RemoteChange]
 
+    /// Creates a commit of another host.
     public init(revision: ItemRevision, host: String, changes: [RemoteChange]) {
         (self.revision, self.host, self.changes) = (revision, host, changes)
     }
@@ -131,9 +133,12 @@ public struct RemoteCommit: Sendable {
 
 /// A change of another host, and the place of its item among the others, as the persistence orders them.
 public struct RemoteChange: Sendable {
+    /// What changed.
     public var change: ItemChange
+    /// The item's rank among the others; empty in a change that leaves it.
     public var rank: [UInt8]
 
+    /// Creates a change with the item's rank.
     public init(_ change: ItemChange, rank: [UInt8] = []) {
         (self.change, self.rank) = (change, rank)
     }

@@ -83,13 +83,16 @@ public struct StoreError: Error, CustomStringConvertible {
         }
     }
 
+    /// What kind of failure it is.
     public var code: Code
+    /// What happened, where, and what to do.
     public var message: String
     /// The file that the failure is about.
     public var path: String?
     /// The error underneath.
     public var cause: (any Error)?
 
+    /// Creates an error with its code, its message, and the file and the error behind it.
     public init(_ code: Code, _ message: String, path: String? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -97,6 +100,7 @@ public struct StoreError: Error, CustomStringConvertible {
         self.cause = cause
     }
 
+    /// The error's domain, as Cocoa has it.
     public var domain: String { Self.domain }
     public var description: String { message }
 

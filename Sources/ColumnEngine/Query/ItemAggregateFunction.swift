@@ -2,8 +2,18 @@ package import PropertyList
 
 /// A function of many items: `count()`, `sum(valueInDollars)`, `average(width * height)`, `min(acquired)`, `max(name)`.
 public struct ItemAggregateFunction {
+    /// The functions' names, as scripts write them.
     public enum Name: String, Sendable, CaseIterable {
-        case count, sum, average, min, max
+        /// The number of items, or of those that have a value.
+        case count
+        /// The sum of the numbers.
+        case sum
+        /// The mean of the numbers.
+        case average
+        /// The least value.
+        case min
+        /// The greatest value.
+        case max
     }
 
     private let store: ColumnStore

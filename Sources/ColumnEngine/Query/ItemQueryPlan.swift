@@ -11,6 +11,7 @@ import Wording
 ///         ├ year > 1900                   2,010 →    812 rows  0.10 ms  column of integers
 ///         └ scan of all items                     28,143 rows
 public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
+    /// A step's kind.
     public enum Operator: Sendable, Hashable {
         /// All items, in the store's order.
         case scan
@@ -20,13 +21,19 @@ public struct ItemQueryPlan: Sendable, Hashable, CustomStringConvertible {
         case keys
         /// What satisfies the conditions: its children are these, in the order of their evaluation, and what gives the items.
         case filter
+        /// Keeps the items for which a predicate is true.
         case condition
         /// Conditions that are joined: all of its children hold, one of them does, its child does not.
         case all, any, not
+        /// Sorts.
         case sort
-        case offset, limit
+        /// Skips the first items.
+        case offset
+        /// Takes the first items.
+        case limit
     }
 
+    /// What the step does.
     public var operation: Operator
     /// What it works by: the condition's text, the keys of a sort, the number of a limit.
     public var detail: String

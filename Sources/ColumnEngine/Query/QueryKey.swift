@@ -4,9 +4,11 @@ import Wording
 
 /// What a query groups, sorts or adds up by.
 public enum QueryKey<Element> {
+    /// The value of a field.
     case field(ItemField)
     /// An expression of the predicate language, and its text.
     case expression(FormatExpression, text: String)
+    /// The result of a function.
     case function((Element) throws -> PropertyListValue?)
 
     /// The same key of other elements.

@@ -70,6 +70,7 @@ public final class ItemSnapshot: @unchecked Sendable {
         self.heap = heap
     }
 
+    /// The number of items.
     public var count: Int { contents.count }
     package var fieldNames: [String] { contents.fieldNames }
     /// By number of a field, the kinds of its cells.

@@ -5,22 +5,37 @@
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The operation. New ones may be added.
     public enum Operation: String, Sendable, Hashable {
+        /// Opening.
         case open
+        /// Reading.
         case read
+        /// Writing.
         case write
+        /// Waiting for the disk.
         case sync
+        /// Renaming.
         case rename
+        /// Giving a second name.
         case link
+        /// Changing the size.
         case truncate
+        /// Removing.
         case remove
+        /// Listing a folder.
         case list
+        /// Asking for the status.
         case status = "examine"
+        /// Making a folder.
         case makeDirectory = "make the folder"
+        /// Mapping into memory.
         case map
+        /// Locking.
         case lock
+        /// Changing the permissions.
         case setPermissions = "set the permissions of"
     }
 
+    /// What failed.
     public var operation: Operation
     /// The caller's path; for a rename, the target.
     public var path: String
@@ -52,6 +67,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         return error
     }
 
+    /// What happened, where, and the system's reason.
     public var message: String {
         "cannot \(operation.rawValue) \(DisplayPath.abbreviate(path)): \(reason)"
     }

@@ -25,8 +25,11 @@ public protocol FileLayer: Sendable {
     func syncData(_ file: OpenFile) throws(FileError)
     /// Starts writing to the disk without waiting, so that `sync` has less to do.
     func beginSync(_ file: OpenFile)
+    /// Changes a file's size, in bytes.
     func truncate(_ file: OpenFile, to size: Int) throws(FileError)
+    /// Changes a file's permissions.
     func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError)
+    /// The status of an open file.
     func status(_ file: OpenFile) throws(FileError) -> FileStatus
     /// Maps a whole open file read-only; `MappedFile` has the conditions.
     func map(_ file: OpenFile) throws(FileError) -> MappedFile

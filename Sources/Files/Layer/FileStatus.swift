@@ -2,15 +2,21 @@ package import Glibc
 
 /// The metadata of a file.
 public struct FileStatus: Sendable, Hashable {
+    /// What there is at a path.
     public enum Kind: Sendable, Hashable {
+        /// A file.
         case regular
+        /// A folder.
         case directory
+        /// A symbolic link, which was not followed.
         case symbolicLink
+        /// A socket.
         case socket
         /// A pipe, a device, a socket.
         case other
     }
 
+    /// What there is.
     public var kind: Kind
     /// The size in bytes.
     public var size: Int
@@ -20,8 +26,11 @@ public struct FileStatus: Sendable, Hashable {
     public var modified: Int64
     /// The numbers of the owner and of the group.
     public var owner: UInt32
+    /// The number of the owning group.
     public var group: UInt32
+    /// The number of the file system.
     public var device: UInt64
+    /// The number of the file in its file system.
     public var inode: UInt64
 
     package init(_ raw: stat) {

@@ -8,6 +8,7 @@ import Glibc
 /// would be taken for data. A SIGBUS of other memory goes to the handler installed before the first mapping.
 public final class MappedFile: Sendable {
     private let address: UInt
+    /// The size in bytes.
     public let count: Int
 
     private init(address: UnsafeMutableRawPointer?, count: Int) {

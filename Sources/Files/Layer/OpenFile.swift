@@ -2,9 +2,12 @@
 ///
 /// It does not own the descriptor: the caller closes it through the same `FileLayer`.
 public struct OpenFile: Sendable, Hashable {
+    /// The open descriptor.
     public let descriptor: Int32
+    /// The path for messages.
     public let path: String
 
+    /// Takes a descriptor, which its opener closes.
     public init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path

@@ -34,12 +34,15 @@ extension PathLayer {
 
     public func beginSync(_ file: OpenFile) { real.beginSync(file) }
 
+    /// Changes a file's size, in bytes.
     public func truncate(_ file: OpenFile, to size: Int) throws(FileError) { try real.truncate(file, to: size) }
 
+    /// Changes a file's permissions.
     public func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
         try real.setPermissions(file, to: permissions)
     }
 
+    /// The status of an open file.
     public func status(_ file: OpenFile) throws(FileError) -> FileStatus { try real.status(file) }
 
     public func map(_ file: OpenFile) throws(FileError) -> MappedFile { try real.map(file) }

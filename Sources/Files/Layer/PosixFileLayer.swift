@@ -3,6 +3,7 @@ import Glibc
 
 /// The real file system.
 public struct PosixFileLayer: FileLayer {
+    /// Creates the layer; it has no state.
     public init() {}
 
     public func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {

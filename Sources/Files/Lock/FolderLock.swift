@@ -6,6 +6,7 @@ import Glibc
 /// It is a `flock` on the file `.lock` in the folder. The file is never removed: otherwise two processes could each
 /// lock a file of their own.
 public final class FolderLock {
+    /// The path of the lock's file.
     public let path: String
     package let holder: LockHolder
     /// Whether the previous owner did not terminate in order, so that temporary files may be left. False for the first

@@ -2,7 +2,9 @@ import Glibc
 
 /// The owner of a container, as recorded in the lock file.
 public struct LockHolder: Sendable, Hashable {
+    /// The process's number.
     public var processIdentifier: Int32
+    /// The process's name.
     public var processName: String
     /// When it took the lock, in seconds since 1970.
     public var since: Int64

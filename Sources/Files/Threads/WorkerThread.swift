@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 import Synchronization
 
@@ -16,21 +17,13 @@ package final class WorkerThread<Value: Sendable>: Sendable {
             let value = work()
             state.withLock { $0.value = value }
         }
-        var others = sigset_t()
-        var before = sigset_t()
-        sigfillset(&others)
-        // The kernel kills a process whose thread blocks the signal of its own fault, without calling a handler.
-        for fault in [SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&others, fault) }
-        // A new thread inherits its creator's signal mask.
-        pthread_sigmask(SIG_SETMASK, &others, &before)
         var thread = pthread_t()
-        let result = pthread_create(
-            &thread, nil,
+        let result = cubby_thread_start(
+            0,
             { argument in
                 if let argument { Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().run() }
                 return nil
-            }, Unmanaged.passRetained(job).toOpaque())
-        pthread_sigmask(SIG_SETMASK, &before, nil)
+            }, Unmanaged.passRetained(job).toOpaque(), &thread)
         if result == 0 {
             let started = thread
             state.withLock { $0.thread = started }

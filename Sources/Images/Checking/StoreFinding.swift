@@ -10,6 +10,7 @@ public struct StoreFinding: Sendable, Hashable {
         case error
     }
 
+    /// How bad it is.
     public var severity: Severity
     /// The finding.
     public var message: String

@@ -1,6 +1,19 @@
 /// The formats of pictures, detected by the first bytes and not by the file's name.
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
-    case jpeg, png, webp, heic, avif, gif, tiff
+    /// JPEG.
+    case jpeg
+    /// PNG.
+    case png
+    /// WebP.
+    case webp
+    /// HEIC.
+    case heic
+    /// AVIF.
+    case avif
+    /// GIF, of which the first picture is read.
+    case gif
+    /// TIFF, of which the first picture is read.
+    case tiff
 
     /// The name for display: `JPEG`, `WebP`.
     public var displayName: String {

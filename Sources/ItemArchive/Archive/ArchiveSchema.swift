@@ -13,6 +13,7 @@ public struct ArchiveSchema: Sendable, Hashable {
         case propertyList
     }
 
+    /// How the items are stored.
     public var form = Form.keyedArchive
     /// The items' class, `Item` or `Homepwner.Item` say.
     public var className = "Item"
@@ -21,10 +22,15 @@ public struct ArchiveSchema: Sendable, Hashable {
     /// Whether the root is an NSMutableArray.
     public var isMutableArray = false
 
+    /// The key of an item's name.
     public var nameKey = "name"
+    /// The key of its serial number.
     public var serialNumberKey = "serialNumber"
+    /// The key of its value.
     public var valueKey = "valueInDollars"
+    /// The key of its date.
     public var dateKey = "dateCreated"
+    /// The key of its item key.
     public var itemKeyKey = "itemKey"
     /// Whether the value is an NSNumber object and not an inline integer.
     public var valueIsObject = false
@@ -37,6 +43,7 @@ public struct ArchiveSchema: Sendable, Hashable {
     /// The archive as it was opened, when it says more than the fields of its items do.
     public internal(set) var original: OriginalArchive?
 
+    /// Creates the usual schema for items of a class.
     public init(className: String = "Item") {
         self.className = className
     }

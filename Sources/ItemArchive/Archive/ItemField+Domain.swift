@@ -3,10 +3,15 @@ import Glibc
 
 /// The fields that every item has, as its archive names them; the numbers are the order of the declarations.
 extension ItemField {
+    /// An item's name.
     @inlinable public static var name: ItemField { ItemField(rawValue: 0) }
+    /// Its serial number.
     @inlinable public static var serialNumber: ItemField { ItemField(rawValue: 1) }
+    /// Its value in dollars.
     @inlinable public static var valueInDollars: ItemField { ItemField(rawValue: 2) }
+    /// The time of its creation.
     @inlinable public static var dateCreated: ItemField { ItemField(rawValue: 3) }
+    /// Its key, which no other item has.
     @inlinable public static var itemKey: ItemField { ItemField(rawValue: 4) }
 
     /// The fields that every item has.

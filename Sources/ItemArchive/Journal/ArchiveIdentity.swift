@@ -6,9 +6,12 @@ import Files
 /// Of a large file the checksum takes the head, the tail and a sample at even distances, so that opening a mapped
 /// archive does not read all of it. An archive that is not there, or empty, has the identity ``none``.
 public struct ArchiveIdentity: Sendable, Hashable {
+    /// The size in bytes.
     public var size: UInt64
+    /// The checksum of the bytes.
     public var checksum: UInt64
 
+    /// That of no archive.
     public static let none = ArchiveIdentity(size: 0, checksum: 0)
 
     /// Files up to this size are taken whole.

@@ -3,6 +3,7 @@ import Files
 
 /// The first 64 bytes of a journal: what it is, and which archive it follows.
 public struct JournalHeader: Sendable, Hashable {
+    /// The header's size in bytes.
     public static let length = 64
     /// The version of the format that this code writes; version 1, which has no places of items, is read, too.
     public static let version: UInt16 = 2
@@ -10,12 +11,14 @@ public struct JournalHeader: Sendable, Hashable {
     static let magic: [UInt8] = Array("CubbyJnl".utf8)
     static let byteOrder: UInt16 = 0x0102
 
+    /// The archive that the journal follows.
     public var archive: ArchiveIdentity
     /// A random number that seeds the records' checksums: a record of another journal is never taken for one of this.
     public var identifier: UInt64
     /// The number that the first record has.
     public var firstSequence: UInt64
 
+    /// Creates the header of a new journal.
     public init(archive: ArchiveIdentity, identifier: UInt64, firstSequence: UInt64) {
         self.archive = archive
         self.identifier = identifier
@@ -39,7 +42,7 @@ public struct JournalHeader: Sendable, Hashable {
 
     /// Reads a header.
     ///
-    /// - Throws: ``StoreError`` with `corruptJournal` that says what is wrong.
+    /// - Throws: `StoreError` with `corruptJournal` that says what is wrong.
     public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         guard bytes.count >= Self.length else {
             throw StoreError(.corruptJournal, "the journal ends within its header")

@@ -3,6 +3,7 @@ import Files
 
 /// A record of a journal: 32 bytes of header, then its payload.
 public enum JournalRecord {
+    /// What a record has.
     public enum Kind: UInt32, Sendable {
         /// The changes of one commit.
         case changes = 1
@@ -10,6 +11,7 @@ public enum JournalRecord {
         case checkpoint = 2
     }
 
+    /// The size of a record's header in bytes.
     public static let headerLength = 32
     static let magic: UInt32 = 0x3152_4A43  // "CJR1" in the file
 

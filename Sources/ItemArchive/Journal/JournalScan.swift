@@ -3,8 +3,11 @@ import Files
 
 /// A journal's records as far as they are intact. A pure function of the bytes.
 public struct JournalScan: Sendable {
+    /// An intact record, without its bytes.
     public struct Record: Sendable, Hashable {
+        /// What it has.
         public var kind: JournalRecord.Kind
+        /// Its number.
         public var sequence: UInt64
         /// Where the record begins in the file.
         public var offset: Int
@@ -12,7 +15,9 @@ public struct JournalScan: Sendable {
         public var payload: Range<Int>
     }
 
+    /// The journal's header.
     public private(set) var header: JournalHeader
+    /// The intact records, in order.
     public private(set) var records: [Record] = []
     /// The bytes up to the end of the last intact record.
     public private(set) var intactLength: Int
@@ -21,7 +26,7 @@ public struct JournalScan: Sendable {
 
     /// Reads a journal.
     ///
-    /// - Throws: ``StoreError`` with `corruptJournal` when even the header cannot be used.
+    /// - Throws: `StoreError` with `corruptJournal` when even the header cannot be used.
     public init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         header = try JournalHeader(bytes)
         intactLength = JournalHeader.length

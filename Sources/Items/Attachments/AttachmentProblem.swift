@@ -17,6 +17,7 @@ public struct AttachmentProblem: Sendable {
         case sync
     }
 
+    /// What failed.
     public let step: Step
     /// The attachment's; nil for the folder.
     public let key: String?

@@ -58,7 +58,7 @@ public final class ItemAttachments {
 
     /// Keeps bytes under a key, in place of those that were there, atomically and durably; in a transaction, at its end.
     ///
-    /// - Throws: ``StoreError``: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; what was there before is
+    /// - Throws: `StoreError`: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; what was there before is
     ///   there still.
     public func setBytes(_ bytes: [UInt8], forKey key: String) throws(StoreError) {
         try checkChange(key)
@@ -80,7 +80,7 @@ public final class ItemAttachments {
 
     /// The bytes under a key, those of the open transaction included; nil when there are none.
     ///
-    /// - Throws: ``StoreError``: `invalidValue` for what cannot be a key, `inputOutput`, also for what is no regular file;
+    /// - Throws: `StoreError`: `invalidValue` for what cannot be a key, `inputOutput`, also for what is no regular file;
     ///   `disconnected` where only the server has them, which does not answer.
     public func bytes(forKey key: String) throws(StoreError) -> [UInt8]? {
         try checkKey(key)
@@ -101,7 +101,7 @@ public final class ItemAttachments {
 
     /// Removes the bytes under a key; that there are none is no error.
     ///
-    /// - Throws: ``StoreError``: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; they are there then.
+    /// - Throws: `StoreError`: `invalidValue` for what cannot be a key, `readOnly`, `inputOutput`; they are there then.
     public func removeBytes(forKey key: String) throws(StoreError) {
         try checkChange(key)
         if shared != nil, let item = item(key) {
@@ -124,7 +124,7 @@ public final class ItemAttachments {
 
     /// The keys under which there are bytes, in byte order. O(n), with a look at each file's kind.
     ///
-    /// - Throws: ``StoreError`` with `inputOutput` when the folder cannot be listed.
+    /// - Throws: `StoreError` with `inputOutput` when the folder cannot be listed.
     public func keys() throws(StoreError) -> [String] {
         store?.store?.columns.noteWholeRead()
         do throws(FileError) {

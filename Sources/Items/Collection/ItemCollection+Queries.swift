@@ -42,7 +42,7 @@ extension ItemCollection {
 
     /// The sum of an attribute's values.
     ///
-    /// - Throws: ``StoreError`` with `invalidValue` for a sum that the type cannot hold.
+    /// - Throws: `StoreError` with `invalidValue` for a sum that the type cannot hold.
     public func sum<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) async throws(StoreError) -> Value.Wrapped where Value.Wrapped: NumericItemValue {

@@ -22,7 +22,7 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
 
     /// The model under a key; nil for none.
     ///
-    /// - Throws: ``StoreError`` for an item that is no model.
+    /// - Throws: `StoreError` for an item that is no model.
     public func model(forKey key: some ItemIdentifier) async throws(StoreError) -> Model? {
         try await local { (books) throws(StoreError) in try books.model(forKey: key) }
     }
@@ -30,7 +30,7 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
     /// Appends an item.
     ///
     /// - Returns: the item's key.
-    /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue` that names the field, `readOnly`, `inputOutput`.
+    /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` that names the field, `readOnly`, `inputOutput`.
     @discardableResult
     public func insert(_ model: Model) async throws(StoreError) -> String {
         try await local { (books) throws(StoreError) in try books.insert(model) }
@@ -48,7 +48,7 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
     /// Gives the item with the model's key the model's values. Fields that the model does not have stay.
     ///
     /// - Returns: false when there is no such item.
-    /// - Throws: ``StoreError``: `invalidValue`, `readOnly`, `inputOutput`; the item is as before then.
+    /// - Throws: `StoreError`: `invalidValue`, `readOnly`, `inputOutput`; the item is as before then.
     @discardableResult
     public func update(_ model: Model) async throws(StoreError) -> Bool {
         try await local { (books) throws(StoreError) in try books.update(model) }
@@ -83,7 +83,7 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
 
     /// Runs a body whose changes all happen or none, with the collection on the store's own executor.
     ///
-    /// - Throws: what the body throws, after rolling back; ``StoreError`` of the commit.
+    /// - Throws: what the body throws, after rolling back; `StoreError` of the commit.
     @discardableResult
     public func transaction<Result: Sendable>(
         _ body: @Sendable (LocalItemCollection<Model>) throws -> Result
@@ -96,7 +96,7 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
 
     /// Keeps bytes with an item: they are committed, taken back and removed with it. nil removes them.
     ///
-    /// - Throws: ``StoreError`` with `inputOutput` for a database without a folder for them.
+    /// - Throws: `StoreError` with `inputOutput` for a database without a folder for them.
     public func setAttachment(_ bytes: [UInt8]?, forKey key: some ItemIdentifier) async throws(StoreError) {
         try await local { (books) throws(StoreError) in
             let attachments = try books.attachments()

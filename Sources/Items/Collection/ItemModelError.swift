@@ -1,6 +1,6 @@
 /// An item that is no model: which, and the field that is missing or holds something else.
 ///
-/// Other programs and scripts may write items of any fields. ``StoreError/cause`` has it where reading stopped.
+/// Other programs and scripts may write items of any fields. `StoreError.cause` has it where reading stopped.
 public struct ItemModelError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The item's key.
     public let itemKey: String

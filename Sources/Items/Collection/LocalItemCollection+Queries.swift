@@ -13,7 +13,7 @@ extension LocalItemCollection {
     ///   - limit: the most models that are read.
     ///   - offset: how many are passed over before.
     /// - Returns: the models.
-    /// - Throws: ``StoreError`` for an item that is no model, unless the collection tells of those by `onProblem`.
+    /// - Throws: `StoreError` for an item that is no model, unless the collection tells of those by `onProblem`.
     public func fetch(
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
         offset: Int = 0
@@ -75,7 +75,7 @@ extension LocalItemCollection {
 
     /// The sum of an attribute's values; items without one count as none.
     ///
-    /// - Throws: ``StoreError`` with `invalidValue` for a sum that the type cannot hold.
+    /// - Throws: `StoreError` with `invalidValue` for a sum that the type cannot hold.
     public func sum<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> Value.Wrapped where Value.Wrapped: NumericItemValue {

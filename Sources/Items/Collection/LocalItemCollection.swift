@@ -22,7 +22,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
 
     /// The model under a key; nil for none.
     ///
-    /// - Throws: ``StoreError`` for an item that is no model.
+    /// - Throws: `StoreError` for an item that is no model.
     public func model(forKey key: some ItemIdentifier) throws(StoreError) -> Model? {
         guard let row = row(key.itemKey) else { return nil }
         let reader = reader()
@@ -33,7 +33,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// Appends an item.
     ///
     /// - Returns: the item's key.
-    /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue` that names the field, `readOnly`, `vetoed`, `inputOutput`.
+    /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` that names the field, `readOnly`, `vetoed`, `inputOutput`.
     @discardableResult
     public func insert(_ model: Model) throws(StoreError) -> String {
         try change { () throws(StoreError) in try append(model) }
@@ -55,7 +55,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// Gives the item with the model's key the model's values. Fields that the model does not have stay.
     ///
     /// - Returns: false when there is no such item.
-    /// - Throws: ``StoreError``: `invalidValue`, `readOnly`, `vetoed`, `inputOutput`; the item is as before then.
+    /// - Throws: `StoreError`: `invalidValue`, `readOnly`, `vetoed`, `inputOutput`; the item is as before then.
     @discardableResult
     public func update(_ model: Model) throws(StoreError) -> Bool {
         try update(model, forKey: ownKey(of: model))
@@ -85,7 +85,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// Takes the item with a key out of the store; one that is no model, too.
     ///
     /// - Returns: false when there is no such item.
-    /// - Throws: ``StoreError``: `readOnly`, `vetoed`, `inputOutput`.
+    /// - Throws: `StoreError`: `readOnly`, `vetoed`, `inputOutput`.
     @discardableResult
     public func delete(key: some ItemIdentifier) throws(StoreError) -> Bool {
         guard let row = row(key.itemKey) else { return false }

@@ -109,7 +109,7 @@ struct ItemExporter {
 extension ItemStore {
     /// All items as the bytes of a file.
     ///
-    /// - Throws: ``StoreError`` for a renamed field that no item has; what the options' functions throw.
+    /// - Throws: `StoreError` for a renamed field that no item has; what the options' functions throw.
     public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
         for name in options.names.keys.sorted() { _ = try columns.queriedField(name) }
         return try ItemExporter(store: self, options: options).bytes()

@@ -3,6 +3,7 @@ import ItemArchive
 
 /// How items are read from a file or written to one.
 public struct ItemFileOptions {
+    /// The file's format.
     public var format: ItemFileFormat
     /// Other names: of a file's columns as fields when it is read, of fields as columns when it is written. A nil leaves
     /// the column out.
@@ -15,6 +16,7 @@ public struct ItemFileOptions {
     /// Refuses names that a host's items can't have as fields.
     public var checkField: ((String) throws -> Void)?
 
+    /// Creates the usual options for a format.
     public init(format: ItemFileFormat) { self.format = format }
 
     /// The other side's name for a column or field; nil when it is left out.

@@ -144,7 +144,7 @@ extension ItemStore {
     ///   - path: the file's name in errors.
     ///   - options: its format, and what its columns are called.
     /// - Returns: the number of items.
-    /// - Throws: ``StoreError``: `unreadableFile` when the bytes are not what the options say, `invalidRow` that names
+    /// - Throws: `StoreError`: `unreadableFile` when the bytes are not what the options say, `invalidRow` that names
     ///   the row, from 1, with the header counted, for one that is no item; what the options' functions throw.
     @discardableResult
     public func importItems(_ bytes: [UInt8], path: String, _ options: ItemFileOptions) throws -> Int {

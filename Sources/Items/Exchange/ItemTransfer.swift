@@ -9,11 +9,14 @@ public enum ItemTransfer {
 
     /// How much was copied.
     public struct Summary: Sendable, Hashable {
+        /// The number of items.
         public var items = 0
+        /// The number of pictures.
         public var pictures = 0
         /// Why pictures were not copied, by key.
         public var failures: [String: String] = [:]
 
+        /// Creates a summary of counts.
         public init(items: Int = 0, pictures: Int = 0) { (self.items, self.pictures) = (items, pictures) }
 
         /// `2 items and 1 picture`.

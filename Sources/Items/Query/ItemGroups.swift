@@ -5,7 +5,10 @@ public import PropertyList
 public struct ItemGroups: RandomAccessCollection {
     /// What groups are sorted by.
     public enum Order: String, Sendable, CaseIterable {
-        case count, key
+        /// By the number of items, most first.
+        case count
+        /// By the groups' values.
+        case key
     }
 
     private let store: ItemStore
@@ -48,9 +51,9 @@ public struct ItemGroups: RandomAccessCollection {
     }
 
     /// What functions make of each group, in the groups' order and in that of the functions, which are read as by
-    /// ``ItemAggregateFunction/init(format:of:)``.
+    /// `ItemAggregateFunction`.
     ///
-    /// - Throws: ``StoreError`` for a text that is no function, for a field that no item has, and for a value that cannot be
+    /// - Throws: `StoreError` for a text that is no function, for a field that no item has, and for a value that cannot be
     ///   added up.
     public func aggregate(_ functions: [String]) throws -> [[PropertyListValue?]] {
         let functions = try functions.map { try ItemAggregateFunction(format: $0, of: store.columns) }

@@ -6,7 +6,7 @@ public typealias ItemKey = QueryKey<Item>
 extension ItemStore {
     /// The key that a text is: the field of that name if there is one, else an expression over fields.
     ///
-    /// - Throws: ``StoreError`` with `unknownField` for a name that no item has; ``FormatPredicateError`` for an expression that
+    /// - Throws: `StoreError` with `unknownField` for a name that no item has; `FormatPredicateError` for an expression that
     ///   cannot be read.
     public func key(_ text: String) throws -> ItemKey { try columns.key(text).map(\.row) }
 

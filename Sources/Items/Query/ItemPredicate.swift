@@ -1,7 +1,7 @@
 import ColumnEngine
 public import PredicateFormat
 
-/// A condition on items; the language is ``FormatPredicate``'s.
+/// A condition on items; the language is `FormatPredicate`'s.
 public typealias ItemPredicate = FormatPredicate
 
 /// What is wrong with a predicate's format text, and where.

@@ -6,7 +6,7 @@ extension ItemQuery {
     /// The sum of a key's numbers: an integer as long as all are and the sum fits 64 bits, else a real. Items without it
     /// count as none; without any the sum is the integer 0. A key is a field, or an expression of the predicate language.
     ///
-    /// - Throws: ``StoreError`` for a field that no item has, and for a value that is no number; ``FormatPredicateError`` for
+    /// - Throws: `StoreError` for a field that no item has, and for a value that is no number; `FormatPredicateError` for
     ///   an expression that cannot be read.
     public func sum(_ key: String) throws -> PropertyListValue { try aggregate(.sum, key) ?? .integer(0) }
 
@@ -15,7 +15,7 @@ extension ItemQuery {
         if case .real(let number)? = try aggregate(.average, key) { number } else { nil }
     }
 
-    /// The least of a key's values in the order of ``sorted(_:descending:)``; nil when no item has it.
+    /// The least of a key's values in the order of `sorted(_:descending:)`; nil when no item has it.
     public func min(_ key: String) throws -> PropertyListValue? { try aggregate(.min, key) }
 
     /// The greatest of a key's values; nil when no item has it.

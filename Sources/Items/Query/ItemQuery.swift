@@ -8,6 +8,7 @@ public import PredicateFormat
 /// Each answer is of the store at that moment. A condition that is a function may change the store; each item present at the
 /// begin of the answer is examined once, unless it has been removed.
 public struct ItemQuery {
+    /// The store that is asked.
     public let store: ItemStore
     var rows: RowQuery
 
@@ -44,7 +45,7 @@ public struct ItemQuery {
     /// In the order of a key: text in byte order, numbers by value, absent values first. A second call adds a lesser
     /// key. Items that are equal keep the store's order. A key is a field, or an expression of the predicate language.
     ///
-    /// - Throws: ``StoreError`` for a field that no item has; ``FormatPredicateError`` for an expression that cannot be read.
+    /// - Throws: `StoreError` for a field that no item has; `FormatPredicateError` for an expression that cannot be read.
     public func sorted(_ key: String, descending: Bool = false) throws -> ItemQuery {
         sorted(try store.key(key), descending: descending)
     }

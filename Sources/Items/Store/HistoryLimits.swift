@@ -7,5 +7,6 @@ public struct HistoryLimits: Sendable {
     /// Bytes of history entries, the attachments' files that they keep included; the last commit is kept whatever its size.
     public var bytes = 64 << 20
 
+    /// Creates the usual limits.
     public init() {}
 }

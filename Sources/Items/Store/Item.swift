@@ -33,10 +33,12 @@ public final class Item {
         get throws(StoreError) { store.columns.keyString(try store.row(reference)) }
     }
 
+    /// The name.
     public var name: String {
         get throws(StoreError) { CellHeap.string(try store.cell(.name, of: reference)) }
     }
 
+    /// The serial number, if it has one.
     public var serialNumber: String? {
         get throws(StoreError) {
             let cell = try store.cell(.serialNumber, of: reference)
@@ -44,10 +46,12 @@ public final class Item {
         }
     }
 
+    /// The value in dollars.
     public var valueInDollars: Int64 {
         get throws(StoreError) { try store.valueInDollars(of: reference) }
     }
 
+    /// The time of creation.
     public var dateCreated: PropertyListDate {
         get throws(StoreError) { try store.dateCreated(of: reference) }
     }
@@ -65,14 +69,17 @@ public final class Item {
         try setValue(.string(name), for: .name)
     }
 
+    /// Changes the serial number. Throws when an observer refuses.
     public func setSerialNumber(_ serialNumber: String?) throws(StoreError) {
         try setValue(serialNumber.map(PropertyListValue.string), for: .serialNumber)
     }
 
+    /// Changes the value in dollars. Throws when an observer refuses.
     public func setValueInDollars(_ value: Int64) throws(StoreError) {
         try store.setValueInDollars(value, of: reference)
     }
 
+    /// Changes the time of creation. Throws when an observer refuses.
     public func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
         try setValue(.date(date), for: .dateCreated)
     }
@@ -92,7 +99,7 @@ public final class Item {
 
     /// Sets a field by name; nil removes a custom field, and empties `serialNumber`.
     ///
-    /// - Throws: ``StoreError``: `invalidValue` naming the field, `readOnlyField` for `itemKey`, `itemRemoved`,
+    /// - Throws: `StoreError`: `invalidValue` naming the field, `readOnlyField` for `itemKey`, `itemRemoved`,
     ///   `vetoed`, `readOnly`.
     public func setValue(_ value: PropertyListValue?, forField name: String) throws(StoreError) {
         let row = try store.row(reference)
@@ -114,7 +121,7 @@ public final class Item {
 
     /// Sets a text field from UTF-8 bytes, without making a `String` where no observer needs one.
     ///
-    /// - Throws: ``StoreError``: `invalidValue` for bytes that are not UTF-8, and all that
+    /// - Throws: `StoreError`: `invalidValue` for bytes that are not UTF-8, and all that
     ///   ``setValue(_:forField:)`` throws.
     public func setUTF8(_ bytes: UnsafeBufferPointer<UInt8>, for field: ItemField) throws(StoreError) {
         try store.setUTF8(bytes, for: field, of: reference)

@@ -17,6 +17,7 @@ public struct ItemFields: Sendable, Hashable {
     /// Custom fields by name.
     public var custom: [String: PropertyListValue]
 
+    /// Creates the fields of an item; what is nil gets a value from the store.
     public init(
         name: String = "", serialNumber: String? = nil, valueInDollars: Int64 = 0,
         dateCreated: PropertyListDate? = nil, itemKey: String? = nil, custom: [String: PropertyListValue] = [:]
@@ -31,7 +32,7 @@ public struct ItemFields: Sendable, Hashable {
 
     /// The fields by name, as a record of a file or a table of a script gives them; `itemKey` and `dateCreated` too.
     ///
-    /// - Throws: ``StoreError`` that names the first field whose value it cannot take.
+    /// - Throws: `StoreError` that names the first field whose value it cannot take.
     public init(_ values: [String: PropertyListValue]) throws(StoreError) {
         self.init()
         for (name, value) in values { try set(value, forField: name) }
@@ -39,7 +40,7 @@ public struct ItemFields: Sendable, Hashable {
 
     /// Sets one field by name.
     ///
-    /// - Throws: ``StoreError`` with `invalidValue` that names the field.
+    /// - Throws: `StoreError` with `invalidValue` that names the field.
     public mutating func set(_ value: PropertyListValue?, forField field: String) throws(StoreError) {
         switch field {
         case "itemKey":

@@ -9,11 +9,11 @@ extension ItemStore {
     /// items or places they changed can no longer be taken back, which `undo` then tells by `conflict`.
     ///
     /// - Parameters:
-    ///   - changes: in order; positions are those at each one's turn. See ``ItemChange/insert(_:at:)`` and the like.
+    ///   - changes: in order; positions are those at each one's turn.
     ///   - cause: what commit observers are told.
     ///   - revision: the collection's with the changes, when the persistence has them already; they are not handed to it
     ///     then. If nil, they are handed over as one commit.
-    /// - Throws: ``StoreError``: `transactionInProgress` within a transaction, a dry run or an observer that is asked: apply
+    /// - Throws: `StoreError`: `transactionInProgress` within a transaction, a dry run or an observer that is asked: apply
     ///   them when it has ended; `itemRemoved` for an item that is not there, `duplicateKey`, `positionOutOfRange`,
     ///   `invalidValue`, `full`; `readOnly` without a revision; what ``commit()`` throws.
     public func apply(

@@ -6,7 +6,7 @@ extension ItemStore {
 
     /// Appends a new item with the fields given.
     ///
-    /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue` naming the field, `vetoed`, `readOnly`.
+    /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` naming the field, `vetoed`, `readOnly`.
     @discardableResult
     public func createItem(_ fields: ItemFields = ItemFields()) throws(StoreError) -> Item {
         let draft = try beginItem()

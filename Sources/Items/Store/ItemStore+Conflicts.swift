@@ -8,12 +8,12 @@ extension ItemStore {
 
     /// Does again what a commit did, over what others did, as a new commit.
     ///
-    /// - Throws: ``StoreError``, as of a transaction; the conflict stays then.
+    /// - Throws: `StoreError`, as of a transaction; the conflict stays then.
     public func keepMine(_ conflict: ItemConflict) throws { try resolve(conflict, [:]) }
 
     /// Leaves the items as they are, and forgets the commit.
     ///
-    /// - Throws: ``StoreError`` with `itemRemoved` when it is settled already.
+    /// - Throws: `StoreError` with `itemRemoved` when it is settled already.
     public func keepTheirs(_ conflict: ItemConflict) throws(StoreError) {
         try checkNoTransaction("settling a conflict")
         try settle(try kept(conflict))
@@ -24,7 +24,7 @@ extension ItemStore {
     /// - Parameters:
     ///   - conflict: is forgotten when it is done.
     ///   - values: by key of an item, values of its fields by name, in the place of the commit's.
-    /// - Throws: ``StoreError``, as of a transaction; the conflict stays then.
+    /// - Throws: `StoreError`, as of a transaction; the conflict stays then.
     public func resolve(
         _ conflict: ItemConflict, _ values: [String: [String: PropertyListValue]]
     ) throws {

@@ -6,7 +6,9 @@ extension ItemStore {
         case change, undo, redo
     }
 
+    /// Whether there is a step to undo.
     public var canUndo: Bool { !undoStack.isEmpty || hasUncommittedChanges }
+    /// Whether there is a step to redo.
     public var canRedo: Bool { !redoStack.isEmpty && !hasUncommittedChanges }
 
     /// Takes back the last commit or transaction; what is not committed yet is committed first and is then the last.

@@ -13,7 +13,7 @@ extension ItemStore {
     ///   - name: the field's.
     ///   - lazily: builds it when queries ask, and not now.
     /// - Returns: whether it is new.
-    /// - Throws: ``StoreError`` for a name that no field can have.
+    /// - Throws: `StoreError` for a name that no field can have.
     /// - Complexity: O(n log n) for n items.
     @discardableResult
     public func createIndex(_ name: String, lazily: Bool = false) throws(StoreError) -> Bool {

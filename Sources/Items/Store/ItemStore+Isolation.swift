@@ -24,7 +24,7 @@ extension ItemStore {
     ///   - retries: how often it runs again at most.
     ///   - body: what changes items; it may run more than once.
     /// - Returns: what the body gives.
-    /// - Throws: what the body throws; ``StoreError`` with `conflict` after the last attempt.
+    /// - Throws: what the body throws; `StoreError` with `conflict` after the last attempt.
     public func transaction<Result>(
         isolation: Isolation, retries: Int = defaultRetries, _ body: () throws -> Result
     ) throws -> Result {

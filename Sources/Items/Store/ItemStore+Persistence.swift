@@ -16,7 +16,7 @@ extension ItemStore {
     /// nothing. The host calls it at the end of each chunk, handler and timer.
     ///
     /// - Returns: whether there was anything to write.
-    /// - Throws: ``StoreError``: `conflict`, when the collection has other changes since: these are rolled back then;
+    /// - Throws: `StoreError`: `conflict`, when the collection has other changes since: these are rolled back then;
     ///   `inputOutput`: the changes stay, and the next commit tries again.
     @discardableResult
     public func commit() throws(StoreError) -> Bool {
@@ -109,7 +109,7 @@ extension ItemStore {
     /// Writes every item to the archive, atomically and durably, and begins a new journal; waits until it is done.
     ///
     /// - Returns: whether there was anything to write: false when the archive has everything, and for a store without one.
-    /// - Throws: ``StoreError``: `inputOutput`, `readOnly`, `transactionInProgress`. The old archive and the journal
+    /// - Throws: `StoreError`: `inputOutput`, `readOnly`, `transactionInProgress`. The old archive and the journal
     ///   are whole then, nothing is lost, and a later save may succeed.
     @discardableResult
     public func saveChanges() throws(StoreError) -> Bool {
@@ -141,7 +141,7 @@ extension ItemStore {
 
     /// Ends a save on the store's own thread: puts the new archive in the old one's place and begins its journal.
     ///
-    /// - Throws: ``StoreError`` with `inputOutput`, the failure of the writing included.
+    /// - Throws: `StoreError` with `inputOutput`, the failure of the writing included.
     public func finish(_ save: ItemStoreSave, _ result: Result<Void, StoreError>) throws(StoreError) {
         guard isSaving else { return }
         isSaving = false

@@ -6,7 +6,7 @@ extension ItemStore {
     /// Applies what other hosts committed since, each commit as one bulk change; what is not committed yet is committed first.
     /// Does nothing in a store that is this host's own, and within a transaction.
     ///
-    /// - Throws: ``StoreError``: `disconnected`, `conflict` of the commit that comes first.
+    /// - Throws: `StoreError`: `disconnected`, `conflict` of the commit that comes first.
     public func applyRemoteCommits() throws(StoreError) {
         guard let remote, !isInTransaction, !isSendingCommit else { return }
         defer {

@@ -113,7 +113,7 @@ public final class ItemStore {
 
     /// Opens the store that a persistence keeps.
     ///
-    /// - Throws: ``StoreError`` with `inUse`, `corruptArchive` or `inputOutput`. Damage that a part can be saved from is no
+    /// - Throws: `StoreError` with `inUse`, `corruptArchive` or `inputOutput`. Damage that a part can be saved from is no
     ///   error: ``loadReport`` tells of it.
     public static func open(
         _ persistence: any ItemPersistence, durability: Durability = .process
@@ -201,7 +201,7 @@ public final class ItemStore {
 
     /// The number of a field, made if the name is new; for access without hashing.
     ///
-    /// - Throws: ``StoreError`` for a name that no field can have.
+    /// - Throws: `StoreError` for a name that no field can have.
     public func field(named name: String) throws(StoreError) -> ItemField {
         if let field = columns.existingField(named: name) { return field }
         try FieldValidation.checkName(name)

@@ -2,7 +2,7 @@ import ColumnEngine
 
 /// The changes of one commit, oldest first: what ``ItemCommitObserver`` is told.
 ///
-/// A collection of ``ItemChange`` that stays as it is for as long as it is held. Each element is made when it is read.
+/// A collection of `ItemChange` that stays as it is for as long as it is held. Each element is made when it is read.
 /// The store's values are copied when the first element is read, or when the store changes while the commit is still
 /// held: O(changes), once. A commit that is dropped unread costs nothing. The store's thread owns it.
 public final class ItemStoreCommit {
@@ -20,6 +20,7 @@ public final class ItemStoreCommit {
         case remote
     }
 
+    /// Why the items changed.
     public let cause: Cause
     /// The name of the host that made it; nil for this one.
     public let host: String?

@@ -4,19 +4,29 @@ import Wording
 
 /// What a run of changes comes to: from the state before to the state after, without the steps between.
 public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
+    /// A field with another value.
     public struct Update: Sendable, Hashable {
+        /// The item's key.
         public var itemKey: String
+        /// The item's name.
         public var name: String
+        /// The field's name.
         public var field: String
+        /// The former value; nil for none.
         public var old: PropertyListValue?
+        /// The present value; nil for none.
         public var new: PropertyListValue?
     }
 
+    /// An item at another place.
     public struct Move: Sendable, Hashable {
+        /// The item's key.
         public var itemKey: String
+        /// The item's name.
         public var name: String
         /// Positions from 0, at the moment of the move.
         public var from: Int
+        /// Its present place, from 0.
         public var to: Int
     }
 
@@ -24,9 +34,12 @@ public struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
     public var inserted: [ItemFields] = []
     /// The items that are gone, as they were last.
     public var removed: [ItemFields] = []
+    /// The fields with other values.
     public var updated: [Update] = []
+    /// The items at other places.
     public var moved: [Move] = []
 
+    /// Whether nothing differs.
     public var isEmpty: Bool { inserted.isEmpty && removed.isEmpty && updated.isEmpty && moved.isEmpty }
 
     /// `2 inserted, 1 removed, 3 fields changed, 0 moved`.

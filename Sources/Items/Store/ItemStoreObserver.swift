@@ -9,16 +9,20 @@ public import PropertyList
 public protocol ItemStoreObserver: AnyObject {
     /// An item is about to be appended. Its fields can be read and set; it is not in the store yet.
     func itemStore(_ store: ItemStore, willInsert item: Item) throws
+    /// An item was added.
     func itemStore(_ store: ItemStore, didInsert item: Item)
     /// A field is about to change. `new` may be rewritten; it is validated again.
     func itemStore(
         _ store: ItemStore, willUpdate item: Item, field: String, old: PropertyListValue?, new: inout PropertyListValue?
     ) throws
+    /// A field of an item has another value.
     func itemStore(
         _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?, new: PropertyListValue?)
+    /// An item is about to be removed; an error refuses.
     func itemStore(_ store: ItemStore, willRemove item: Item) throws
     /// An item is gone: reading it throws, so its last fields come along.
     func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields)
+    /// Many items changed at once.
     func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges)
 }
 
@@ -38,16 +42,30 @@ extension ItemStoreObserver {
 
 /// How much a bulk change, an undo, a redo or a rollback changed.
 public struct ItemStoreChanges: Sendable, Hashable {
+    /// Why many items changed at once.
     public enum Cause: String, Sendable {
-        case bulkChange, undo, redo, rollback
+        /// One call changed them, such as an import.
+        case bulkChange
+        /// A step was undone.
+        case undo
+        /// A step was redone.
+        case redo
+        /// A transaction was rolled back.
+        case rollback
     }
 
+    /// Why they changed.
     public var cause: Cause
+    /// The number of added items.
     public var inserted = 0
+    /// The number of changed fields.
     public var updated = 0
+    /// The number of removed items.
     public var removed = 0
+    /// The number of moved items.
     public var moved = 0
 
+    /// Whether nothing changed.
     public var isEmpty: Bool { inserted + updated + removed + moved == 0 }
 
     init(_ cause: Cause, _ changes: some Sequence<Change>) {

@@ -21,6 +21,7 @@ public final class KeyedCopier {
     private var depth = 0
     private static let maximumDepth = 512
 
+    /// Creates a copier that has seen no object.
     public init() {}
 
     /// The copy of an object; always the same one.

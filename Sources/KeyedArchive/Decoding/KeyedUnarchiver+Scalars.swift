@@ -26,6 +26,7 @@ extension KeyedUnarchiver {
         }
     }
 
+    /// Decodes a whole number, as ``decodeInt64(forKey:)`` does.
     public func decodeInteger(forKey key: String) throws(ArchiveError) -> Int {
         Int(try decodeInt64(forKey: key))
     }
@@ -51,6 +52,7 @@ extension KeyedUnarchiver {
         }
     }
 
+    /// Decodes a number as ``decodeDouble(forKey:)`` does, and rounds it to single precision.
     public func decodeFloat(forKey key: String) throws(ArchiveError) -> Float {
         Float(try decodeDouble(forKey: key))
     }

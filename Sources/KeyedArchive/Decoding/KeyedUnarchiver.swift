@@ -12,7 +12,9 @@ public final class KeyedUnarchiver {
         case setErrorAndReturn
     }
 
+    /// The archive's reader.
     public let reader: KeyedArchiveReader
+    /// What happens when a value cannot be decoded.
     public var decodingFailurePolicy: FailurePolicy
     /// The first error, after which nothing more is decoded.
     public internal(set) var error: ArchiveError?

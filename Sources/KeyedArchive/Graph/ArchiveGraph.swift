@@ -19,6 +19,7 @@ public final class ArchiveGraph {
         try self.init(KeyedArchiveReader(bytes, limits: limits, acceptsAnyArchiver: true))
     }
 
+    /// Reads all objects of an archive.
     public init(_ reader: KeyedArchiveReader) throws(ArchiveError) {
         format = reader.format
         archiverName = reader.archiver

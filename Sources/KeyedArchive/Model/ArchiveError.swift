@@ -22,18 +22,21 @@ public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let invalidValue = Code(rawValue: 4866)
     }
 
+    /// What kind of failure it is.
     public var code: Code
     /// The problem and, if there is one, its remedy.
     public var message: String
     /// The keys from the top of the archive to the failure, outermost first; empty when unknown.
     public var path: [String]
 
+    /// Creates an error at a path of keys from the root.
     public init(code: Code, message: String, path: [String] = []) {
         self.code = code
         self.message = message
         self.path = path
     }
 
+    /// Wraps an error of the property list.
     public init(_ error: PropertyListError) {
         self.init(code: Code(rawValue: error.code.rawValue), message: error.description)
     }

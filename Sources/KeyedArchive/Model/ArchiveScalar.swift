@@ -1,10 +1,14 @@
 /// A value of a C type, for `encodeValue(ofObjCType:)` and related calls.
 public enum ArchiveScalar {
+    /// True or false.
     case boolean(Bool)
+    /// A whole number.
     case integer(Int64)
     /// An unsigned integer beyond `Int64.max`.
     case unsigned(UInt64)
+    /// A number in double precision.
     case real(Double)
+    /// A number in single precision.
     case single(Float)
     /// An object for the type `@`, or text for the type `*`.
     case object(ArchiveValue?)

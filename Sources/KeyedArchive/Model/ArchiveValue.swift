@@ -5,23 +5,33 @@ public import PropertyList
 /// Immutable leaves are values. Objects with an identity, which owners can share, are references: collections, mutable
 /// strings and data, objects of unknown classes and of the program.
 public enum ArchiveValue {
+    /// A text.
     case string(String)
+    /// True or false.
     case boolean(Bool)
+    /// A whole number.
     case integer(Int64)
     /// An integer outside of `Int64`.
     case wideInteger(Int128)
+    /// A number in double precision.
     case real(Double)
+    /// A number in single precision.
     case single(Float)
+    /// Bytes.
     case data([UInt8])
+    /// A point in time.
     case date(PropertyListDate)
     /// NSNull, which is an object, unlike nil.
     case null
     /// One of Foundation's small value classes.
     case value(FoundationValue)
+    /// A text that the archive has as a mutable object.
     case mutableString(ArchivedMutableString)
+    /// Bytes that the archive has as a mutable object.
     case mutableData(ArchivedMutableData)
     /// An array, set, ordered or counted set, mutable or not.
     case collection(ArchivedCollection)
+    /// A dictionary.
     case dictionary(ArchivedDictionary)
     /// An instance of an unknown class.
     case unknown(ArchivedObject)
@@ -82,6 +92,7 @@ public enum ArchiveValue {
         }
     }
 
+    /// The date, if it is one.
     public var dateValue: PropertyListDate? {
         if case .date(let date) = self { date } else { nil }
     }

@@ -2,11 +2,14 @@
 public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
     /// The digits as an integer; archives store eight 16-bit units, least significant first.
     public var mantissa: UInt128
+    /// The power of ten.
     public var exponent: Int8
+    /// Whether it is below zero.
     public var isNegative: Bool
     /// Whether this is not a number; then mantissa and exponent are ignored.
     public var isNaN: Bool
 
+    /// Creates a decimal number from its parts.
     public init(mantissa: UInt128, exponent: Int8 = 0, isNegative: Bool = false) {
         self.mantissa = mantissa
         self.exponent = exponent
@@ -14,6 +17,7 @@ public struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
         isNaN = false
     }
 
+    /// Not a number.
     public static var nan: ArchivedDecimal {
         var value = ArchivedDecimal(mantissa: 0)
         value.isNaN = true

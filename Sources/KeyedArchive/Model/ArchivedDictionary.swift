@@ -2,18 +2,24 @@
 public final class ArchivedDictionary {
     /// A key and its value.
     public struct Entry {
+        /// The key; nil for a null reference.
         public var key: ArchiveValue?
+        /// The value; nil for a null reference.
         public var value: ArchiveValue?
 
+        /// Creates an entry.
         public init(key: ArchiveValue?, value: ArchiveValue?) {
             self.key = key
             self.value = value
         }
     }
 
+    /// Whether the class is the mutable one.
     public let isMutable: Bool
+    /// The entries, in the archive's order.
     public var entries: [Entry]
 
+    /// Creates a dictionary.
     public init(isMutable: Bool = false, entries: [Entry] = []) {
         self.isMutable = isMutable
         self.entries = entries

@@ -14,18 +14,24 @@ public final class ArchivedObject {
 
     /// A key of the program and its value.
     public struct Field {
+        /// The key.
         public var key: String
+        /// The value.
         public var value: FieldValue
 
+        /// Creates a field.
         public init(key: String, value: FieldValue) {
             self.key = key
             self.value = value
         }
     }
 
+    /// The object's class.
     public var archivedClass: ArchivedClass
+    /// The fields, in the archive's order.
     public var fields: [Field]
 
+    /// Creates an object of a class.
     public init(_ archivedClass: ArchivedClass, fields: [Field] = []) {
         self.archivedClass = archivedClass
         self.fields = fields

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import PropertyList
 
 /// The keys of consecutive dictionaries; neighbours of one class nearly always share them.

@@ -11,6 +11,7 @@ public struct ArchiveLimits: Sendable, Hashable {
     /// The largest number of values in a property list made from an archive's objects, shared ones counted each time.
     public var maximumValues: Int
 
+    /// Creates limits; what is left out is the standard one.
     public init(
         propertyList: PropertyListLimits = .standard, maximumDepth: Int = 512, maximumClassNameBytes: Int = 1024,
         maximumValues: Int = 1 << 24
@@ -21,5 +22,6 @@ public struct ArchiveLimits: Sendable, Hashable {
         self.maximumValues = maximumValues
     }
 
+    /// Limits for archives of unknown origin.
     public static let standard = ArchiveLimits()
 }

@@ -5,7 +5,9 @@ public import PropertyList
 /// A scalar may be inline or an object, and an absent key or nil gives nil. A value of another type is an error. The
 /// calls with a slot of the record's shape avoid the lookup of the key.
 public struct ArchiveRecord {
+    /// The archive's reader.
     public let reader: KeyedArchiveReader
+    /// The object's number in the archive.
     public let uid: UInt32
     let container: BinaryPropertyListContainer
     /// The record's own number in the property list.
@@ -34,6 +36,7 @@ public struct ArchiveRecord {
         try archivedClass().name
     }
 
+    /// Whether the object has a value for a key.
     public func containsValue(forKey key: String) -> Bool { shape.slot(of: key) != nil }
 
     // MARK: - Slots
@@ -72,6 +75,7 @@ public struct ArchiveRecord {
         return try decodeString(at: slot)
     }
 
+    /// Decodes the text of a slot; nil for a null reference.
     public func decodeString(at slot: Int) throws(ArchiveError) -> String? {
         if let text = reader.propertyList.plainString(at: slot, in: container, through: reader.objects) { return text }
         guard let number = try leaf(at: slot) else { return nil }
@@ -101,6 +105,7 @@ public struct ArchiveRecord {
         return try decodeInteger(at: slot)
     }
 
+    /// Decodes the whole number of a slot; nil for a null reference.
     public func decodeInteger(at slot: Int) throws(ArchiveError) -> Int64? {
         if let value = reader.propertyList.plainInteger(at: slot, in: container, through: reader.objects) {
             return value
@@ -143,6 +148,7 @@ public struct ArchiveRecord {
         return try decodeDate(at: slot)
     }
 
+    /// Decodes the date of a slot; nil for a null reference.
     public func decodeDate(at slot: Int) throws(ArchiveError) -> PropertyListDate? {
         if let date = try lifted({ () throws(PropertyListError) in try reader.objectReader.date(at: slot, in: container)
         }) {
@@ -187,6 +193,7 @@ public struct ArchiveRecord {
         return try decodePropertyList(at: slot)
     }
 
+    /// Decodes the property list of a slot; nil for a null reference.
     public func decodePropertyList(at slot: Int) throws(ArchiveError) -> PropertyListValue? {
         do {
             guard let uid = try reference(at: slot) else {

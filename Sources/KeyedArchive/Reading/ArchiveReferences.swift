@@ -7,6 +7,7 @@ public struct ArchiveReferences {
     /// The list's own number in the property list.
     let number: Int
 
+    /// The number of references.
     public var count: Int { list.count }
 
     /// The number of the reference at an index in the property list.

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// The keys of an instance, in order. Instances with the same keys share one shape, so that slots found for one are
 /// valid for all.

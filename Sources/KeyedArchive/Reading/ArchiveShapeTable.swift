@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 import PropertyList
 
 /// The shapes of an archive's dictionaries, each made once. Recent ones are found by the bytes of their key references.

@@ -6,6 +6,7 @@ public import PropertyList
 /// identified by their UID, the index in `$objects`; 0 is nil.
 public final class KeyedArchiveReader {
     package let propertyList: BinaryPropertyListReader
+    /// The limits that the archive has to keep.
     public let limits: ArchiveLimits
     /// The name in `$archiver`.
     public let archiver: String
@@ -56,6 +57,7 @@ public final class KeyedArchiveReader {
         objectReader = ArchiveObjectReader(table, limits: limits)
     }
 
+    /// Opens an archive in memory, and checks its head.
     public convenience init(
         _ bytes: [UInt8], limits: ArchiveLimits = .standard, acceptsAnyArchiver: Bool = false
     ) throws(ArchiveError) {

@@ -15,15 +15,21 @@ public final class ArchiveTree {
 
     /// The relation of a value to its parent.
     public enum Label: Sendable, Hashable {
+        /// The value of an object's key.
         case key(String)
+        /// An element, by its place from 0.
         case index(Int)
         /// The key, or the value, of an entry of a dictionary with objects as keys.
         case entryKey(Int)
+        /// The value of a dictionary's entry, by its place from 0.
         case entryValue(Int)
     }
 
+    /// A node below another.
     public struct Child: Sendable, Hashable {
+        /// How its parent refers to it.
         public let label: Label
+        /// The node.
         public let node: Node
     }
 

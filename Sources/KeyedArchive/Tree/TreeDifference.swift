@@ -5,8 +5,11 @@ import PropertyList
 public struct TreeDifference {
     /// One difference, at a path.
     public enum Change {
+        /// A node that the new tree lacks.
         case removed(path: String, ArchiveTree.Node)
+        /// A node that the old tree lacks.
         case added(path: String, ArchiveTree.Node)
+        /// A node that is another one in the new tree: the old one, then the new one.
         case changed(path: String, ArchiveTree.Node, ArchiveTree.Node)
         /// The values are equal, but one object of a tree corresponds to two of the other.
         case shared(path: String)
@@ -23,7 +26,9 @@ public struct TreeDifference {
         var new: ArchiveTree.Node
     }
 
+    /// The old tree.
     public let old: ArchiveTree
+    /// The new tree.
     public let new: ArchiveTree
     private var compared: Set<Pair> = []
     /// Equal long leaves, by their numbers in the property lists.
@@ -33,6 +38,7 @@ public struct TreeDifference {
     private var pending: [Pending] = []
     private var hashes: [TreeHash]
 
+    /// Compares two trees.
     public init(_ old: ArchiveTree, _ new: ArchiveTree) {
         self.old = old
         self.new = new

@@ -2,11 +2,13 @@
 public struct TreePath: Sendable, Hashable {
     /// One step of a path.
     public struct Step: Sendable, Hashable {
+        /// The key, or the place in brackets.
         public var key: String
         /// The position, if the step can be one.
         public var index: Int?
     }
 
+    /// The steps from the root.
     public var steps: [Step]
 
     /// - Throws: `invalidValue` for text that is no path.

@@ -1,4 +1,5 @@
 import CPlatform
+import Platform
 import PropertyList
 
 /// The UIDs of archived dates, by their bits. It is separate from the leaves because every record has a date.

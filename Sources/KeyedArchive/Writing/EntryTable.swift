@@ -1,3 +1,4 @@
+import Platform
 import PropertyList
 
 /// `$objects`: the number of each archived object in the property list, by UID.

@@ -15,6 +15,7 @@ extension KeyedArchiver {
         try append(key.number, .uid, UInt64(uid(ofString: value)))
     }
 
+    /// Encodes a text; nil is a null reference.
     public func encode(_ value: String?, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }
@@ -43,6 +44,7 @@ extension KeyedArchiver {
         try append(key.number, .uid, UInt64(try uid(ofDate: value)))
     }
 
+    /// Encodes a date; nil is a null reference.
     public func encode(_ value: PropertyListDate?, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }
@@ -63,6 +65,7 @@ extension KeyedArchiver {
         try drainOutside()
     }
 
+    /// Encodes a property list; nil is a null reference.
     public func encode(_ value: PropertyListValue?, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }
@@ -75,6 +78,7 @@ extension KeyedArchiver {
         try drainOutside()
     }
 
+    /// Encodes an object, once however often it is encoded; nil is a null reference.
     public func encode(_ object: (any KeyedEncodable)?, forKey key: String) throws(ArchiveError) {
         try encode(object, forKey: self.key(key))
     }
@@ -90,6 +94,7 @@ extension KeyedArchiver {
         try drainOutside()
     }
 
+    /// Encodes a value of any kind; nil is a null reference.
     public func encode(_ value: ArchiveValue?, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }

@@ -8,6 +8,7 @@ extension KeyedArchiver {
         try append(key.number, .boolean, value ? 1 : 0)
     }
 
+    /// Encodes true or false.
     public func encode(_ value: Bool, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }
@@ -17,18 +18,22 @@ extension KeyedArchiver {
         try append(key.number, .integer, UInt64(bitPattern: value))
     }
 
+    /// Encodes a whole number of 64 bits.
     public func encode(_ value: Int64, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }
 
+    /// Encodes a whole number of 32 bits.
     public func encode(_ value: Int32, forKey key: String) throws(ArchiveError) {
         try encode(Int64(value), forKey: key)
     }
 
+    /// Encodes a whole number for a prepared key.
     public func encode(_ value: Int, forKey key: ArchiveKey) throws(ArchiveError) {
         try encode(Int64(value), forKey: key)
     }
 
+    /// Encodes a whole number.
     public func encode(_ value: Int, forKey key: String) throws(ArchiveError) {
         try encode(Int64(value), forKey: key)
     }
@@ -38,6 +43,7 @@ extension KeyedArchiver {
         try append(key.number, .single, UInt64(value.bitPattern))
     }
 
+    /// Encodes a number in single precision.
     public func encode(_ value: Float, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }
@@ -47,6 +53,7 @@ extension KeyedArchiver {
         try append(key.number, .real, value.bitPattern)
     }
 
+    /// Encodes a number in double precision.
     public func encode(_ value: Double, forKey key: String) throws(ArchiveError) {
         try encode(value, forKey: self.key(key))
     }
@@ -56,6 +63,7 @@ extension KeyedArchiver {
         try append(self.key(key).number, .object, UInt64(table.data(bytes)))
     }
 
+    /// Encodes bytes within the object itself.
     public func encodeBytes(_ bytes: [UInt8], forKey key: String) throws(ArchiveError) {
         let object = bytes.withUnsafeBytes { table.data($0) }
         try append(self.key(key).number, .object, UInt64(object))

@@ -9,6 +9,7 @@ extension KeyedArchiver {
         try drainOutside()
     }
 
+    /// Encodes an object without a key, in order.
     public func encode(_ object: (any KeyedEncodable)?) throws(ArchiveError) {
         try encode(object.map { ArchiveValue.object($0) })
     }

@@ -2,15 +2,43 @@
 public struct Candidate: Hashable, Sendable {
     /// The kind of a candidate, shown beside it.
     public enum Kind: String, Hashable, Sendable {
+        /// Nothing in particular.
         case none = ""
-        case keyword, variable, constant, function, method, field, module, type = "class", event, key, string, file
-        case folder, command
+        /// A word of the language.
+        case keyword
+        /// A variable.
+        case variable
+        /// A constant.
+        case constant
+        /// A function.
+        case function
+        /// A method.
+        case method
+        /// A field.
+        case field
+        /// A module.
+        case module
+        /// A type.
+        case type = "class"
+        /// An event.
+        case event
+        /// A key of a table.
+        case key
+        /// A text.
+        case string
+        /// A file.
+        case file
+        /// A folder.
+        case folder
+        /// A command of the prompt.
+        case command
     }
 
     /// The text that replaces the range.
     public var text: String
     /// The menu's text, if different.
     public var label: String
+    /// What it is, for the menu.
     public var kind: Kind
     /// A short detail beside it: a signature, a type.
     public var detail: String
@@ -19,6 +47,7 @@ public struct Candidate: Hashable, Sendable {
     /// A sentence of documentation, shown below the menu while selected.
     public var documentation: String
 
+    /// Creates a candidate with the text that it inserts.
     public init(
         _ text: String, label: String? = nil, kind: Kind = .none, detail: String = "", suffix: String = "",
         documentation: String = ""

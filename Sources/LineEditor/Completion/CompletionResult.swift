@@ -5,6 +5,7 @@ public struct CompletionResult: Hashable, Sendable {
     /// The candidates in display order.
     public var candidates: [Candidate]
 
+    /// Creates a result: candidates for a range of the text.
     public init(replacement: Range<Int>, candidates: [Candidate]) {
         self.replacement = replacement
         self.candidates = candidates

@@ -5,10 +5,11 @@
 /// must and not before. A scene taller than the screen is shown in part, around the cursor.
 ///
 /// Bytes that come back are to be written to the terminal in order, with nothing in between but what
-/// ``erase()`` and ``leave(_:)`` made room for.
+/// `erase()` and `leave(_:)` made room for.
 public struct Renderer: Sendable {
     /// The terminal's size.
     public private(set) var columns: Int
+    /// The terminal's height in lines.
     public private(set) var rows: Int
     /// The palette. A change applies to the next full drawing.
     public var palette: Palette
@@ -20,6 +21,7 @@ public struct Renderer: Sendable {
     var scroll = 0
     private var output = TerminalOutput()
 
+    /// Creates a renderer for a terminal's size.
     public init(columns: Int = 80, rows: Int = 24, palette: Palette = .none) {
         self.columns = max(2, columns)
         self.rows = max(1, rows)

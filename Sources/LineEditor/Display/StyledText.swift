@@ -2,19 +2,25 @@
 public struct StyledText: Hashable, Sendable, ExpressibleByStringLiteral {
     /// A piece of one style.
     public struct Piece: Hashable, Sendable {
+        /// The text.
         public var text: String
+        /// Its style.
         public var style: Style
 
+        /// Creates a piece.
         public init(_ text: String, _ style: Style) {
             self.text = text
             self.style = style
         }
     }
 
+    /// The pieces, in order.
     public var pieces: [Piece]
 
+    /// Creates a text of pieces.
     public init(_ pieces: [Piece] = []) { self.pieces = pieces }
 
+    /// Creates a text of one style.
     public init(_ text: String, _ style: Style = .plain) { pieces = text.isEmpty ? [] : [Piece(text, style)] }
 
     public init(stringLiteral value: String) { self.init(value) }

@@ -10,17 +10,29 @@ public enum EditorCommand: Hashable, Sendable {
     case submit
     /// Moves up; from the first line, recalls the older history entry with the text before the cursor as its prefix.
     case up
+    /// To the next line, or the next entry.
     case down
-    case olderEntry, newerEntry
-    case searchOlder, searchNewer
+    /// The previous entry of the history.
+    case olderEntry
+    /// The next entry of the history.
+    case newerEntry
+    /// Searches the history backwards.
+    case searchOlder
+    /// Searches the history forwards.
+    case searchNewer
     /// Completes; in a line's leading white space, indents.
     case complete
+    /// The previous candidate.
     case completeBackward
     /// Accepts the whole suggestion.
     case acceptSuggestion
-    case interrupt, suspend
+    /// Ctrl-C: gives the text up.
+    case interrupt
+    /// Ctrl-Z: asks the host to stop.
+    case suspend
     /// Deletes forward; on an empty line ends the input.
     case deleteOrEnd
+    /// Clears the screen, and draws the text again.
     case clearScreen
     /// Closes the menu or the search.
     case cancel

@@ -12,7 +12,9 @@ public struct EditorOptions: Sendable {
     public var marksUnfinishedLine = true
     /// Prompts that are removed from a paste, besides the editor's own.
     public var pastedPrompts = ["> ", "lua> "]
+    /// Prompts that are removed from pasted lines.
     public var pastedContinuations = [">> ", "… ", "... "]
 
+    /// Creates the usual options.
     public init() {}
 }

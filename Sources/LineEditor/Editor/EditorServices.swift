@@ -16,5 +16,6 @@ public struct EditorServices {
     /// The suggestion behind the text. By default the newest history entry with the text as its prefix.
     public var suggest: ((_ text: String) -> String?)?
 
+    /// Creates services that do nothing.
     public init() {}
 }

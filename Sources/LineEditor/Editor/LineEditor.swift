@@ -13,6 +13,7 @@
 public final class LineEditor {
     /// The host's language services.
     public var services: EditorServices
+    /// The editor's options.
     public var options: EditorOptions
     /// The entries for recall and search. Submitted entries are added.
     public var history: History

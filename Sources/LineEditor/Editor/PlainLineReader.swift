@@ -17,6 +17,7 @@ public struct PlainLineReader {
     /// Whether a line is being read, from `begin` until its submission or the end of input.
     public private(set) var isActive = false
 
+    /// Creates a reader of standard input.
     public init(services: EditorServices = EditorServices()) { self.services = services }
 
     /// Begins an entry. Empty prompts write nothing.

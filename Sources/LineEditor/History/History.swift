@@ -7,6 +7,7 @@ public struct History: Sendable {
     /// Whether ``add(_:)`` stores entries: false is private mode.
     public var isRecording = true
 
+    /// Creates an empty history of at most so many entries.
     public init(limit: Int = 10_000) {
         self.limit = max(1, limit)
     }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// The history's file could not be read or written.
 public struct HistoryError: Error, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// A history's file, with one entry for each line.
 ///

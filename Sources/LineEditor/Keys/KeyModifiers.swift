@@ -4,8 +4,11 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Shift.
     public static let shift = KeyModifiers(rawValue: 1)
+    /// Alt, or Escape before the key.
     public static let alt = KeyModifiers(rawValue: 2)
+    /// Control.
     public static let control = KeyModifiers(rawValue: 4)
     /// Super, Hyper or Meta, which only the kitty keyboard protocol reports.
     public static let command = KeyModifiers(rawValue: 8)

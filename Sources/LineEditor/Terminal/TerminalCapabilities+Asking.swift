@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 extension TerminalCapabilities {
     /// Queries the terminal and waits for its answers, at most a quarter of a second: for a program without a prompt.
@@ -30,7 +30,7 @@ extension TerminalCapabilities {
         while true {
             let left = deadline - milliseconds()
             var poll = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
-            guard left > 0, Glibc.poll(&poll, 1, Int32(left)) > 0 else { return capabilities }
+            guard left > 0, Platform.poll(&poll, 1, Int32(left)) > 0 else { return capabilities }
             let count = read(input, &buffer, buffer.count)
             guard count > 0 else { return capabilities }
             for case .report(let report) in decoder.decode(buffer[..<count]) {

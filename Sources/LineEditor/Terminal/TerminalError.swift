@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// The terminal refused a mode.
 public struct TerminalError: Error, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// The terminal's mode while a line is edited: unbuffered keys without echo, bracketed pastes.
 ///
@@ -20,6 +20,7 @@ public final class TerminalMode {
         /// Whether the kitty keyboard protocol is requested, which tells Escape and Control-Enter apart.
         public var usesKeyboardProtocol = true
 
+        /// Creates the usual options.
         public init() {}
     }
 
@@ -142,7 +143,7 @@ public final class TerminalMode {
         let bytes = Array(text.utf8)
         var written = 0
         while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
+            let count = bytes[written...].withUnsafeBytes { Platform.write(output, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return }
             written += count

@@ -1,13 +1,17 @@
-internal import Glibc
+internal import CPlatform
 
 /// The size of a terminal in characters.
 public struct TerminalSize: Hashable, Sendable {
+    /// The width in characters.
     public var columns: Int
+    /// The height in lines.
     public var rows: Int
     /// The size of the text area in pixels; 0 where unknown.
     public var pixelWidth: Int
+    /// The height of the text area in pixels; 0 where unknown.
     public var pixelHeight: Int
 
+    /// Creates a size.
     public init(columns: Int, rows: Int, pixelWidth: Int = 0, pixelHeight: Int = 0) {
         self.columns = columns
         self.rows = rows
@@ -17,10 +21,10 @@ public struct TerminalSize: Hashable, Sendable {
 
     /// The size of a descriptor's terminal; nil if it is not a terminal, or its size is unknown.
     public init?(descriptor: Int32) {
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
-        self.init(
-            columns: Int(size.ws_col), rows: Int(size.ws_row), pixelWidth: Int(size.ws_xpixel),
-            pixelHeight: Int(size.ws_ypixel))
+        var (columns, rows, width, height): (UInt16, UInt16, UInt16, UInt16) = (0, 0, 0, 0)
+        guard cubby_tty_size(descriptor, &columns, &rows, &width, &height) == 0, columns > 0, rows > 0 else {
+            return nil
+        }
+        self.init(columns: Int(columns), rows: Int(rows), pixelWidth: Int(width), pixelHeight: Int(height))
     }
 }

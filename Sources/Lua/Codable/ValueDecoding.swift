@@ -1,5 +1,11 @@
-internal import FoundationEssentials
 import Wording
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+// Untried.
+internal import Foundation
+#endif
 
 /// The decoder of one value.
 struct ValueDecoding: Decoder {
@@ -63,6 +69,14 @@ struct ValueDecoding: Decoder {
             throw corrupted("the string is not UTF-8")
         }
         return text
+    }
+
+    func function() throws -> LuaAsyncFunction {
+        guard case .function(let function) = value else { throw mismatch("function", LuaAsyncFunction.self) }
+        guard let caller = function.state.functionCaller else {
+            throw corrupted("a function of this LuaState cannot be called from other threads")
+        }
+        return LuaAsyncFunction(function, caller)
     }
 
     private func bytes() throws -> [UInt8] {

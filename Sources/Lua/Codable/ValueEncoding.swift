@@ -1,4 +1,9 @@
+#if canImport(FoundationEssentials)
 internal import FoundationEssentials
+#else
+// Untried.
+internal import Foundation
+#endif
 
 /// The encoder of one value: it hands a scalar, or a new table, to the place where the value belongs.
 final class ValueEncoding: Encoder {

@@ -1,20 +1,37 @@
-/// An engine's state, and one run after the other in it. Used on the engine's thread alone once it is prepared.
+internal import Platform
+
+/// An engine's state, and the runs in it, by turns. Used on the engine's thread alone once it is prepared.
+///
+/// What belongs to one run (limits, deadline, output) is put in place for each of its steps.
 final class EngineSession {
     let state: LuaState
     /// Stops all runs: the engine is shut down.
     let stop: StopFlag
+    let environments: EngineEnvironments
+    private let thread: EngineThread
     private let limits: LuaLimits
-    private let makeGlobals: EnvironmentFactory
-    /// The globals of runs without an environment, made at the first use.
-    private var ownGlobals: LuaTable?
+    /// The run whose code is on the stack.
+    private var current: EngineRun?
+    /// The time at which the last code of stopped runs ends.
+    private var closingEnd: MonotonicInstant?
+    private let output: EngineOutput
     private var isClosed = false
+    /// The time that functions have to close variables of a run that was stopped in a wait.
+    private static let closingLimit = Duration.seconds(1)
 
-    init(libraries: LuaLibraries, limits: LuaLimits, output: LuaEngine.Output?) throws(LuaError) {
+    init(
+        _ thread: EngineThread, libraries: LuaLibraries, limits: LuaLimits, output: LuaEngine.Output?
+    ) throws(LuaError) {
+        self.thread = thread
         state = try LuaState(limits: limits)
         stop = StopFlag(state.interrupter)
         self.limits = limits
-        makeGlobals = try EnvironmentFactory(state, output: output)
+        self.output = EngineOutput(output)
+        environments = try EngineEnvironments(state, self.output)
         libraries.narrow(state.globals)
+        state.protectCoroutines()
+        state.interruptHandler = { [unowned self] reasons in decide(reasons) }
+        state.waiter = { [unowned self] call, operation in try wait(call, for: operation) }
     }
 
     /// Throws when the engine is shut down.
@@ -26,52 +43,156 @@ final class EngineSession {
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        ownGlobals = nil
+        environments.forget()
         state.close()
     }
 
-    func makeEnvironment() throws(LuaError) -> LuaEnvironment {
-        try check()
-        return LuaEnvironment(reference: try makeGlobals().reference)
+    // MARK: Runs
+
+    func makeRun(
+        _ source: String, name: String, in environment: LuaEnvironment?, _ options: RunOptions, stop: StopFlag
+    ) throws(LuaError) -> EngineRun {
+        let run = try makeRun(options, stop)
+        let globals = try environments.globals(of: environment)
+        if let error = stopError(of: run) { throw error }
+        // The limits are those of the compiler, too.
+        run.thread = try work(for: run, until: run.deadline) { () throws(LuaError) in
+            state.makeThread(try state.load(source.utf8, name: name, environment: globals))
+        }
+        return run
     }
 
-    /// The globals of an environment; the engine's own for nil.
-    func globals(of environment: LuaEnvironment?) throws(LuaError) -> LuaTable {
+    func makeRun(
+        _ function: LuaReference, _ arguments: (LuaState) throws -> [LuaValue], _ options: RunOptions, stop: StopFlag
+    ) throws -> EngineRun {
+        let run = try makeRun(options, stop)
+        run.thread = state.makeThread(LuaFunction(function, in: state))
+        run.arguments = try arguments(state)
+        return run
+    }
+
+    private func makeRun(_ options: RunOptions, _ stop: StopFlag) throws(LuaError) -> EngineRun {
         try check()
-        if let environment {
-            guard environment.reference.releases === state.releases else {
-                throw LuaError(.argument, "the environment is of another LuaEngine")
+        let deadline = options.timeLimit.map { MonotonicInstant.now.advanced(by: $0) }
+        return EngineRun(
+            limits: options.limits ?? limits, deadline: deadline, output: options.output, stop: stop)
+    }
+
+    /// Runs a run until it waits or ends.
+    func resume(_ run: EngineRun) throws(LuaError) -> EngineRun.Step {
+        guard !isClosed, let thread = run.thread else { throw Self.shutDown }
+        if let wait = run.wait {
+            forget(wait, of: run)
+            // While it could have gone on, the thread was other runs'.
+            if wait.outcome != nil, let end = wait.end {
+                run.deadline = run.deadline?.advanced(by: .seconds(MonotonicInstant.now.seconds(since: end)))
             }
-            return LuaTable(state: state, reference: environment.reference)
         }
-        if let ownGlobals { return ownGlobals }
-        let globals = try makeGlobals()
-        ownGlobals = globals
-        return globals
+        if let error = stopError(of: run) {
+            end(run, by: error)
+            throw error
+        }
+        let arguments = run.arguments
+        run.arguments = []
+        let outcome = try work(for: run, until: run.deadline) { () throws(LuaError) in
+            try thread.run(arguments)
+        }
+        if case .finished(let values) = outcome { return .finished(values.first ?? .nil) }
+        guard let wait = run.wait else { throw LuaError(.runtime, "attempt to yield from outside a coroutine") }
+        return .waits(wait)
     }
 
-    /// Runs a chunk and returns its first result.
-    func run(
-        _ source: String, name: String, in environment: LuaEnvironment?, timeLimit: Duration?, limits: LuaLimits?,
-        cancellation: StopFlag
-    ) throws(LuaError) -> LuaValue {
-        let globals = try globals(of: environment)
-        state.apply(limits ?? self.limits)
-        state.interruptHandler = { [stop] reasons in
-            if stop.isSet { return .stop(Self.shutDown, depth: 1) }
-            if cancellation.isSet { return .stop(Self.cancelled, depth: 1) }
-            return reasons.contains(.deadline) ? .stop(LuaError(.deadline, "time is up"), depth: 1) : .goOn
-        }
+    /// Closes the variables of a run that waited.
+    private func end(_ run: EngineRun, by error: LuaError) {
+        run.stopError = error
+        // All runs of an engine that is shut down have this time together.
+        let limit = (stop.isSet ? closingEnd : nil) ?? MonotonicInstant.now.advanced(by: Self.closingLimit)
+        if stop.isSet { closingEnd = limit }
+        work(for: run, until: limit) { run.thread?.close() }
+    }
+
+    /// A step of a run: what is its own is in place meanwhile.
+    private func work<T, Failure>(
+        for run: EngineRun, until end: MonotonicInstant?, _ body: () throws(Failure) -> T
+    ) throws(Failure) -> T {
+        current = run
+        state.apply(run.limits)
+        state.setOutput(run.written)
+        output.ofRun = run.output
+        state.setDeadline(end.map { max($0.seconds(since: .now), 1e-6) })
         defer {
+            run.written = state.output
             state.setDeadline(nil)
-            state.interruptHandler = { _ in .goOn }
+            current = nil
+            output.ofRun = nil
         }
-        // A request before this line is read here; a later one interrupts the chunk.
-        if cancellation.isSet { throw Self.cancelled }
-        if let timeLimit { state.setDeadline(max(timeLimit / .seconds(1), 1e-6)) }
-        return try state.load(source.utf8, name: name, environment: globals).call().first ?? .nil
+        return try body()
+    }
+
+    /// The error that ends the run now; nil while it may go on.
+    private func stopError(of run: EngineRun) -> LuaError? {
+        if stop.isSet { return Self.shutDown }
+        if run.stop.isSet { return Self.cancelled }
+        return run.deadline.map { $0 <= .now } ?? false ? Self.timeIsUp : nil
+    }
+
+    private func decide(_ reasons: LuaInterrupter.Reason) -> LuaState.InterruptDecision {
+        guard let run = current else { return .goOn }
+        // Code that closes variables has a limit of its own.
+        let error = run.stopError == nil ? stopError(of: run) : nil
+        guard let error = error ?? (reasons.contains(.deadline) ? run.stopError ?? Self.timeIsUp : nil) else {
+            return .goOn
+        }
+        run.stopError = error
+        return .stop(error, depth: 1)
     }
 
     private static let cancelled = LuaError(.cancelled, "the script was cancelled")
     private static let shutDown = LuaError(.cancelled, "the LuaEngine is shut down")
+    private static let timeIsUp = LuaError(.deadline, "time is up")
+
+    // MARK: Waiting
+
+    /// Waits in a call of the running script for a Swift task.
+    func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
+        guard let run = current else {
+            throw LuaError(.runtime, "an async function can be called by runs of its LuaEngine only")
+        }
+        if let error = run.stopError ?? stopError(of: run) { throw error }
+        let wait = RunWait()
+        stop.add(wait)
+        run.stop.add(wait)
+        guard call.canWait else { return try block(call, run, wait, operation) }
+        run.wait = wait
+        if let deadline = run.deadline { thread.limit(wait, to: deadline) }
+        wait.begin(operation)
+        return call.waits { [unowned run] call in
+            run.wait = nil
+            return try Self.complete(call, wait)
+        }
+    }
+
+    /// Waits on the thread, where Lua cannot yield.
+    private func block(
+        _ call: LuaCall, _ run: EngineRun, _ wait: RunWait, _ operation: @escaping LuaOperation
+    ) throws -> LuaResults {
+        let blocked = EngineThread.blocked.union([ObjectIdentifier(thread)])
+        EngineThread.$blocked.withValue(blocked) { wait.begin(operation) }
+        wait.block(until: run.deadline)
+        forget(wait, of: run)
+        // The shim has the run stopped before a handler of the script sees the error.
+        if wait.outcome == nil { state.interrupter.interrupt(.events) }
+        return try Self.complete(call, wait)
+    }
+
+    private func forget(_ wait: RunWait, of run: EngineRun) {
+        stop.remove(wait)
+        run.stop.remove(wait)
+        if run.deadline != nil { thread.unlimit(wait) }
+    }
+
+    private static func complete(_ call: LuaCall, _ wait: RunWait) throws -> LuaResults {
+        guard let outcome = wait.outcome else { throw timeIsUp }
+        return try outcome.get()(call)
+    }
 }

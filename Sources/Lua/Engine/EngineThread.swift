@@ -1,76 +1,86 @@
-internal import Glibc
+internal import CPlatform
+internal import Platform
 internal import Synchronization
 
-/// The executor of one engine: a thread of its own, with a stack for deeply nested scripts.
+/// The executor of one engine: a thread of its own, with a stack for deeply nested scripts. The program's signals are for
+/// its other threads.
 ///
 /// The thread retains its executor until it ends, so jobs can be enqueued while the engine's last reference goes.
 final class EngineThread: SerialExecutor {
     /// As for a program's first thread: Lua's nesting limits fit into a fraction of it, and untouched pages cost nothing.
     private static let stackSize = 8 << 20
 
-    private let state = Mutex<(jobs: [UnownedJob], hasEnded: Bool)>(([], false))
-    // A semaphore may be used by all threads at once. It is destroyed when no thread refers to this object any more.
-    nonisolated(unsafe) private let wake: UnsafeMutablePointer<sem_t>
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var hasEnded = false
+        /// Waits that end at a time, if not before.
+        var limited: [ObjectIdentifier: (end: MonotonicInstant, wait: RunWait)] = [:]
+        /// Not after the first of these times.
+        var nextEnd: MonotonicInstant?
 
-    init() throws(LuaError) {
-        wake = .allocate(capacity: 1)
-        sem_init(wake, 0, 0)
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setstacksize(&attributes, Self.stackSize)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        // A new thread inherits its creator's mask: the program's signals are for its other threads. A blocked fault would
-        // end the process without its handler.
-        var others = sigset_t()
-        var before = sigset_t()
-        sigfillset(&others)
-        for fault in [SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&others, fault) }
-        pthread_sigmask(SIG_SETMASK, &others, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        var thread = pthread_t()
-        let retained = Unmanaged.passRetained(self)
-        let result = pthread_create(
-            &thread, &attributes,
-            { argument in
-                if let argument { Unmanaged<EngineThread>.fromOpaque(argument).takeRetainedValue().runJobs() }
-                return nil
-            }, retained.toOpaque())
-        guard result == 0 else {
-            retained.release()
-            throw LuaError(.memory, "no thread can be created for a Lua engine (error \(result))")
+        mutating func takeDue(_ now: MonotonicInstant) -> [RunWait] {
+            guard let nextEnd, nextEnd <= now else { return [] }
+            let due = limited.filter { $0.value.end <= now }
+            for key in due.keys { limited[key] = nil }
+            self.nextEnd = limited.values.lazy.map(\.end).min()
+            return due.values.map(\.wait)
         }
     }
 
-    deinit {
-        sem_destroy(wake)
-        wake.deallocate()
+    private let state = Mutex(State())
+    private let wake = ThreadSignal()
+
+    /// The threads that are blocked by a wait for the running Swift task: it must not wait for one of them in turn.
+    @TaskLocal static var blocked: Set<ObjectIdentifier> = []
+
+    init() throws(LuaError) {
+        let retained = Unmanaged.passRetained(self)
+        let result = cubby_thread_start(
+            Self.stackSize,
+            { argument in
+                if let argument { Unmanaged<EngineThread>.fromOpaque(argument).takeRetainedValue().runJobs() }
+                return nil
+            }, retained.toOpaque(), nil)
+        guard result == 0 else {
+            retained.release()
+            throw LuaError(.memory, "no thread can be created for a Lua engine (error \(-result))")
+        }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
-        sem_post(wake)
+        wake.set()
     }
 
     /// Ends the thread after the enqueued jobs. Nothing may be enqueued later.
     func end() {
         state.withLock { $0.hasEnded = true }
-        sem_post(wake)
+        wake.set()
     }
 
+    /// Ends a wait at a time. On this thread.
+    func limit(_ wait: RunWait, to end: MonotonicInstant) {
+        state.withLock {
+            $0.limited[ObjectIdentifier(wait)] = (end, wait)
+            $0.nextEnd = min($0.nextEnd ?? end, end)
+        }
+    }
+
+    func unlimit(_ wait: RunWait) { state.withLock { $0.limited[ObjectIdentifier(wait)] = nil } }
+
     private func runJobs() {
-        var hasEnded = false
         while true {
-            // An interrupted wait is repeated.
-            while !hasEnded, sem_wait(wake) != 0 {}
-            let jobs: [UnownedJob]
-            (jobs, hasEnded) = state.withLock { state in
+            let (jobs, due, hasEnded, nextEnd) = state.withLock { state in
                 defer { state.jobs = [] }
-                return state
+                let due = state.nextEnd == nil ? [] : state.takeDue(.now)
+                return (state.jobs, due, state.hasEnded, state.nextEnd)
             }
-            if hasEnded, jobs.isEmpty { return }
+            for wait in due { wait.end(nil) }
             for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            guard jobs.isEmpty, due.isEmpty else { continue }
+            if hasEnded { return }
+            wake.wait(until: nextEnd)
         }
     }
 }

@@ -7,21 +7,17 @@ struct EnvironmentFactory {
 
     /// - Parameters:
     ///   - state: the state; its libraries are in its globals.
-    ///   - output: takes what scripts write; nil for the process's standard output.
+    ///   - output: where scripts write to.
     /// - Throws: ``LuaError`` for lack of memory.
-    init(_ state: LuaState, output: LuaEngine.Output?) throws(LuaError) {
+    init(_ state: LuaState, _ output: EngineOutput) throws(LuaError) {
         self.state = state
-        var write = LuaValue.nil
-        if let output {
-            let declaration = LuaFunctionDeclaration("write", [LuaParameter("text", .string)])
-            write = .function(
-                state.makeFunction(declaration) { call in
-                    guard case .string(let text) = call.value(0) else { return call.returnsNothing() }
-                    if try call.state.countOutput(text.bytes.count) { output(text.bytes.span) }
-                    return call.returnsNothing()
-                })
+        // Gives whether the text was taken.
+        let write = state.makeFunction(LuaFunctionDeclaration("write", [LuaParameter("text", .string)])) { call in
+            guard let sink = output.current, case .string(let text) = call.value(0) else { return call.returns(false) }
+            if try call.state.countOutput(text.bytes.count) { sink(text.bytes.span) }
+            return call.returns(true)
         }
-        let made = try state.load(Self.source.utf8, name: "=environment").call(.table(state.globals), write)
+        let made = try state.load(Self.source.utf8, name: "=environment").call(.table(state.globals), .function(write))
         guard case .function(let make) = made.first else { throw LuaError(.runtime, "no environment can be made") }
         self.make = make
     }
@@ -43,10 +39,10 @@ struct EnvironmentFactory {
     /// A frozen library is an empty table before a copy of the library, which scripts cannot reach: its metatable is
     /// hidden, and `rawset` refuses it.
     private static let source = #"""
-        local globals, write = ...
+        local globals, take = ...
         local next, type, error, select, tostring, rawset = next, type, error, select, tostring, rawset
         local load, setmetatable, getmetatable, collectgarbage = load, setmetatable, getmetatable, collectgarbage
-        local concat = globals.table.concat
+        local concat, toProcess = globals.table.concat, globals.io.write
         local frozen = setmetatable({}, { __mode = "k" })
         local copies = setmetatable({}, { __mode = "k" })
         local harmless = { collect = true, count = true, isrunning = true, step = true }
@@ -81,6 +77,8 @@ struct EnvironmentFactory {
             return collectgarbage(option)
         end
 
+        local function write(text) if not take(text) then toProcess(text) end end
+
         local function print(...)
             local texts = { ... }
             local count = select("#", ...)
@@ -103,7 +101,7 @@ struct EnvironmentFactory {
             for name, value in next, globals do
                 if type(value) == "table" and value ~= globals then
                     if name == "math" then value = math end
-                    if name == "io" and write then
+                    if name == "io" then
                         local io = {}
                         for key, member in next, value do io[key] = member end
                         io.write = writeAll
@@ -116,7 +114,7 @@ struct EnvironmentFactory {
             environment._G = environment
             environment.rawset = guardedRawset
             environment.collectgarbage = guardedCollector
-            if write then environment.print = print end
+            environment.print = print
             function environment.load(chunk, name, mode, ...)
                 if select("#", ...) == 0 then return load(chunk, name, mode, environment) end
                 return load(chunk, name, mode, ...)

@@ -4,7 +4,9 @@ extension LuaEngine {
     ///
     /// - Returns: an environment of this engine, with its libraries.
     /// - Throws: ``LuaError`` for lack of memory, or when the engine is shut down.
-    public func makeEnvironment() throws -> LuaEnvironment { try session.makeEnvironment() }
+    public nonisolated(nonsending) func makeEnvironment() async throws -> LuaEnvironment {
+        try await visit { try $0.environments.makeEnvironment() }
+    }
 
     /// Assigns a global.
     ///
@@ -13,11 +15,13 @@ extension LuaEngine {
     ///   - value: its value, as ``LuaEncoder`` writes it.
     ///   - environment: where; nil for the engine's own globals.
     /// - Throws: `EncodingError`; ``LuaError`` when the engine is shut down.
-    public func setGlobal<T: Encodable & Sendable>(
+    public nonisolated(nonsending) func setGlobal<T: Encodable & Sendable>(
         _ name: String, to value: T, in environment: LuaEnvironment? = nil
-    ) throws {
-        let globals = try session.globals(of: environment)
-        globals[name] = try LuaEncoder(session.state).encode(value)
+    ) async throws {
+        try await visit { session in
+            let globals = try session.environments.globals(of: environment)
+            globals[name] = try LuaEncoder(session.state).encode(value)
+        }
     }
 
     /// Reads a global.
@@ -28,10 +32,12 @@ extension LuaEngine {
     ///   - environment: where; nil for the engine's own globals.
     /// - Returns: its value.
     /// - Throws: `DecodingError`; ``LuaError`` when the engine is shut down.
-    public func global<T: Decodable & Sendable>(
+    public nonisolated(nonsending) func global<T: Decodable & Sendable>(
         _ name: String, as type: T.Type, in environment: LuaEnvironment? = nil
-    ) throws -> T {
-        try LuaDecoder().decode(type, from: session.globals(of: environment)[name])
+    ) async throws -> T {
+        try await visit { session in
+            try LuaDecoder().decode(type, from: session.environments.globals(of: environment)[name])
+        }
     }
 
     /// Gives access to the state, to declare functions, classes and modules in `state.globals`.
@@ -42,8 +48,22 @@ extension LuaEngine {
     /// - Parameter body: called on the engine's thread.
     /// - Returns: the body's result.
     /// - Throws: the body's error; ``LuaError`` when the engine is shut down.
-    public func withState<T: Sendable>(_ body: @Sendable (LuaState) throws -> T) throws -> T {
+    public nonisolated(nonsending) func withState<T: Sendable>(
+        _ body: @Sendable (LuaState) throws -> T
+    ) async throws -> T {
+        try await visit { try body($0.state) }
+    }
+
+    /// Does work on the engine's thread.
+    nonisolated(nonsending) func visit<T: Sendable>(
+        _ body: @Sendable (EngineSession) throws -> T
+    ) async throws -> T {
+        try checkCaller()
+        return try await enter(body)
+    }
+
+    private func enter<T>(_ body: @Sendable (EngineSession) throws -> T) throws -> T {
         try session.check()
-        return try body(session.state)
+        return try body(session)
     }
 }

@@ -3,9 +3,10 @@ internal import Synchronization
 /// A request, from any thread, to stop a script: of one run, or of all runs of an engine.
 ///
 /// The interrupt only has the interrupt handler called. The handler reads the flags of the run in progress, so a request
-/// that comes after its run has ended stops nothing else.
+/// that comes after its run has ended stops nothing else. The waits of the runs end at once.
 final class StopFlag: Sendable {
     private let flag = Atomic<Bool>(false)
+    private let waits = Mutex<[ObjectIdentifier: RunWait]>([:])
     private let interrupter: LuaInterrupter
 
     init(_ interrupter: LuaInterrupter) { self.interrupter = interrupter }
@@ -13,8 +14,24 @@ final class StopFlag: Sendable {
     var isSet: Bool { flag.load(ordering: .acquiring) }
 
     func set() {
-        flag.store(true, ordering: .releasing)
+        let waits = waits.withLock { waits in
+            flag.store(true, ordering: .releasing)
+            defer { waits = [:] }
+            return waits
+        }
         // Unlike `.cancel`, events stay pending until code runs: a request just before the first instruction is not lost.
         interrupter.interrupt(.events)
+        for wait in waits.values { wait.end(nil) }
     }
+
+    /// Has a request end the wait.
+    func add(_ wait: RunWait) {
+        let isLate = waits.withLock { waits in
+            if !isSet { waits[ObjectIdentifier(wait)] = wait }
+            return isSet
+        }
+        if isLate { wait.end(nil) }
+    }
+
+    func remove(_ wait: RunWait) { waits.withLock { $0[ObjectIdentifier(wait)] = nil } }
 }

@@ -22,6 +22,8 @@ public struct LuaError: Error, CustomStringConvertible {
     public var message: String
     /// The call stack at the error, in the format of Lua's `debug.traceback`.
     public var traceback: String?
+    /// The calls on the stack at the error, innermost first, if ``LuaState/keepsFrames`` is set.
+    public var frames: [LuaFrame] = []
     /// The raised Lua value; nil for an error of Swift's. ``LuaState/value(of:)`` reads it.
     var raised: LuaReference?
     /// The Swift error that a host's function threw.

@@ -145,7 +145,7 @@ public struct LuaCall {
         clua_getsource(L, Int32(clamping: level)).map { String(cString: $0) }
     }
 
-    /// The current place of an active function, `chunk:line`; levels as in ``chunkName(ofLevel:)``.
+    /// The current place of an active function, `chunk:line`; levels as in `chunkName(ofLevel:)`.
     public func place(ofLevel level: Int) -> String? {
         var frame = clua_frame()
         guard let chunk = chunkName(ofLevel: level), clua_getframe(L, Int32(clamping: level), &frame) != 0 else {

@@ -29,6 +29,7 @@ extension LuaState {
         error.raised = reference(at: -1, on: L)
         if let traceback = clua_last_traceback(L), clua_was_syntax_error(status) == 0 {
             error.traceback = String(cString: traceback)
+            error.frames = takeFrames(on: L)
         }
         if depth == 0 { clua_forget_traceback(L) }
         return error

@@ -43,6 +43,12 @@ public final class LuaState {
     /// code; `stop` ends the code of both states with the error.
     public var interruptHandler: (LuaInterrupter.Reason) -> InterruptDecision = { _ in .goOn }
 
+    /// Calls functions that scripts hand to Swift; nil where no thread serves the calls.
+    package weak var functionCaller: (any LuaFunctionCaller)?
+
+    /// Has a call wait for a task; nil where nothing serves the waiting script.
+    package var waiter: ((LuaCall, @escaping LuaOperation) throws -> LuaResults)?
+
     /// The declarations, for help, completion and the reference.
     public private(set) var declarations = LuaDeclarations()
 
@@ -87,6 +93,7 @@ public final class LuaState {
         retained = []
         errorClass = nil
         objectClasses = [:]
+        waiter = nil
         raisedAsText = nil
         stopError = nil
         interruptHandler = { _ in .goOn }
@@ -189,6 +196,7 @@ public final class LuaState {
         // A new coroutine's stack has room for 20 values.
         let co = thread ?? L
         push(function.reference, on: co)
+        clua_pushbody(co)
         return LuaThread(state: self, reference: reference, L: co)
     }
 
@@ -312,7 +320,21 @@ public final class LuaState {
         checkUse()
         clua_set_limit(host, limits.memory ?? 0)
         clua_set_output_limit(host, limits.output.map { max($0, 1) } ?? 0)
+        clua_set_call_limit(host, limits.callDepth.map { Int32(clamping: max($0, 1)) } ?? 0)
         clua_reset_output(host)
+    }
+
+    /// Continues the count of an earlier time.
+    func setOutput(_ bytes: Int) {
+        checkUse()
+        clua_set_output(host, bytes)
+    }
+
+    /// Has errors from interrupts and limits leave coroutines as they leave protected calls: what closes their variables
+    /// can be interrupted, but a traceback of the dead coroutine is empty.
+    func protectCoroutines() {
+        checkUse()
+        clua_protect_coroutines(host)
     }
 
     /// Resets the count and stops dropping output.

@@ -4,7 +4,7 @@ internal import Synchronization
 /// A Lua value retained by Swift: a slot of the registry, freed with the last reference.
 ///
 /// May be dropped on any thread: the slot goes to a list that the state's own thread empties.
-final class LuaReference: Sendable {
+package final class LuaReference: Sendable {
     let slot: Int32
     let releases: ReleaseList
 

@@ -16,14 +16,25 @@ public struct LuaThread {
     ///
     /// - Throws: the `LuaError` that it raises; the coroutine is then dead and its pending variables are closed.
     public func resume(_ arguments: [LuaValue] = []) throws(LuaError) -> Outcome {
+        try resume(arguments, by: clua_resume)
+    }
+
+    /// The same for a run, in which functions of the host may wait in the script's own coroutines, too.
+    func run(_ arguments: [LuaValue]) throws(LuaError) -> Outcome { try resume(arguments, by: clua_run) }
+
+    private func resume(
+        _ arguments: [LuaValue],
+        by resume: (OpaquePointer?, OpaquePointer?, Int32, UnsafeMutablePointer<Int32>?) -> Int32
+    ) throws(LuaError) -> Outcome {
         let from = try state.enter(room: 4)
         guard clua_checkstack(L, Int32(arguments.count) + 8) != 0 else {
             throw LuaError(.memory, "not enough memory for the stack of a coroutine")
         }
         for argument in arguments { state.push(argument, on: L) }
         var count: Int32 = 0
-        let status = clua_resume(L, from, Int32(arguments.count), &count)
-        guard status == 0 || status == 1 else {
+        let status = resume(L, from, Int32(arguments.count), &count)
+        // A function of the host that waits yields nothing.
+        guard status == 0 || status == 1 || status == CLUA_WAITS else {
             let error = state.takeError(status, on: L, top: clua_gettop(L) - 1)
             clua_resetthread(L)
             throw error

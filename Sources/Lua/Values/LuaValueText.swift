@@ -28,6 +28,8 @@ package struct LuaValueText {
     package var width: (String) -> Int = { $0.count }
     /// The table whose entries stand for a value's: those behind a read-only one.
     package var contents: (LuaTable) -> LuaTable? = { _ in nil }
+    /// Whether `tostring` is called. While a script is being stopped, no call is possible.
+    var callsMetamethods = true
     /// Whether unfolding should end.
     package var isInterrupted: () -> Bool = { false }
     private var seen: Set<UnsafeRawPointer> = []
@@ -58,18 +60,25 @@ package struct LuaValueText {
         case .table(let table):
             guard table.state.isOpen else { return "table" }
             if let contents = contents(table) { return unfold(contents, depth: depth, indent: indent) }
-            if let metatable = table.metatable, !metatable["__tostring"].isNil {
-                return Self.tostring(value, table.state)
+            if callsMetamethods, let metatable = table.metatable, !metatable["__tostring"].isNil {
+                return tostring(value, table.state)
             }
             return unfold(table, depth: depth, indent: indent)
-        case .thread(let thread): return Self.tostring(value, thread.state)
-        case .userdata(let userdata): return Self.tostring(value, userdata.state)
+        case .thread(let thread): return tostring(value, thread.state)
+        case .userdata(let userdata): return tostring(value, userdata.state)
         }
     }
 
     /// The text of `tostring`, escaped for a terminal.
-    private static func tostring(_ value: LuaValue, _ state: LuaState) -> String {
-        state.isOpen ? VisibleText.escaped(state.describe(value).description) : value.typeName
+    private func tostring(_ value: LuaValue, _ state: LuaState) -> String {
+        switch value {
+        case .boolean(let flag): return String(flag)
+        case .integer(let integer): return String(integer)
+        case .number(let number): return Self.text(number)
+        default: break
+        }
+        return callsMetamethods && state.isOpen
+            ? VisibleText.escaped(state.describe(value).description) : value.typeName
     }
 
     private mutating func unfold(_ table: LuaTable, depth: Int, indent: String) -> String {
@@ -135,7 +144,7 @@ package struct LuaValueText {
     }
 
     private func label(_ key: LuaValue, in state: LuaState) -> String {
-        guard let name = key.textValue else { return "[\(Self.tostring(key, state))]" }
+        guard let name = key.textValue else { return "[\(tostring(key, state))]" }
         return LuaName.isValid(name) ? name : "[\(LuaString(name).quoted(limit: limits.string))]"
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// A constant text that other texts are compared with or searched for, prepared once.
 ///

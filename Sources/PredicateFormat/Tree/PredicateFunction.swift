@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 public import PropertyList
 
 /// The functions of the format language: `length(name)`, `CAST("1906-10-17", "NSDate")`.
@@ -85,9 +85,9 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
 
     private func number(_ value: PredicateNumber) -> PredicateNumber? {
         switch (self, value) {
-        case (.exp, _): return Self.finite(Glibc.exp(value.asDouble))
-        case (.ln, _): return value.asDouble > 0 ? Self.finite(Glibc.log(value.asDouble)) : nil
-        case (.log, _): return value.asDouble > 0 ? Self.finite(Glibc.log10(value.asDouble)) : nil
+        case (.exp, _): return Self.finite(Platform.exp(value.asDouble))
+        case (.ln, _): return value.asDouble > 0 ? Self.finite(Platform.log(value.asDouble)) : nil
+        case (.log, _): return value.asDouble > 0 ? Self.finite(Platform.log10(value.asDouble)) : nil
         case (.sqrt, _): return value.asDouble >= 0 ? .real(value.asDouble.squareRoot()) : nil
         case (.abs, .integer(let number)): return number == .min ? nil : .integer(Swift.abs(number))
         case (_, .integer): return value

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// Fast paths for values in the usual forms of keyed archives. One call goes from a dictionary's value through a
 /// reference to the leaf. They return nil for every other form and every error; the caller then takes the general path,

@@ -1,5 +1,5 @@
 import CPlatform
-import Glibc
+import Platform
 
 extension BinaryPropertyListReader {
     /// The first bytes of dictionaries with the same keys (the size and the keys), and the offset of one value.

@@ -92,6 +92,7 @@ public struct BinaryPropertyListReader: @unchecked Sendable {
         try self.init(PropertyListStorage(copying: bytes), limits: limits)
     }
 
+    /// Opens a property list in memory, and checks its head.
     public init(_ bytes: [UInt8], limits: PropertyListLimits = .standard) throws(PropertyListError) {
         try self.init(PropertyListStorage(bytes), limits: limits)
     }

@@ -1,3 +1,5 @@
+import Platform
+
 extension BinaryPropertyListWriter {
     /// The complete file: header, objects, offset table, trailer, each in the narrowest width.
     ///

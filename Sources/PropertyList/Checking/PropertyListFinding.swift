@@ -1,5 +1,6 @@
 /// A finding of a check.
 public struct PropertyListFinding: Sendable, Hashable {
+    /// How bad a finding is.
     public enum Severity: Sendable, Hashable {
         /// An object cannot be read.
         case error
@@ -9,7 +10,9 @@ public struct PropertyListFinding: Sendable, Hashable {
         case note
     }
 
+    /// How bad it is.
     public var severity: Severity
+    /// What is wrong.
     public var message: String
     /// The offset in the input, in bytes.
     public var byteOffset: Int?

@@ -1,8 +1,10 @@
 /// An error in reading or writing JSON.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong.
     public let message: String
     /// The position of the error, both from 1; the column counts characters. Nil without a position.
     public let line: Int?
+    /// The column, from 1, if it is known.
     public let column: Int?
     public var description: String { message }
 

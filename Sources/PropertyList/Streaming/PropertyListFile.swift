@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// A file that is replaced atomically: the old one remains until `commit`.
 ///
@@ -56,7 +56,7 @@ public final class PropertyListFile: PropertyListOutput {
     fileprivate static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
-            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            let count = Platform.write(descriptor, rest.baseAddress, rest.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])

@@ -1,3 +1,5 @@
+import Platform
+
 /// A growing buffer of trivial values without the uniqueness and bounds checks of `Array`, for the writer's inner
 /// loops.
 ///

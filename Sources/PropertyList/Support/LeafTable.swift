@@ -1,4 +1,5 @@
 import CPlatform
+import Platform
 
 /// A hash table of the leaves already written.
 ///

@@ -33,9 +33,20 @@ extension HostFrontEnd {
 
 /// The user's answer when a script requests a path outside the container.
 public enum PathConsent: Sendable {
-    public enum Access: String, Sendable { case reading, writing }
+    /// What a script wants to do with a path.
+    public enum Access: String, Sendable {
+        /// To read it.
+        case reading
+        /// To write to it.
+        case writing
+    }
 
-    case yes, folder, no
+    /// This path.
+    case yes
+    /// All that is in its folder.
+    case folder
+    /// Nothing.
+    case no
 
     /// Parses an answer: the word or its first letter, in any case; nil for other input.
     package init?(answer: String) {

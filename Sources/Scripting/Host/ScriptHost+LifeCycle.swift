@@ -122,6 +122,7 @@ extension ScriptHost {
         case .exit:
             exitCause = cause
             exitCode = lifeCycle.requestedExitCode ?? 0
+            calls?.end()
         }
     }
 

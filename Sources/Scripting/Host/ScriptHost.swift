@@ -12,13 +12,20 @@ import SharedItems
 ///
 /// The command, the REPL and an embedding program use the same host. One thread owns it.
 public final class ScriptHost {
+    /// The options that it was made with.
     public let options: ScriptHostOptions
+    /// The Lua state in which the scripts run.
     public let state: LuaState
+    /// The event loop, with timers and watched descriptors.
     public let loop: EventLoop
+    /// The container.
     public let container: Container
+    /// The fence that each path of a script meets.
     public let fence: PathFence
     package let logger: Logger
+    /// The items.
     public let items: ItemStore
+    /// The pictures of the items.
     public let images: ImageStore
     /// Settings that outlive the run.
     public let defaults: Defaults
@@ -79,6 +86,8 @@ public final class ScriptHost {
     /// The host's part in a shared collection; nil without one.
     private(set) var shared: SharedSession?
     private var itemClasses: ItemClasses?
+    /// Takes calls of functions of scripts from other threads.
+    private(set) var calls: HostCalls?
 
     /// The classes of items and pictures; available after the initializer.
     var classes: ItemClasses {
@@ -173,6 +182,10 @@ public final class ScriptHost {
         if let problem = defaults.problem { logger.warning("\(problem.message)") }
         items.onDamage = { [logger] notice in logger.warning("\(notice)") }
         wire()
+        let calls = HostCalls(self)
+        self.calls = calls
+        state.functionCaller = calls
+        state.waiter = { [unowned self] call, operation in try wait(call, for: operation) }
         let classes = ItemClasses(self, HookBinding(self))
         itemClasses = classes
         StandardModules.install(in: self, classes)
@@ -198,6 +211,7 @@ public final class ScriptHost {
         // The store may outlive the host.
         itemEvents?.end(items)
         signals?.stop()
+        calls?.end()
         state.close()
     }
 

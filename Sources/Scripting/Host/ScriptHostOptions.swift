@@ -19,7 +19,9 @@ public struct ScriptHostOptions: Sendable {
     public var hostName: String?
     /// Whether commits are kept while the server of a shared collection does not answer; else the items are read-only then.
     public var keepsCommits = false
+    /// The application's name, for scripts and logs.
     public var applicationName = "cubby"
+    /// The application's version, for scripts.
     public var applicationVersion = "1.0"
     /// Whether nothing may be changed; another process may then own the container.
     public var isReadOnly = false
@@ -39,6 +41,7 @@ public struct ScriptHostOptions: Sendable {
     public var timeLimit: Double?
     /// Files and folders that scripts may read, and folders that they may write, besides the container.
     public var readable: [String] = []
+    /// Folders outside the container that scripts may write to.
     public var writable: [String] = []
     /// Whether a user at a prompt can be asked.
     public var isInteractive = false
@@ -77,6 +80,7 @@ public struct ScriptHostOptions: Sendable {
     /// Messages below this level are dropped.
     public var logLevel = Logger.Level.info
 
+    /// Creates the usual options for a container.
     public init(container: Container) { self.container = container }
 
     /// Disables the host's own fence, for tests of the kernel's.
@@ -85,6 +89,7 @@ public struct ScriptHostOptions: Sendable {
 
 /// The requested use of Landlock.
 public enum KernelFence: Sendable {
+    /// The kernel restricts nothing.
     case off
     /// In force where the kernel has it.
     case ifAvailable

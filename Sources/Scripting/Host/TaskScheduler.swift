@@ -15,7 +15,7 @@ final class TaskScheduler {
     /// The waiting tasks, retained here: a timer's task has no other owner.
     private var waiting: [ObjectIdentifier: ScriptTask] = [:]
     /// Set by a waiting function just before it yields.
-    private var pendingWait: ((@escaping ([LuaValue]) -> Void) -> () -> Void)?
+    private var pendingWait: ((@escaping () -> Void) -> () -> Void)?
     /// Whether nested waits must end now.
     var isEnding: () -> Bool = { false }
     /// The entry whose code is running; nil for the host's own code. A task belongs to the entry of the code that
@@ -62,11 +62,12 @@ final class TaskScheduler {
     ///   - seconds: its time limit; nil for none.
     ///   - entry: its entry; that of the running code if not given.
     ///   - generation: its generation; that of the running code if nil.
+    ///   - onStart: called before it runs.
     ///   - onFinish: called at its end, unless `finish(_:)` awaits it.
     /// - Returns: the task.
     func start(
         _ function: LuaFunction, _ arguments: [LuaValue], seconds: Double? = nil, as entry: ScriptEntry? = nil,
-        generation: Int? = nil,
+        generation: Int? = nil, onStart: (ScriptTask) -> Void = { _ in },
         onFinish: ((Result<[LuaValue], LuaError>) -> Void)? = nil
     ) -> ScriptTask {
         let task = ScriptTask(thread: state.makeThread(function), generation: generation ?? self.generation)
@@ -79,6 +80,7 @@ final class TaskScheduler {
             state.interrupter.interrupt(.events)
         }
         task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
+        onStart(task)
         step(task, arguments)
         return task
     }
@@ -107,7 +109,7 @@ final class TaskScheduler {
     }
 
     static let timeIsUp = LuaError(.deadline, "time is up")
-    private static let interruption = LuaError(.cancelled, "interrupted")
+    static let interruption = LuaError(.cancelled, "interrupted")
     private static let scriptHasEnded = LuaError(.cancelled, "the host's script has ended")
 
     /// Whether a waiting entry blocks the host: a task awaited further down has ended.
@@ -176,9 +178,9 @@ final class TaskScheduler {
                 return
             }
             pendingWait = nil
-            let forget = register { [weak self, weak task] values in
+            let forget = register { [weak self, weak task] in
                 guard let self, let task, case .waiting = task.progress else { return }
-                self.step(task, values)
+                self.step(task, [])
             }
             task.progress = .waiting(cancel: forget)
             waiting[ObjectIdentifier(task)] = task
@@ -210,18 +212,30 @@ final class TaskScheduler {
     /// - Throws: `cancelled` or `deadline`, when a nested wait is ended by Ctrl-C, the application's end or the
     ///   script's deadline. Scripts cannot catch it.
     func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> LuaResults {
-        try waitForValues(call) { resume in register { resume([]) } }
+        try wait(for: call) { resume in register { resume { $0.returnsNothing() } } }
     }
 
     /// A wait whose end has values, which are the calling function's results.
     func waitForValues(
         _ call: LuaCall, _ register: @escaping (@escaping ([LuaValue]) -> Void) -> () -> Void
     ) throws -> LuaResults {
+        try wait(for: call) { resume in register { values in resume { try $0.returns(values: values) } } }
+    }
+
+    /// A wait whose end has a function that gives the call's results, or throws the error that the call raises.
+    func wait(
+        for call: LuaCall, _ register: @escaping (@escaping (@escaping Completion) -> Void) -> () -> Void
+    ) throws -> LuaResults {
+        var result: Completion?
         if let current, current.thread.isRunning(call), call.isYieldable {
-            pendingWait = register
-            return call.yields(.nil)
+            pendingWait = { resume in
+                register { completion in
+                    result = completion
+                    resume()
+                }
+            }
+            return call.waits { try result?($0) ?? $0.returnsNothing() }
         }
-        var result: [LuaValue]?
         let forget = register { result = $0 }
         waitsInPlace += 1
         defer { waitsInPlace -= 1 }
@@ -238,8 +252,11 @@ final class TaskScheduler {
             }
             turnLoop(timeout: left)
         }
-        return try call.returns(values: result ?? [])
+        return try result?(call) ?? call.returnsNothing()
     }
+
+    /// Gives the results of a call that has waited.
+    typealias Completion = (LuaCall) throws -> LuaResults
 
     /// Ends a nested wait and its waiting code.
     private func stop(_ error: LuaError, _ forget: () -> Void) -> LuaError {

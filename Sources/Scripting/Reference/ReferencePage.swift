@@ -2,5 +2,6 @@
 public struct ReferencePage: Sendable, Equatable {
     /// The file's path relative to its folder.
     public let path: String
+    /// The page's text.
     public let text: String
 }

@@ -15,5 +15,6 @@ public struct SharedStatistics: Sendable, Hashable {
     /// How often the connection broke.
     public var disconnections = 0
 
+    /// Creates statistics of nothing.
     public init() {}
 }

@@ -2,8 +2,11 @@ import Wording
 
 /// Why a text is no address of a shared collection.
 public enum SharedAddressError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The text is no address.
     case notAnAddress(String)
+    /// The address has a password, which belongs into a file.
     case password
+    /// The collection's name has characters that it must not have.
     case badCollection(String)
 
     public var description: String {

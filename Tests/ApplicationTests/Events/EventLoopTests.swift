@@ -190,6 +190,19 @@ struct EventLoopTests {
         #expect(!loop.hasWork)
     }
 
+    @Test func aForgottenReplyIsNeitherAwaitedNorDelivered() throws {
+        let loop = try EventLoop()
+        var answers: [Int] = []
+        let forgotten: EventReply<Int> = loop.reply { answers.append($0) }
+        let awaited: EventReply<Int> = loop.reply { answers.append($0) }
+        loop.forget(forgotten)
+        forgotten.send(1)
+        awaited.send(2)
+        loop.run { !answers.isEmpty }
+        #expect(answers == [2])
+        #expect(!loop.hasWork)
+    }
+
     @Test func whatManyThreadsPostAtOnceAllArrives() throws {
         let loop = try EventLoop()
         var count = 0

@@ -4,8 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The example of `docs/embedding.md`: the page has the same lines, and what they print.
-@Suite("Engines: the documented example")
+/// The examples of `docs/embedding.md`: the page has the same lines, and what they print.
+@Suite("Engines: the documented examples")
 struct DocumentedEngineTests {
     @Test("scripts run among tasks, and the page shows what is printed")
     func example() async throws {
@@ -15,7 +15,7 @@ struct DocumentedEngineTests {
             printed.withLock { $0.append(line) }
         }
 
-        // Page begins.
+        // Tasks begin.
         struct Order: Codable {
             var product: String
             var count: Int
@@ -56,14 +56,73 @@ struct DocumentedEngineTests {
         task.cancel()
         if case .failure(let error as LuaError) = await task.result { print(error.message) }
         await engine.shutdown()
-        // Page ends.
+        // Tasks end.
 
-        let page = try Self.text("docs/embedding.md", after: "## Lua among tasks\n", until: "\n### ")
-        let output = try Self.between("```text\n", "```", in: page)
-        #expect(printed.withLock { $0.joined(separator: "\n") } + "\n" == output)
-        let own = try Self.text(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
+        try Self.expectPage("## Lua among tasks\n", name: "Tasks", printed.withLock { $0 })
+    }
+
+    @Test("scripts wait for Swift, and Swift calls scripts, as the page shows")
+    func functions() async throws {
+        let printed = Mutex<[String]>([])
+        @Sendable func print(_ items: Any...) {
+            let line = items.map { "\($0)" }.joined(separator: " ")
+            printed.withLock { $0.append(line) }
+        }
+
+        // Functions begin.
+        actor Shop {
+            private let prices = ["lamp": 40, "desk": 120]
+
+            func price(of name: String) throws -> Int {
+                guard let price = prices[name] else { throw LuaError(.runtime, "there is no \(name)") }
+                return price
+            }
+        }
+
+        let shop = Shop()
+        let engine = try await LuaEngine()
+        try await engine.register("price", ["name"], "The shop's price.") { (name: String) async throws -> Int in
+            try await shop.price(of: name)
+        }
+        try await engine.register("visit", ["names", "body"]) {
+            (names: [String], body: LuaAsyncFunction) async throws in
+            for name in names { try await body(name, shop.price(of: name)) }
+        }
+
+        // The script waits at the line of the call, where an error can be caught; other runs of the engine go on.
+        let script = """
+            local total = price("lamp")
+            visit({ "lamp", "desk" }, function(name, price) total = total + price end)
+            local ok, reason = pcall(function() return price("boat") end)
+            return { total = tostring(total), reason = reason }
+            """
+        let answer = try await engine.run(script, name: "=order", as: [String: String].self)
+        print(answer["total"] ?? "", answer["reason"] ?? "")
+
+        // A function of a script, called from any task.
+        try await engine.run("function reduced(price) return price * 0.9 end")
+        let reduced = try await engine.function("reduced")
+        print(try await reduced(200, as: Double.self))
+
+        // The time limit covers waits. The closure's task is cancelled.
+        try await engine.register("ask") { () async throws in try await Task.sleep(for: .seconds(3600)) }
+        do {
+            try await engine.run("while true do pcall(ask) end", timeLimit: .milliseconds(20))
+        } catch let error as LuaError {
+            print(error.message)
+        }
+        // Functions end.
+
+        try Self.expectPage("### Functions that wait\n", name: "Functions", printed.withLock { $0 })
+    }
+
+    private static func expectPage(_ heading: String, name: String, _ printed: [String]) throws {
+        let page = try text("docs/embedding.md", after: heading, until: "\n### ")
+        let output = try between("```text\n", "```", in: page)
+        #expect(printed.joined(separator: "\n") + "\n" == output)
+        let own = try text(#filePath, after: "// \(name) begin.\n", until: "        // \(name) end.")
         let code = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
-        let swift = try Self.between("```swift\n", "```", in: page)
+        let swift = try between("```swift\n", "```", in: page)
         #expect("import Lua\n\n" + code == swift)
     }
 

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Memory for large tables: in huge pages if the system has them, because hash and offset tables are accessed randomly.
 package enum PageMemory {
     private static let hugePage = 2 << 20
@@ -20,18 +18,18 @@ package enum PageMemory {
         if bytes >= (isZeroed ? hugePage : threshold) {
             // Aligns to a huge page's boundary; the rest before and after is unmapped.
             let size = rounded(bytes)
-            let whole = mmap(nil, size + hugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            let whole = mmap(nil, size + hugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
             guard let whole, whole != MAP_FAILED else { preconditionFailure("out of memory: \(bytes) bytes") }
             let waste = (hugePage - Int(bitPattern: whole) % hugePage) % hugePage
             if waste > 0 { munmap(whole, waste) }
             let start = whole + waste
             if hugePage - waste > 0 { munmap(start + size, hugePage - waste) }
-            madvise(start, size, MADV_HUGEPAGE)
+            Self.preferLarge(start, size)
             return start
         }
         if bytes >= pageThreshold {
             // A hash table would fault on each page, on most of them twice: to read, then to write.
-            let flags = MAP_PRIVATE | MAP_ANONYMOUS | (isZeroed ? MAP_POPULATE : 0)
+            let flags = MAP_PRIVATE | MAP_ANON | (isZeroed ? populated : 0)
             let pages = mmap(nil, rounded(bytes), PROT_READ | PROT_WRITE, flags, -1, 0)
             guard let pages, pages != MAP_FAILED else { preconditionFailure("out of memory: \(bytes) bytes") }
             return pages
@@ -44,14 +42,14 @@ package enum PageMemory {
 
     /// Releases memory.
     package static func free(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
-        if bytes >= pageThreshold { munmap(memory, rounded(bytes)) } else { Glibc.free(memory) }
+        if bytes >= pageThreshold { munmap(memory, rounded(bytes)) } else { Platform.free(memory) }
     }
 
     /// Requests huge pages for memory of another allocator that is about to be filled.
-    static func preferHugePages(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
+    package static func preferHugePages(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
         guard bytes >= secondThreshold else { return }
         let waste = (hugePage - Int(bitPattern: memory) % hugePage) % hugePage
-        madvise(memory + waste, (bytes - waste) / hugePage * hugePage, MADV_HUGEPAGE)
+        preferLarge(memory + waste, (bytes - waste) / hugePage * hugePage)
     }
 
     /// Copies `count` bytes of memory that is no longer needed, and releases it piece by piece, so that at most one
@@ -74,7 +72,7 @@ package enum PageMemory {
         guard bytes >= pageThreshold else { return }
         let unit = bytes >= threshold ? hugePage : page
         let (first, last) = (start / unit * unit, end / unit * unit)
-        if last > first { madvise(memory + first, last - first, MADV_DONTNEED) }
+        if last > first { empty(memory + first, last - first) }
     }
 
     /// The piece size for the release of a number of bytes.
@@ -84,4 +82,28 @@ package enum PageMemory {
         let unit = bytes >= threshold ? hugePage : page
         return (bytes + unit - 1) / unit * unit
     }
+
+    // MARK: - The kernel's part
+
+    #if os(Linux) && !CUBBY_PLAIN_POSIX
+    private static let populated = MAP_POPULATE
+
+    private static func preferLarge(_ start: UnsafeMutableRawPointer, _ size: Int) {
+        madvise(start, size, MADV_HUGEPAGE)
+    }
+
+    private static func empty(_ start: UnsafeMutableRawPointer, _ size: Int) {
+        madvise(start, size, MADV_DONTNEED)
+    }
+    #else
+    // Tried on Linux, with CUBBY_PLAIN_POSIX; untried elsewhere.
+    private static let populated: CInt = 0
+
+    private static func preferLarge(_ start: UnsafeMutableRawPointer, _ size: Int) {}
+
+    /// Maps other pages in their place.
+    private static func empty(_ start: UnsafeMutableRawPointer, _ size: Int) {
+        _ = mmap(start, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0)
+    }
+    #endif
 }

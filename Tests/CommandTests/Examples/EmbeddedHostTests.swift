@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -25,12 +24,7 @@ struct EmbeddedHostTests {
 
     @Test("builds against the product Lua alone, and does what it prints", .timeLimit(.minutes(5)))
     func example() throws {
-        let folder = "\(Project.root)/examples/EmbeddedHost"
-        let build = try run(
-            "swift", ["build", "--package-path", folder, "--scratch-path", "\(folder)/.build"], timeout: 240)
-        try #require(build.status == .exited(0), "\(build.stdout)\n\(build.stderr)")
-        #expect(!(build.stdout + build.stderr).contains("warning:"))
-        let output = try run("\(folder)/.build/debug/EmbeddedHost")
+        let output = try run(ExamplePackage("EmbeddedHost").program("EmbeddedHost"))
         #expect(output.status == .exited(0), "\(output.stderr)")
         #expect(output.stdout == Self.expected)
     }

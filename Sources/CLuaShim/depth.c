@@ -1,0 +1,51 @@
+/* The limit of call depth: a call hook that counts down, for those who set a limit.
+ *
+ * After a measurement at depth d the next is due after limit - d calls: none of them can be deeper. Returns are not
+ * counted, so that one hook a call is enough. The depth is that of all coroutines that have resumed one another. */
+#include <limits.h>
+
+#include "host.h"
+
+/* The number of active functions of a script, at most `most`. */
+static int depth(const clua_host *host, lua_State *L, int most) {
+    lua_Debug ar;
+    int bodies = host->protects && L != host->main; /* the function around a coroutine's own */
+    int low = bodies, high = most < INT_MAX ? most + bodies : most;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (lua_getstack(L, middle, &ar)) low = middle + 1;
+        else high = middle;
+    }
+    return low - bodies;
+}
+
+/* The number of further calls within the limit; negative: it is exceeded. */
+static int measure(const clua_host *host, lua_State *L) {
+    int left = host->callLimit - depth(host, L, host->callLimit + 1);
+    for (const clua_resumption *outer = host->resumption; outer && left >= 0; outer = outer->outer)
+        left -= depth(host, outer->L, left + 1);
+    return left;
+}
+
+void clua_count_call(lua_State *L, const lua_Debug *ar) {
+    clua_host *host = host_of(L);
+    if (ar->event != LUA_HOOKCALL || !host->callLimit || host->callsLeft-- > 0) return;
+    host->callsLeft = measure(host, L);
+    if (host->callsLeft < 0) luaL_error(L, "stack overflow (the limit of call depth is %d)", host->callLimit);
+}
+
+static void hook(lua_State *L, lua_Debug *ar) {
+    if (host_of(L)->callLimit) clua_count_call(L, ar);
+    else lua_sethook(L, NULL, 0, 0); /* of a coroutine from a time with a limit */
+}
+
+void clua_set_resting_hook(clua_host *host, lua_State *L) {
+    if (host->callLimit) lua_sethook(L, hook, LUA_MASKCALL, 0);
+    else lua_sethook(L, NULL, 0, 0);
+}
+
+void clua_set_call_limit(clua_host *host, int calls) {
+    host->callLimit = calls < INT_MAX ? calls : INT_MAX - 1;
+    host->callsLeft = 0;
+    if (calls) host->protects = 1;
+}

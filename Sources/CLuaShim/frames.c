@@ -1,0 +1,61 @@
+/* The frames of an error with their local variables, taken where it is raised: afterwards the stack is unwound.
+ *
+ * They are a Lua table, so that the values stay alive, and Swift reads it when the error has reached it. */
+#include "host.h"
+
+enum { MAX_FRAMES = 50, MAX_LOCALS = 100 };
+
+void clua_keep_frames(clua_host *host, int keeps) { host->keepsFrames = keeps; }
+int clua_keeps_frames(const clua_host *host) { return host->keepsFrames; }
+
+/* Pushes an array of the names and values, in turn, of a call's local variables, and gives its length: a value may be nil.
+ * Those of C and of the VM have no name. */
+static lua_Integer push_locals(lua_State *L, lua_Debug *ar) {
+    lua_newtable(L);
+    lua_Integer at = 0;
+    for (int n = 1; n <= MAX_LOCALS; n++) {
+        const char *name = lua_getlocal(L, ar, n);
+        if (!name) return at;
+        if (name[0] == '(') {
+            lua_pop(L, 1);
+            continue;
+        }
+        lua_pushstring(L, name);
+        lua_rawseti(L, -3, ++at);
+        lua_rawseti(L, -2, ++at);
+    }
+    return at;
+}
+
+void clua_capture_frames(lua_State *L, int level) {
+    clua_host *host = host_of(L);
+    if (!host->keepsFrames || !lua_checkstack(L, 8)) return;
+    lua_newtable(L);
+    lua_Debug ar;
+    for (int n = 0; n < MAX_FRAMES && lua_getstack(L, level + n, &ar); n++) {
+        lua_getinfo(L, "Sln", &ar);
+        lua_createtable(L, 5, 0);
+        lua_pushstring(L, ar.short_src);
+        lua_rawseti(L, -2, 1);
+        lua_pushinteger(L, ar.currentline);
+        lua_rawseti(L, -2, 2);
+        /* The main function of a chunk has no name; 0 stands for it, false for another without one. */
+        if (ar.what[0] == 'm') lua_pushinteger(L, 0);
+        else if (ar.name) lua_pushstring(L, ar.name);
+        else lua_pushboolean(L, 0);
+        lua_rawseti(L, -2, 3);
+        lua_Integer count = push_locals(L, &ar);
+        lua_rawseti(L, -2, 4);
+        lua_pushinteger(L, count);
+        lua_rawseti(L, -2, 5);
+        lua_rawseti(L, -2, n + 1);
+    }
+    lua_rawseti(L, LUA_REGISTRYINDEX, host->frames);
+}
+
+int clua_pushframes(lua_State *L) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, host_of(L)->frames);
+    if (lua_istable(L, -1)) return 1;
+    lua_pop(L, 1);
+    return 0;
+}

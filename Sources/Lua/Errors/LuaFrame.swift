@@ -1,0 +1,67 @@
+internal import CLuaShim
+
+/// A call on the stack at an error, as a debugger shows it.
+public struct LuaFrame: Sendable, Hashable {
+    /// The chunk's name as errors have it; `[C]` for a function of the host.
+    public let source: String
+    /// The line that was executed; nil for a function of the host.
+    public let line: Int?
+    /// The name by which the function was called; nil for a chunk, and for a function without one.
+    public let function: String?
+    /// The local variables in scope, in the order of their declarations.
+    public let locals: [LuaLocal]
+}
+
+/// A local variable at an error.
+public struct LuaLocal: Sendable, Hashable {
+    /// Its name.
+    public let name: String
+    /// Its value at that moment in Lua's notation; depth and length are limited.
+    public let value: String
+}
+
+extension LuaFrame: CustomStringConvertible {
+    /// `rules.lua:12: in discount (rate = 0.2, order = { total = 40 })`.
+    public var description: String {
+        let place = line.map { "\(source):\($0)" } ?? source
+        let values = locals.map { "\($0.name) = \($0.value)" }.joined(separator: ", ")
+        return "\(place): in \(function ?? "chunk")" + (locals.isEmpty ? "" : " (\(values))")
+    }
+}
+
+extension LuaState {
+    /// Whether errors keep the calls on the stack: ``LuaError/frames``. False at first. An error that a script catches
+    /// costs nothing more; another one O(frames and their local variables), at most 50 of 100. An error for lack of memory
+    /// has none.
+    public var keepsFrames: Bool {
+        get {
+            checkUse()
+            return clua_keeps_frames(host) != 0
+        }
+        set {
+            checkUse()
+            clua_keep_frames(host, newValue ? 1 : 0)
+        }
+    }
+
+    /// The frames of the last error. Metamethods are not called: the script may have been stopped.
+    func takeFrames(on L: OpaquePointer) -> [LuaFrame] {
+        guard clua_checkstack(L, 4) != 0, clua_pushframes(L) != 0 else { return [] }
+        let frames = LuaTable(state: self, reference: takeReference(on: L))
+        return (1...max(frames.count, 1)).compactMap { position in
+            guard case .table(let frame) = frames[position] else { return nil }
+            var locals: [LuaLocal] = []
+            if case .table(let variables) = frame[4] {
+                for at in stride(from: 1, to: Int(frame[5].integerValue ?? 0), by: 2) {
+                    guard let name = variables[at].textValue else { continue }
+                    var text = LuaValueText(.error)
+                    text.callsMetamethods = false
+                    locals.append(LuaLocal(name: name, value: text.describe(variables[at + 1])))
+                }
+            }
+            return LuaFrame(
+                source: frame[1].textValue ?? "?", line: frame[2].integerValue.flatMap { $0 > 0 ? Int($0) : nil },
+                function: frame[3].textValue, locals: locals)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import CPlatform
+
+/// What a thread waits for, at the latest until a time. Signals before the wait are merged into one.
+///
+/// Unchecked: the flag is accessed only with the lock held.
+package final class ThreadSignal: @unchecked Sendable {
+    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let raised = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var isSet = false
+
+    package init() {
+        pthread_mutex_init(lock, nil)
+        #if canImport(Darwin)
+        // Untried. Waits there are relative, see below.
+        pthread_cond_init(raised, nil)
+        #else
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(raised, &attributes)
+        pthread_condattr_destroy(&attributes)
+        #endif
+    }
+
+    deinit {
+        pthread_cond_destroy(raised)
+        pthread_mutex_destroy(lock)
+        raised.deallocate()
+        lock.deallocate()
+    }
+
+    /// Wakes the waiting thread, or the next that waits.
+    package func set() {
+        pthread_mutex_lock(lock)
+        isSet = true
+        pthread_cond_signal(raised)
+        pthread_mutex_unlock(lock)
+    }
+
+    /// Waits for a signal and takes it; at the latest until a time.
+    package func wait(until end: MonotonicInstant?) {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        while !isSet {
+            if let end {
+                guard wait(end) else { break }
+            } else {
+                pthread_cond_wait(raised, lock)
+            }
+        }
+        isSet = false
+    }
+
+    /// Whether the thread was woken before the time.
+    private func wait(_ end: MonotonicInstant) -> Bool {
+        #if canImport(Darwin)
+        // Untried.
+        var left = MonotonicInstant.interval(from: .now, to: end)
+        return pthread_cond_timedwait_relative_np(raised, lock, &left) == 0
+        #else
+        var time = MonotonicInstant.interval(from: .zero, to: end)
+        return pthread_cond_timedwait(raised, lock, &time) == 0
+        #endif
+    }
+}

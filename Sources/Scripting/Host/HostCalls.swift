@@ -1,0 +1,108 @@
+import Application
+import Lua
+import Synchronization
+
+/// Takes calls of scripts' functions from other threads to the host's own.
+///
+/// It does not retain the host: functions that a program keeps throw when the host has ended.
+final class HostCalls: LuaFunctionCaller {
+    static let hasEnded = LuaError(.cancelled, "the application has ended")
+
+    private struct State {
+        /// The calls that have not ended, by their numbers.
+        var calls: [Int: HostCall] = [:]
+        var lastNumber = 0
+        /// The numbers of those that the host has not seen.
+        var new: [Int] = []
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let interrupter: LuaInterrupter
+    // Set by the initializer, before any other thread knows this object.
+    nonisolated(unsafe) private var notifier: EventNotifier?
+    /// The host's tasks for calls, by their numbers. Used on the host's thread alone.
+    nonisolated(unsafe) private var tasks: [Int: ScriptTask] = [:]
+
+    init(_ host: ScriptHost) {
+        interrupter = host.state.interrupter
+        notifier = host.loop.notifier { [weak self, unowned host] in self?.serve(host) }
+    }
+
+    func call<T: Sendable>(
+        _ function: LuaReference, timeLimit: Duration?, encoding: @escaping @Sendable (LuaState) throws -> [LuaValue],
+        decoding: @escaping @Sendable (LuaValue) throws -> T
+    ) async throws -> T {
+        let call = HostCall(function, seconds: timeLimit.map { $0 / .seconds(1) }, encode: encoding)
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                call.onEnd { result in continuation.resume(with: Result { try decoding(result.get()) }) }
+                add(call)
+            }
+        } onCancel: {
+            call.cancel()
+            // The function may be running.
+            interrupter.interrupt(.events)
+            notifier?.notify()
+        }
+    }
+
+    private func add(_ call: HostCall) {
+        let isLate = state.withLock { state in
+            guard !state.hasEnded else { return true }
+            state.lastNumber += 1
+            state.calls[state.lastNumber] = call
+            state.new.append(state.lastNumber)
+            return false
+        }
+        if isLate { call.end(.failure(Self.hasEnded)) } else { notifier?.notify() }
+    }
+
+    /// On the host's thread, possibly between two instructions of a script: new calls start in the loop's next turn.
+    private func serve(_ host: ScriptHost) {
+        let (new, calls) = state.withLock { state in
+            defer { state.new = [] }
+            return (state.new, state.calls)
+        }
+        for number in new {
+            guard let call = calls[number] else { continue }
+            host.loop.after(0) { [weak self, unowned host] in self?.start(call, number, host) }
+        }
+        for (number, task) in tasks where calls[number]?.isCancelled ?? false { host.scheduler.requestCancel(task) }
+    }
+
+    private func start(_ call: HostCall, _ number: Int, _ host: ScriptHost) {
+        guard !call.isCancelled else {
+            return end(number, .failure(TaskScheduler.interruption))
+        }
+        do {
+            let arguments = try call.encode(host.state)
+            _ = host.scheduler.start(
+                LuaFunction(call.function, in: host.state), arguments, seconds: call.seconds ?? host.options.timeLimit,
+                generation: 0, onStart: { [weak self] task in self?.tasks[number] = task },
+                onFinish: { [weak self, unowned host] result in
+                    host.endIfDeferred()
+                    host.commit()
+                    host.output.flush()
+                    self?.end(number, result.map { $0.first ?? .nil }.mapError { $0 })
+                })
+        } catch {
+            end(number, .failure(error))
+        }
+    }
+
+    private func end(_ number: Int, _ result: Result<LuaValue, any Error>) {
+        tasks[number] = nil
+        state.withLock { $0.calls.removeValue(forKey: number) }?.end(result)
+    }
+
+    /// The application has ended: calls throw.
+    func end() {
+        let calls = state.withLock { state in
+            state.hasEnded = true
+            defer { state.calls = [:] }
+            return state.calls
+        }
+        for call in calls.values { call.end(.failure(Self.hasEnded)) }
+    }
+}
