@@ -31,6 +31,7 @@ final class EngineSession {
         libraries.narrow(state.globals)
         state.protectCoroutines()
         state.interruptHandler = { [unowned self] reasons in decide(reasons) }
+        state.waiter = { [unowned self] call, operation in try wait(call, for: operation) }
     }
 
     /// Throws when the engine is shut down.

@@ -61,10 +61,10 @@ extension LuaEngine {
 
     private nonisolated(nonsending) func register(_ function: TypedFunction) async throws {
         try await visit { session in
-            session.environments.declare(function) { [unowned session] call in
+            session.environments.declare(function) { call in
                 switch function.body {
                 case .returns(let body): try body(call)
-                case .waits(let begin): try session.wait(call, for: begin(call))
+                case .waits(let begin): try call.waits(for: begin(call))
                 }
             }
         }

@@ -20,9 +20,13 @@ public enum LuaMembers<Object: AnyObject> {
         members.flatMap(\.self)
     }
 
+    /// Members under a condition.
     public static func buildOptional(_ members: [any LuaMember<Object>]?) -> [any LuaMember<Object>] { members ?? [] }
+    /// Members of one branch.
     public static func buildEither(first: [any LuaMember<Object>]) -> [any LuaMember<Object>] { first }
+    /// Members of the other branch.
     public static func buildEither(second: [any LuaMember<Object>]) -> [any LuaMember<Object>] { second }
+    /// Members made in a loop.
     public static func buildArray(_ members: [[any LuaMember<Object>]]) -> [any LuaMember<Object>] {
         members.flatMap(\.self)
     }

@@ -3,7 +3,7 @@
 /// An argument's type is the closure's: an optional may be left out. A thrown error is raised in the script, and comes back to
 /// Swift as itself.
 public struct Method<Object: AnyObject>: LuaMember {
-    private let add: (LuaClass<Object>) -> Void
+    fileprivate let add: (LuaClass<Object>) -> Void
 
     /// A method with a result.
     public init<each Argument: LuaRepresentable, Result: LuaRepresentable>(
@@ -22,4 +22,27 @@ public struct Method<Object: AnyObject>: LuaMember {
     }
 
     public func declare(in cls: LuaClass<Object>) { add(cls) }
+}
+
+extension Method where Object: Sendable {
+    /// A method for whose end the script waits, while other scripts go on: its closure is async, and called in a task of its
+    /// own. It needs a ``LuaEngine`` or a `ScriptHost`.
+    public init<each Argument: LuaRepresentable & Sendable, Result: LuaRepresentable & Sendable>(
+        _ name: String, _ arguments: LuaArguments = [], doc: String = "", example: String = "",
+        calling body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result
+    ) {
+        add = { cls in
+            cls.method(
+                name, TypedArguments.parameters(arguments, repeat (each Argument).self), returns: [Result.luaType],
+                doc, example: example
+            ) { object, call in
+                var reader = ArgumentReader(call)
+                let arguments = (repeat try reader.next((each Argument).self))
+                return try call.waits(for: {
+                    let result = try await body(object, repeat each arguments)
+                    return { result.push(as: $0) }
+                })
+            }
+        }
+    }
 }

@@ -4,17 +4,33 @@
 public struct Operator<Object: AnyObject>: LuaMember {
     /// What scripts write, and the name of its metamethod.
     public enum Symbol: String, Sendable {
-        case add, call, concat
+        /// `a + b`.
+        case add
+        /// `a(…)`.
+        case call
+        /// `a .. b`.
+        case concat
+        /// `a / b`.
         case divide = "div"
+        /// `a == b`, of two objects.
         case equal = "eq"
+        /// `a // b`.
         case floorDivide = "idiv"
+        /// `#a`.
         case length = "len"
+        /// `a < b`, and `b > a`.
         case less = "lt"
+        /// `a <= b`, and `b >= a`.
         case lessOrEqual = "le"
+        /// `a % b`.
         case modulo = "mod"
+        /// `a * b`.
         case multiply = "mul"
+        /// `-a`.
         case negate = "unm"
+        /// `a ^ b`.
         case power = "pow"
+        /// `a - b`.
         case subtract = "sub"
         /// The text of `tostring` and `print`.
         case text = "tostring"

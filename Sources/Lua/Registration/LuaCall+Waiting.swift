@@ -5,6 +5,14 @@ extension LuaCall {
     /// Whether the call can wait: each coroutine between it and the host's run can yield.
     var canWait: Bool { clua_canwait(L) != 0 }
 
+    /// Has the script wait for a task.
+    package func waits(for operation: @escaping LuaOperation) throws -> LuaResults {
+        guard let waiter = state.waiter else {
+            throw LuaError(.runtime, "an async function can be called by scripts of a LuaEngine or a ScriptHost only")
+        }
+        return try waiter(self, operation)
+    }
+
     /// Yields the coroutine to the host. When it resumes the coroutine, `completion` gives the call's results, or throws
     /// the error that the call raises.
     package func waits(for completion: @escaping (LuaCall) throws -> LuaResults) -> LuaResults {

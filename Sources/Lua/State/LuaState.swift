@@ -46,6 +46,9 @@ public final class LuaState {
     /// Calls functions that scripts hand to Swift; nil where no thread serves the calls.
     package weak var functionCaller: (any LuaFunctionCaller)?
 
+    /// Has a call wait for a task; nil where nothing serves the waiting script.
+    package var waiter: ((LuaCall, @escaping LuaOperation) throws -> LuaResults)?
+
     /// The declarations, for help, completion and the reference.
     public private(set) var declarations = LuaDeclarations()
 
@@ -90,6 +93,7 @@ public final class LuaState {
         retained = []
         errorClass = nil
         objectClasses = [:]
+        waiter = nil
         raisedAsText = nil
         stopError = nil
         interruptHandler = { _ in .goOn }

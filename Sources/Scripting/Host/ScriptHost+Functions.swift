@@ -38,16 +38,19 @@ extension ScriptHost {
     }
 
     private func declare(_ function: TypedFunction) {
-        state.setGlobal(function.declaration) { [unowned self] call in
+        state.setGlobal(function.declaration) { call in
             switch function.body {
-            case .returns(let body): return try body(call)
-            case .waits(let begin):
-                let operation = try begin(call)
-                commit()
-                output.flush()
-                return try scheduler.wait(for: call) { [loop] resume in loop.perform(operation, resume) }
+            case .returns(let body): try body(call)
+            case .waits(let begin): try call.waits(for: begin(call))
             }
         }
+    }
+
+    /// Has a call wait for a Swift task, while timers, signals and other tasks go on.
+    func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
+        commit()
+        output.flush()
+        return try scheduler.wait(for: call) { [loop] resume in loop.perform(operation, resume) }
     }
 
     /// A function of a script, for calls from any task.

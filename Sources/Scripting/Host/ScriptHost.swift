@@ -185,6 +185,7 @@ public final class ScriptHost {
         let calls = HostCalls(self)
         self.calls = calls
         state.functionCaller = calls
+        state.waiter = { [unowned self] call, operation in try wait(call, for: operation) }
         let classes = ItemClasses(self, HookBinding(self))
         itemClasses = classes
         StandardModules.install(in: self, classes)
