@@ -3,8 +3,7 @@
 
 The symbol graphs come from the modules of a finished build (BUILD, as .build-test/debug), which takes seconds.
 
-  undocumented BUILD              lists public declarations without a documentation comment, but for those that
-                                  scripts/lib/undocumented.txt names; status 1 when there is one
+  undocumented BUILD              lists public declarations without a documentation comment; status 1 when there is one
   write BUILD FOLDER              writes each module's public declarations, sorted, to FOLDER/MODULE.txt
   compare BUILD FOLDER CHANGELOG  says what FOLDER/MODULE.txt has and the modules no longer have; status 1 when there is
                                   something that the CHANGELOG's part Unreleased does not name under "Breaking"
@@ -163,9 +162,7 @@ def compare(build, folder, changelog):
 
 def main(command, build, *arguments):
     if command == "undocumented":
-        with open(os.path.join(ROOT, "scripts/lib/undocumented.txt"), encoding="utf-8") as file:
-            known = set(file.read().split("\n"))
-        found = [line for line in undocumented(build) if line not in known]
+        found = list(undocumented(build))
     elif command == "compare":
         found = list(compare(build, *arguments))
     elif command == "write":

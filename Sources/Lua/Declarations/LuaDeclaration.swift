@@ -100,7 +100,14 @@ public struct LuaOperatorDeclaration: Sendable, Equatable {
 /// A class, a module or a global function, with all its declared members.
 public struct LuaDeclaration: Sendable {
     /// The kind of declaration. A `global` has its function under the empty name, as a callable module has.
-    public enum Kind: String, Sendable { case `class`, module, global }
+    public enum Kind: String, Sendable {
+        /// A class of objects.
+        case `class`
+        /// A global table of functions and values.
+        case module
+        /// A global function or value.
+        case global
+    }
 
     /// What it declares.
     public let kind: Kind
@@ -112,8 +119,11 @@ public struct LuaDeclaration: Sendable {
     public internal(set) var isPartOfLua = false
     /// Whether the class's only object is a global of the class's name: `items`.
     public internal(set) var isGlobalObject = false
+    /// Its operators.
     public internal(set) var operators: [LuaOperatorDeclaration] = []
+    /// Its properties, or a module's values.
     public internal(set) var properties: [LuaPropertyDeclaration] = []
+    /// Its methods and functions.
     public internal(set) var functions: [LuaFunctionDeclaration] = []
     /// A class's own functions, called with a dot.
     public internal(set) var statics: [LuaFunctionDeclaration] = []

@@ -2,16 +2,21 @@
 ///
 /// Arguments are checked against it before the function runs. Errors, help, completion and editor annotations quote it.
 public indirect enum LuaType: Sendable, Equatable {
+    /// Any value, nil included.
     case any
+    /// `true` or `false`.
     case boolean
     /// A whole number: 78 and 78.0, not 78.5.
     case integer
+    /// An integer or a float.
     case number
     /// A string of any bytes.
     case string
     /// A string of UTF-8.
     case text
+    /// A table of any shape.
     case table
+    /// A function, or what can be called.
     case function
     /// A callback with its signature, `(item: Item) → boolean`.
     case callback(String)
@@ -25,6 +30,7 @@ public indirect enum LuaType: Sendable, Equatable {
     case options([LuaParameter])
     /// A table with these fields, and a name for editors. An argument may have other fields as well.
     case record(String, [LuaParameter])
+    /// A value of one of several types.
     case union([LuaType])
     /// A value of this type, or nil.
     case optional(LuaType)

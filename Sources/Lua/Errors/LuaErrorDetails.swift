@@ -2,9 +2,13 @@
 ///
 /// The message of an error without conformance is its description.
 public protocol LuaErrorDetails: Error {
+    /// Who speaks: `err.domain`.
     var luaDomain: String { get }
+    /// Which error: `err.code`.
     var luaCode: LuaErrorCode { get }
+    /// What happened, where, and what to do: `err.message`.
     var luaMessage: String { get }
+    /// The file that it is about: `err.path`.
     var luaPath: String? { get }
     /// Whether the script is at fault: the error is then raised as a string with its place, as Lua's libraries do.
     var isScriptsFault: Bool { get }
@@ -17,7 +21,9 @@ extension LuaErrorDetails {
 
 /// An error's code: a number or a word.
 public enum LuaErrorCode: Sendable {
+    /// A number, as Cocoa's and POSIX's are.
     case number(Int)
+    /// A word of one's own.
     case word(String)
 }
 

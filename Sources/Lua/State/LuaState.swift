@@ -11,6 +11,7 @@ internal import CLuaShim
 public final class LuaState {
     /// The continuation of interrupted code.
     public enum InterruptDecision {
+        /// The code goes on.
         case goOn
         /// Raises the error in every frame, past every `pcall`, until the `depth`-th entered protected call has ended
         /// (1: the outermost).

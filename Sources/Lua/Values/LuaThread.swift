@@ -4,7 +4,9 @@ internal import CLuaShim
 public struct LuaThread {
     /// The reason why a coroutine stopped.
     public enum Outcome {
+        /// Its function returned these results.
         case finished([LuaValue])
+        /// It yielded these values, and can be resumed.
         case yielded([LuaValue])
     }
 

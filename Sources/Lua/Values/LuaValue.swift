@@ -3,14 +3,23 @@
 /// Tables, functions, coroutines and userdata are references: the state keeps their values alive as long as the
 /// `LuaValue`. They belong to one state and are used on its thread; they may be dropped on any thread.
 public enum LuaValue {
+    /// No value.
     case `nil`
+    /// `true` or `false`.
     case boolean(Bool)
+    /// A number of Lua's subtype integer.
     case integer(Int64)
+    /// A number of Lua's subtype float.
     case number(Double)
+    /// A string of any bytes.
     case string(LuaString)
+    /// A table.
     case table(LuaTable)
+    /// A function of Lua or of the host.
     case function(LuaFunction)
+    /// A coroutine.
     case thread(LuaThread)
+    /// An object of the host, or a file.
     case userdata(LuaUserdata)
 
     /// A string value from text.

@@ -82,7 +82,7 @@ struct AsyncFunctionTests {
             ("local ok, e = pcall(coroutine.yield, 1) return e", "attempt to yield from outside a coroutine"),
         ])
     func transparent(script: String, result: String) async throws {
-        let watchdog = Watchdog(script)
+        let watchdog = Watchdog(script, needsTasks: true)
         defer { watchdog.done() }
         let engine = try await Waits().engine
         #expect(try await engine.run(script, as: String.self) == result)
@@ -139,7 +139,7 @@ struct AsyncFunctionTests {
 
     @Test("others run while a script waits, each with its own limits and results")
     func others() async throws {
-        let watchdog = Watchdog("others")
+        let watchdog = Watchdog("others", needsTasks: true)
         defer { watchdog.done() }
         let waits = try await Waits()
         let engine = waits.engine
@@ -162,7 +162,7 @@ struct AsyncFunctionTests {
 
     @Test("a coroutine in a wait can be neither resumed nor closed by another run")
     func foreign() async throws {
-        let watchdog = Watchdog("foreign")
+        let watchdog = Watchdog("foreign", needsTasks: true)
         defer { watchdog.done() }
         let waits = try await Waits()
         let engine = waits.engine

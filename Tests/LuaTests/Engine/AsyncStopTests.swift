@@ -11,7 +11,7 @@ struct AsyncStopTests {
 
     @Test("a wait ends its run, past every pcall, wherever it is", arguments: Waits.places, Reason.allCases)
     func stopped(place: (name: String, script: String), reason: Reason) async throws {
-        let watchdog = Watchdog("\(place.name), \(reason)")
+        let watchdog = Watchdog("\(place.name), \(reason)", needsTasks: true)
         defer { watchdog.done() }
         for function in ["forever", "stubborn"] {
             let waits = try await Waits()
@@ -41,7 +41,7 @@ struct AsyncStopTests {
 
     @Test("the variables of all coroutines of a stopped wait are closed, inside out")
     func closed() async throws {
-        let watchdog = Watchdog("closed")
+        let watchdog = Watchdog("closed", needsTasks: true)
         defer { watchdog.done() }
         let waits = try await Waits()
         let engine = waits.engine
@@ -72,7 +72,7 @@ struct AsyncStopTests {
             "coroutine.wrap(function() local y <close> = x local function f() return 1 + f() end f() end)()",
         ])
     func endlessClosing(script: String) async throws {
-        let watchdog = Watchdog(script)
+        let watchdog = Watchdog(script, needsTasks: true)
         defer { watchdog.done() }
         let waits = try await Waits(limits: LuaLimits(callDepth: 100))
         let start = "local x <close> = setmetatable({}, {__close = function() while true do pcall(error) end end}) "
@@ -84,7 +84,7 @@ struct AsyncStopTests {
 
     @Test("an engine can be dropped while a task that nobody awaits goes on")
     func dropped() async throws {
-        let watchdog = Watchdog("dropped")
+        let watchdog = Watchdog("dropped", needsTasks: true)
         defer { watchdog.done() }
         let (opened, open) = AsyncStream.makeStream(of: Void.self)
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
@@ -112,7 +112,7 @@ struct AsyncStopTests {
 
     @Test("a task for which the engine's thread is blocked gets an error from the engine")
     func deadlock() async throws {
-        let watchdog = Watchdog("deadlock")
+        let watchdog = Watchdog("deadlock", needsTasks: true)
         defer { watchdog.done() }
         let engine = try await Waits().engine
         try await engine.register("again") { [weak engine] () async throws -> Int in
@@ -134,7 +134,7 @@ struct AsyncStopTests {
 
     @Test("a wait that has ended resumes nothing, whatever the order of result and stop")
     func races() async throws {
-        let watchdog = Watchdog("races")
+        let watchdog = Watchdog("races", needsTasks: true)
         defer { watchdog.done() }
         let engine = try await Waits().engine
         for round in 0..<300 {
@@ -148,7 +148,7 @@ struct AsyncStopTests {
 
     @Test("eight engines of fifty runs, some cancelled: each result is its own run's")
     func crowd() async throws {
-        let watchdog = Watchdog("crowd")
+        let watchdog = Watchdog("crowd", needsTasks: true)
         defer { watchdog.done() }
         let ended = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<8 { group.addTask { try await Self.runFifty(number) } }

@@ -32,7 +32,7 @@ struct LuaAsyncFunctionTests {
 
     @Test("a script hands functions to Swift, which calls them while the script waits, and later")
     func callback() async throws {
-        let watchdog = Watchdog("callback")
+        let watchdog = Watchdog("callback", needsTasks: true)
         defer { watchdog.done() }
         let engine = try await Waits().engine
         let kept = Mutex<LuaAsyncFunction?>(nil)
@@ -67,7 +67,7 @@ struct LuaAsyncFunctionTests {
 
     @Test("a call is stopped by its task and its time limit, and refused after the engine's end")
     func stopped() async throws {
-        let watchdog = Watchdog("stopped")
+        let watchdog = Watchdog("stopped", needsTasks: true)
         defer { watchdog.done() }
         let waits = try await Waits()
         let engine = waits.engine

@@ -9,7 +9,7 @@ import Testing
 struct LuaEngineCancellationTests {
     @Test("cancelling the task stops its script, wherever it is")
     func cancel() async throws {
-        let watchdog = Watchdog("cancel")
+        let watchdog = Watchdog("cancel", needsTasks: true)
         defer { watchdog.done() }
         let (started, starts) = AsyncStream.makeStream(of: Void.self)
         let engine = try await LuaEngine { _ in starts.yield() }
@@ -39,7 +39,7 @@ struct LuaEngineCancellationTests {
 
     @Test("cancellations at random moments never stop another run")
     func random() async throws {
-        let watchdog = Watchdog("random cancellations")
+        let watchdog = Watchdog("random cancellations", needsTasks: true)
         defer { watchdog.done() }
         let engine = try await LuaEngine()
         var cancelled = 0
@@ -66,7 +66,7 @@ struct LuaEngineCancellationTests {
 
     @Test("many engines on many tasks, dropped at every moment")
     func dropped() async throws {
-        let watchdog = Watchdog("dropped engines")
+        let watchdog = Watchdog("dropped engines", needsTasks: true)
         defer { watchdog.done() }
         let total = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<48 {

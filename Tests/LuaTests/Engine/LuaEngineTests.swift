@@ -85,7 +85,7 @@ struct LuaEngineTests {
             ("setmetatable({}, {__index = function(t, k) return t[k] end}).x()", .runtime),
         ])
     func hostile(script: String, kind: LuaError.Kind) async throws {
-        let watchdog = Watchdog(script)
+        let watchdog = Watchdog(script, needsTasks: true)
         defer { watchdog.done() }
         let engine = try await LuaEngine(limits: LuaLimits(memory: 4 << 20, output: 1 << 10))
         let limit: Duration? = kind == .deadline ? .milliseconds(20) : nil
@@ -111,7 +111,7 @@ struct LuaEngineTests {
 
     @Test("it is shut down explicitly, more than once, also while a script runs")
     func shutdown() async throws {
-        let watchdog = Watchdog("shutdown")
+        let watchdog = Watchdog("shutdown", needsTasks: true)
         defer { watchdog.done() }
         let (started, starts) = AsyncStream.makeStream(of: Void.self)
         let engine = try await LuaEngine { _ in starts.yield() }

@@ -67,7 +67,7 @@ struct HostFunctionTests {
     private func run(
         _ scripts: [String], _ change: @escaping @Sendable (inout ScriptHostOptions) -> Void = { _ in }
     ) async throws -> (results: [String], log: Log) {
-        let watchdog = Watchdog(scripts.joined(separator: "\n"))
+        let watchdog = Watchdog(scripts.joined(separator: "\n"), needsTasks: true)
         defer { watchdog.done() }
         let log = Log()
         let results = try await Self.withHost(log, change) { embedding in scripts.map { embedding.run($0) } }
@@ -157,7 +157,7 @@ struct HostFunctionTests {
             "coroutine.wrap(function() while true do pcall(forever) end end)()",
         ])
     func stopped(isEnd: Bool, script: String) async throws {
-        let watchdog = Watchdog("\(script), \(isEnd)")
+        let watchdog = Watchdog("\(script), \(isEnd)", needsTasks: true)
         defer { watchdog.done() }
         let log = Log()
         let results = try await Self.withHost(log) { embedding in
@@ -175,7 +175,7 @@ struct HostFunctionTests {
 
     @Test("the budget of a handler of the life cycle counts while it waits")
     func budget() async throws {
-        let watchdog = Watchdog("budget")
+        let watchdog = Watchdog("budget", needsTasks: true)
         defer { watchdog.done() }
         let log = Log()
         let failures = try await Self.withHost(log, { $0.callbackLimit = 0.2 }) { embedding in
@@ -195,7 +195,7 @@ struct HostFunctionTests {
         _ script: String, _ change: @escaping @Sendable (inout ScriptHostOptions) -> Void = { _ in },
         _ work: @escaping @Sendable (LuaAsyncFunction) async -> T
     ) async throws -> T {
-        let watchdog = Watchdog(script)
+        let watchdog = Watchdog(script, needsTasks: true)
         defer { watchdog.done() }
         return try await Self.withHost(Log(), change) { embedding in
             _ = embedding.run(script)
@@ -250,7 +250,7 @@ struct HostFunctionTests {
 
     @Test("after the host's end, and during it, calls throw")
     func ended() async throws {
-        let watchdog = Watchdog("ended")
+        let watchdog = Watchdog("ended", needsTasks: true)
         defer { watchdog.done() }
         let (pending, function) = try await Self.withHost { embedding in
             _ = embedding.run("function f() forever() end")
