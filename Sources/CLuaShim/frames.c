@@ -39,10 +39,10 @@ void clua_capture_frames(lua_State *L, int level) {
         lua_rawseti(L, -2, 1);
         lua_pushinteger(L, ar.currentline);
         lua_rawseti(L, -2, 2);
-        /* The main function of a chunk has no name; 0 stands for it, false for another without one. */
-        if (ar.what[0] == 'm') lua_pushinteger(L, 0);
-        else if (ar.name) lua_pushstring(L, ar.name);
-        else lua_pushboolean(L, 0);
+        /* Nil stands for the main function of a chunk, and for a function of C without a name. */
+        if (ar.name) lua_pushstring(L, ar.name);
+        else if (ar.what[0] == 'L') lua_pushfstring(L, "function <%s:%d>", ar.short_src, ar.linedefined);
+        else lua_pushnil(L);
         lua_rawseti(L, -2, 3);
         lua_Integer count = push_locals(L, &ar);
         lua_rawseti(L, -2, 4);

@@ -44,6 +44,21 @@ struct LuaFrameTests {
         ),
     ]
 
+    @Test("of a function without a name have its place; a run of an engine has no frames of the engine's")
+    func engine() async throws {
+        let engine = try await LuaEngine()
+        try await engine.withState { $0.keepsFrames = true }
+        let error = await #expect(throws: LuaError.self) {
+            try await engine.run(
+                "local n = 1\ntable.sort({ 1, 2 }, function(a, b) return a .. nil end)", name: "@rules.lua")
+        }
+        #expect(
+            error?.frames.map(\.description) == [
+                "rules.lua:2: in function <rules.lua:2> (a = 2, b = 1)", "[C]: in sort",
+                "rules.lua:2: in chunk (n = 1)",
+            ])
+    }
+
     @Test("have their place, name and local variables", arguments: scripts, [false, true])
     func frames(_ row: (script: String, frames: [String]), inThread: Bool) throws {
         let found = try Self.frames(of: row.script, inThread: inThread).map(\.description)

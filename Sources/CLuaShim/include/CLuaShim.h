@@ -182,7 +182,7 @@ void clua_forget_traceback(lua_State *L);
 void clua_keep_frames(clua_host *host, int keeps);
 int clua_keeps_frames(const clua_host *host);
 /* Pushes the calls at the last error, innermost first; 0 and nothing if they are not kept. Each is an array of the source,
- * the line (-1: none), the function's name (0: the main function, false: none), an array of the names and values of its
+ * the line (-1: none), the function's name or nil, an array of the names and values of its
  * local variables, in turn, and the length of that. */
 int clua_pushframes(lua_State *L);
 

@@ -6,7 +6,7 @@ public struct LuaFrame: Sendable, Hashable {
     public let source: String
     /// The line that was executed; nil for a function of the host.
     public let line: Int?
-    /// The name by which the function was called; nil for a chunk, and for a function without one.
+    /// The name by which the function was called, or `function <rules.lua:22>` for one without; nil for a chunk.
     public let function: String?
     /// The local variables in scope, in the order of their declarations.
     public let locals: [LuaLocal]
@@ -48,7 +48,7 @@ extension LuaState {
     func takeFrames(on L: OpaquePointer) -> [LuaFrame] {
         guard clua_checkstack(L, 4) != 0, clua_pushframes(L) != 0 else { return [] }
         let frames = LuaTable(state: self, reference: takeReference(on: L))
-        return (1...max(frames.count, 1)).compactMap { position in
+        var found = (1...max(frames.count, 1)).compactMap { position -> LuaFrame? in
             guard case .table(let frame) = frames[position] else { return nil }
             var locals: [LuaLocal] = []
             if case .table(let variables) = frame[4] {
@@ -63,5 +63,8 @@ extension LuaState {
                 source: frame[1].textValue ?? "?", line: frame[2].integerValue.flatMap { $0 > 0 ? Int($0) : nil },
                 function: frame[3].textValue, locals: locals)
         }
+        // The host's own function at the foot of an engine's run says nothing.
+        while let last = found.last, last.line == nil, last.function == nil { found.removeLast() }
+        return found
     }
 }

@@ -65,7 +65,8 @@ package struct LuaValueText {
             }
             return unfold(table, depth: depth, indent: indent)
         case .thread(let thread): return tostring(value, thread.state)
-        case .userdata(let userdata): return tostring(value, userdata.state)
+        case .userdata(let userdata):
+            return callsMetamethods ? tostring(value, userdata.state) : userdata.className ?? value.typeName
         }
     }
 
