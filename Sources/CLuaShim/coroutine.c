@@ -49,11 +49,7 @@ static int body(lua_State *L) {
     return body_ended(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 1, 0, body_ended), 0);
 }
 
-void clua_protect_coroutines(clua_host *host) { host->protects = 1; }
-
-void clua_pushbody(lua_State *L) {
-    if (host_of(L)->protects) lua_pushcclosure(L, body, 1);
-}
+void clua_pushbody(lua_State *L) { lua_pushcclosure(L, body, 1); }
 
 static lua_State *new_coroutine(lua_State *L) {
     luaL_checktype(L, 1, LUA_TFUNCTION);

@@ -9,7 +9,7 @@
 /* The number of active functions of a script, at most `most`. */
 static int depth(const clua_host *host, lua_State *L, int most) {
     lua_Debug ar;
-    int bodies = host->protects && L != host->main; /* the function around a coroutine's own */
+    int bodies = L != host->main; /* the function around a coroutine's own */
     int low = bodies, high = most < INT_MAX ? most + bodies : most;
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -47,5 +47,4 @@ void clua_set_resting_hook(clua_host *host, lua_State *L) {
 void clua_set_call_limit(clua_host *host, int calls) {
     host->callLimit = calls < INT_MAX ? calls : INT_MAX - 1;
     host->callsLeft = 0;
-    if (calls) host->protects = 1;
 }

@@ -107,6 +107,7 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     host->traced = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushboolean(L, 0);
     host->frames = luaL_ref(L, LUA_REGISTRYINDEX);
+    host->tracebacks = new_ref_table(L, "k");
     lua_pushboolean(L, 0);
     host->abortion = luaL_ref(L, LUA_REGISTRYINDEX);
     return host;

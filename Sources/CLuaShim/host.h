@@ -66,7 +66,6 @@ struct clua_host {
     /* Coroutines. */
     lua_State *run; /* that of the innermost run; NULL: there is none */
     int canWait;  /* whether each coroutine on the way to the host's run can yield */
-    int protects; /* whether coroutines have a protected call around their function */
     struct clua_resumption *resumption; /* the innermost; NULL: the running coroutine was not resumed by another one */
 
     /* The limit of call depth (depth.c); 0: Lua's own. */
@@ -97,6 +96,7 @@ struct clua_host {
     clua_class *classes, *rows;
     int handles;   /* reference: weak table, slot -> handle */
     int traceback; /* reference: the last traceback, or nil */
+    int tracebacks; /* reference: weak table, dead coroutine -> its traceback */
     int traced;    /* reference: the error it belongs to */
     int frames;    /* reference: the frames at that error, or false (frames.c) */
     int keepsFrames;
@@ -217,6 +217,8 @@ int clua_waits(lua_State *co);
 void clua_close_coroutine(lua_State *co);
 /* The message handler of protected entries (protected.c). */
 int clua_note_traceback(lua_State *L);
+void clua_traceback(lua_State *L, lua_State *co, const char *message, int level);
+int clua_debug_traceback(lua_State *L);
 /* string.format for common conversions: pushes the text; 0 for other formats, long results and wrong arguments. */
 int clua_format_plainly(lua_State *L);
 

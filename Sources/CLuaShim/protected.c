@@ -3,25 +3,80 @@
 
 #include "host.h"
 
-/* Stores the error of the last traceback. Never nil: a slot of the registry with nil counts as free. */
+/* Stands for nil as an error: a slot of the registry with nil counts as free. */
+static char nothing;
+
+/* Stores the error of the last traceback. */
 static void remember_traced(lua_State *L, int index) {
-    if (lua_isnil(L, index)) lua_pushboolean(L, 0);
+    if (lua_isnil(L, index)) lua_pushlightuserdata(L, &nothing);
     else lua_pushvalue(L, index);
     lua_rawseti(L, LUA_REGISTRYINDEX, host_of(L)->traced);
 }
 
+/* Whether the value at the index has its traceback. */
+static int is_traced(lua_State *L, int index) {
+    index = lua_absindex(L, index);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, host_of(L)->traced);
+    int same = lua_isnil(L, index) ? lua_touserdata(L, -1) == &nothing : lua_rawequal(L, index, -1);
+    lua_pop(L, 1);
+    return same;
+}
+
 /* The message handler. One traceback for each error, made at the deepest frame: a value that passes an outer boundary
  * keeps its first traceback. */
-int clua_note_traceback(lua_State *L) {
+static int handler(lua_State *L) {
     clua_host *host = host_of(L);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, host->traced);
-    int same = lua_rawequal(L, 1, -1);
-    lua_pop(L, 1);
-    if (same) return 1;
-    luaL_traceback(L, L, NULL, 1);
+    if (is_traced(L, 1)) return 1;
+    clua_traceback(L, L, NULL, 1);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
     clua_capture_frames(L, 1);
     remember_traced(L, 1);
+    return 1;
+}
+
+/* The same for the function of a coroutine, which dies of the error: `debug.traceback` has the text afterwards. */
+int clua_note_traceback(lua_State *L) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, host_of(L)->tracebacks);
+    lua_pushthread(L);
+    clua_traceback(L, L, NULL, 1);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+    return handler(L);
+}
+
+/* As luaL_traceback, without the function at the foot of a coroutine, which is the shim's. */
+void clua_traceback(lua_State *L, lua_State *co, const char *message, int level) {
+    static const char foot[] = "\n\t[C]: in ?";
+    clua_host *host = host_of(L);
+    luaL_traceback(L, co, message, level);
+    size_t length;
+    const char *text = lua_tolstring(L, -1, &length);
+    if (co == host->main || length < sizeof foot - 1) return;
+    if (memcmp(text + length - (sizeof foot - 1), foot, sizeof foot - 1) != 0) return;
+    lua_pushlstring(L, text, length - (sizeof foot - 1));
+    lua_remove(L, -2);
+}
+
+/* debug.traceback([thread,] [message [, level]]) */
+int clua_debug_traceback(lua_State *L) {
+    lua_State *co = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
+    int first = co == L && !lua_isthread(L, 1) ? 1 : 2;
+    const char *message = lua_tostring(L, first);
+    if (!message && !lua_isnoneornil(L, first)) {
+        lua_pushvalue(L, first);
+        return 1;
+    }
+    int level = (int)luaL_optinteger(L, first + 1, co == L);
+    if (co != L && lua_status(co) > LUA_YIELD) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, host_of(L)->tracebacks);
+        lua_pushvalue(L, 1);
+        if (lua_rawget(L, -2) == LUA_TSTRING) {
+            if (!message) return 1;
+            lua_pushfstring(L, "%s\n%s", message, lua_tostring(L, -1));
+            return 1;
+        }
+    }
+    clua_traceback(L, co, message, level);
     return 1;
 }
 
@@ -68,7 +123,7 @@ int clua_pcall(lua_State *L, int arguments, int results) {
     clua_host *host = host_of(L);
     if (overflows(L, host->stack.entry, arguments + 1)) return LUA_ERRRUN;
     int base = lua_gettop(L) - arguments;
-    lua_pushcfunction(L, clua_note_traceback);
+    lua_pushcfunction(L, handler);
     lua_insert(L, base);
     clua_entry entry;
     clua_enter(host, L, &entry);
@@ -81,11 +136,8 @@ int clua_pcall(lua_State *L, int arguments, int results) {
 /* Stores the traceback of a coroutine that has raised the value on top of its stack. */
 static void trace(lua_State *co) {
     clua_host *host = host_of(co);
-    lua_rawgeti(co, LUA_REGISTRYINDEX, host->traced);
-    int same = lua_rawequal(co, -1, -2);
-    lua_pop(co, 1);
-    if (same) return;
-    luaL_traceback(co, co, NULL, 0);
+    if (is_traced(co, -1)) return;
+    clua_traceback(co, co, NULL, 0);
     lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
     clua_capture_frames(co, 0);
     remember_traced(co, -1);

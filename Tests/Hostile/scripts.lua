@@ -27,6 +27,9 @@ do local t <close> = setmetatable({}, { __close = function() while true do end e
 do local t <close> = setmetatable({}, { __close = function() while true do pcall(error) end end }) error('x') end
 local co = coroutine.create(function() local t <close> = setmetatable({}, { __close = function() while true do end end }) coroutine.yield() end) coroutine.resume(co) coroutine.close(co)
 while true do local t <close> = setmetatable({}, { __close = function() pcall(function() while true do end end) end }) end
+local t <close> = setmetatable({}, { __close = function() while true do end end }) table.sort({ 3, 2, 1 }, function() while true do end end)
+coroutine.wrap(function() local t <close> = setmetatable({}, { __close = function() while true do end end }) table.sort({ 3, 2, 1 }, function() while true do end end) end)()
+local co = coroutine.create(function() local t <close> = setmetatable({}, { __close = function() while true do end end }) string.gsub('x', 'x', function() while true do end end) end) coroutine.resume(co) coroutine.close(co)
 table.sort({ 3, 2, 1, 5, 4 }, function() while true do end end)
 while true do pcall(table.sort, { 3, 2, 1, 5, 4 }, function() while true do end end) end
 string.gsub('aaa', 'a', function() while true do end end)

@@ -305,9 +305,6 @@ int clua_pushprogram(lua_State *L, int fd, const char *mode, int process);
 /* ---- Coroutines (coroutine.c) ---- */
 /* Whether the calling function can wait by CLUA_WAIT: each coroutine between it and its run can yield. */
 int clua_canwait(lua_State *L);
-/* From now on coroutines run their function in a protected call, so that what closes their variables after an error from
- * a hook can be interrupted. */
-void clua_protect_coroutines(clua_host *host);
 void clua_pushbody(lua_State *L); /* replaces the function on top by the function of a coroutine */
 
 /* ---- C modules (native.c) ---- */

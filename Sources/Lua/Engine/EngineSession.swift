@@ -29,7 +29,6 @@ final class EngineSession {
         self.output = EngineOutput(output)
         environments = try EngineEnvironments(state, self.output)
         libraries.narrow(state.globals)
-        state.protectCoroutines()
         state.interruptHandler = { [unowned self] reasons in decide(reasons) }
         state.waiter = { [unowned self] call, operation in try wait(call, for: operation) }
     }

@@ -1,7 +1,7 @@
 /// A ``LuaState`` on a thread of its own, for programs with Swift concurrency.
 ///
 /// Runs are done one after the other, in the order in which the actor takes them; while one waits for an async function
-/// (``register(_:_:_:calling:)``), others go on. A run holds up no thread but the engine's. Cancelling the task that waits
+/// that is registered, others go on. A run holds up no thread but the engine's. Cancelling the task that waits
 /// for a run stops the script, and no other one.
 ///
 /// ```swift

@@ -331,13 +331,6 @@ public final class LuaState {
         clua_set_output(host, bytes)
     }
 
-    /// Has errors from interrupts and limits leave coroutines as they leave protected calls: what closes their variables
-    /// can be interrupted, but a traceback of the dead coroutine is empty.
-    func protectCoroutines() {
-        checkUse()
-        clua_protect_coroutines(host)
-    }
-
     /// Resets the count and stops dropping output.
     public func resetOutput() {
         checkUse()
