@@ -54,7 +54,7 @@ struct CallDepthTests {
             recursion + "pcall(f, 200) f(99)",
         ], [false, true])
     func beyond(script: String, inEngine: Bool) async throws {
-        let watchdog = Watchdog(script)
+        let watchdog = Watchdog(script, needsTasks: true)
         defer { watchdog.done() }
         let error = await #expect(throws: LuaError.self) { try await run(script, inEngine: inEngine) }
         #expect(error?.message.contains(Self.message) == true)

@@ -105,7 +105,7 @@ struct LuaStateThreadTests {
 
     @Test("an actor owns one, whose thread is another at each step, and drops it")
     func actor() async throws {
-        let watchdog = Watchdog("actor")
+        let watchdog = Watchdog("actor", needsTasks: true)
         defer { watchdog.done() }
         let engine = try Engine()
         for number in 1...20 {
@@ -116,7 +116,7 @@ struct LuaStateThreadTests {
 
     @Test("actors of the program's own pool, many at once")
     func actors() async throws {
-        let watchdog = Watchdog("actors")
+        let watchdog = Watchdog("actors", needsTasks: true)
         defer { watchdog.done() }
         actor Plain {
             private let fixture: Fixture
