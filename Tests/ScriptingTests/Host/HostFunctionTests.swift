@@ -106,7 +106,7 @@ struct HostFunctionTests {
                 "true"
             ),
             (
-                "local seen = 0 items:on('didInsert', { budget = 60 }, function() seen = seen + echo(1) end) items:createItem{} items:createItem{} return seen",
+                "local seen = 0 items:on('didInsert', { budget = 3600 }, function() seen = seen + echo(1) end) items:createItem{} items:createItem{} return seen",
                 "2"
             ),
             ("return each(3, function(n) return echo(n) * 10 end)", "60"),
