@@ -57,6 +57,15 @@ final class Program: Sendable {
         try self("--read-only", "--no-init", "-e", "io.write(#items)").stdout
     }
 
+    /// Waits until a file of the scratch folder holds a line that begins with a text.
+    func waitForLine(_ text: String, in file: String) throws {
+        let deadline = Date(timeIntervalSinceNow: 30 * Project.patience)
+        while try !String(decoding: scratch.read(file), as: UTF8.self).contains("\n\(text)") {
+            if deadline.timeIntervalSinceNow < 0 { throw TestFailure("no line \(text) in \(file)") }
+            usleep(5000)
+        }
+    }
+
     /// Whether something was committed.
     var isCommitted: Bool {
         let journal = "\(container)/Documents/items.journal"
