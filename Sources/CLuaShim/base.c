@@ -215,10 +215,7 @@ static int narrow_body(lua_State *L) {
     forget(L, base);
     if (lua_getfield(L, -1, LUA_COLIBNAME) == LUA_TTABLE) clua_bound_coroutines(L);
     lua_pop(L, 1);
-    if (lua_getfield(L, -1, LUA_DBLIBNAME) == LUA_TTABLE) {
-        forget(L, debugs);
-        clua_replace(L, "traceback", clua_debug_traceback, 0);
-    }
+    if (lua_getfield(L, -1, LUA_DBLIBNAME) == LUA_TTABLE) forget(L, debugs);
     lua_pop(L, 1);
     if (lua_getfield(L, -1, LUA_OSLIBNAME) == LUA_TTABLE) forget(L, oses);
     lua_pop(L, 1);

@@ -9,7 +9,7 @@
 /* The number of active functions of a script, at most `most`. */
 static int depth(const clua_host *host, lua_State *L, int most) {
     lua_Debug ar;
-    int bodies = L != host->main; /* the function around a coroutine's own */
+    int bodies = L != host->main; /* the function around a coroutine's own (coroutine.c) */
     int low = bodies, high = most < INT_MAX ? most + bodies : most;
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -31,10 +31,13 @@ void clua_count_call(lua_State *L, const lua_Debug *ar) {
     clua_host *host = host_of(L);
     if (ar->event != LUA_HOOKCALL || !host->callLimit || host->callsLeft-- > 0) return;
     host->callsLeft = measure(host, L);
-    if (host->callsLeft < 0) luaL_error(L, "stack overflow (the limit of call depth is %d)", host->callLimit);
+    if (host->callsLeft >= 0) return;
+    host->raised = L;
+    luaL_error(L, "stack overflow (the limit of call depth is %d)", host->callLimit);
 }
 
 static void hook(lua_State *L, lua_Debug *ar) {
+    host_of(L)->raised = NULL;
     if (host_of(L)->callLimit) clua_count_call(L, ar);
     else lua_sethook(L, NULL, 0, 0); /* of a coroutine from a time with a limit */
 }
@@ -47,4 +50,5 @@ void clua_set_resting_hook(clua_host *host, lua_State *L) {
 void clua_set_call_limit(clua_host *host, int calls) {
     host->callLimit = calls < INT_MAX ? calls : INT_MAX - 1;
     host->callsLeft = 0;
+    if (calls) host->protects = 1;
 }

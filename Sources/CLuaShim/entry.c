@@ -61,6 +61,7 @@ void clua_leave(clua_host *host, const clua_entry *entry) {
     host->run = entry->run;
     host->canWait = entry->canWait;
     host->resumption = entry->outer;
+    host->raised = NULL;
     if (host->abortDepth == depth) host->abortDepth = 0; /* unwound: the error is now Swift's */
     atomic_store_explicit(&host->depth, depth - 1, memory_order_relaxed);
     if (entry->begins) end(&entry->stretch);

@@ -98,7 +98,7 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
         return NULL;
     }
     host->main = host->current = L;
-    *(clua_host **)lua_getextraspace(L) = host;
+    *space_of(L) = (uintptr_t)host;
     lua_atpanic(L, panic);
     host->handles = new_ref_table(L, "v");
     lua_pushboolean(L, 0);
@@ -107,7 +107,6 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     host->traced = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushboolean(L, 0);
     host->frames = luaL_ref(L, LUA_REGISTRYINDEX);
-    host->tracebacks = new_ref_table(L, "k");
     lua_pushboolean(L, 0);
     host->abortion = luaL_ref(L, LUA_REGISTRYINDEX);
     return host;

@@ -66,6 +66,8 @@ struct clua_host {
     /* Coroutines. */
     lua_State *run; /* that of the innermost run; NULL: there is none */
     int canWait;  /* whether each coroutine on the way to the host's run can yield */
+    int protects; /* whether coroutines of scripts have a protected call around their function */
+    lua_State *raised; /* the coroutine in which a hook has raised an error, until its next hook; NULL: none */
     struct clua_resumption *resumption; /* the innermost; NULL: the running coroutine was not resumed by another one */
 
     /* The limit of call depth (depth.c); 0: Lua's own. */
@@ -96,7 +98,6 @@ struct clua_host {
     clua_class *classes, *rows;
     int handles;   /* reference: weak table, slot -> handle */
     int traceback; /* reference: the last traceback, or nil */
-    int tracebacks; /* reference: weak table, dead coroutine -> its traceback */
     int traced;    /* reference: the error it belongs to */
     int frames;    /* reference: the frames at that error, or false (frames.c) */
     int keepsFrames;
@@ -109,7 +110,9 @@ typedef struct clua_resumption {
     struct clua_resumption *outer;
 } clua_resumption;
 
-static inline clua_host *host_of(lua_State *L) { return *(clua_host **)lua_getextraspace(L); }
+/* A coroutine's extra space: the host, and in the lowest bit whether the coroutine was given up (interrupt.c). */
+static inline uintptr_t *space_of(lua_State *L) { return (uintptr_t *)lua_getextraspace(L); }
+static inline clua_host *host_of(lua_State *L) { return (clua_host *)(*space_of(L) & ~(uintptr_t)1); }
 
 /* Consecutive entries of one host on a thread. States nest when a binding of one runs code of another, and the same
  * state may occur twice. The stretches of a thread are a list, the innermost first; each is stored in the stack frame
@@ -196,6 +199,10 @@ int clua_signal_number(void);
 /* Handles the result of a resumption: a coroutine that yielded because it is being stopped ends, with the error on
  * its stack. */
 int clua_abort_coroutine(lua_State *co, int status);
+/* Closes the pending variables of a coroutine that an error has ended, unless it was given up. Returns its status, with
+ * the error on its stack. */
+int clua_close_dead(lua_State *co);
+static inline int clua_is_given_up(lua_State *co) { return *space_of(co) & 1; }
 void clua_serve(lua_State *L);
 /* Whether the host's deadline has passed, to the clock's coarse resolution. */
 int clua_is_overdue(const clua_host *host);
@@ -217,8 +224,6 @@ int clua_waits(lua_State *co);
 void clua_close_coroutine(lua_State *co);
 /* The message handler of protected entries (protected.c). */
 int clua_note_traceback(lua_State *L);
-void clua_traceback(lua_State *L, lua_State *co, const char *message, int level);
-int clua_debug_traceback(lua_State *L);
 /* string.format for common conversions: pushes the text; 0 for other formats, long results and wrong arguments. */
 int clua_format_plainly(lua_State *L);
 

@@ -89,16 +89,28 @@ static void hook(lua_State *L, lua_Debug *ar) {
     /* Lua reserves room on its own stack for a hook. On C's stack, endless recursion can occur here: half of the
      * reserve is for that. Beyond it the hook waits for the next instruction, by when the stack may be shorter. */
     if ((char *)__builtin_frame_address(0) < host->stack.floor) return;
+    host->raised = NULL;
     /* While a chunk is being stopped, the hook stays. */
     if (!clua_unwinds(host)) clua_set_resting_hook(host, L);
     if (!must_stop(L)) return clua_count_call(L, ar);
-    if (!clua_unwinds(host) || !lua_isyieldable(L)) raise_abortion(L);
+    if (!clua_unwinds(host) || !lua_isyieldable(L)) {
+        host->raised = L;
+        raise_abortion(L);
+    }
     /* At a call or a return no hook may yield; the instruction that follows does. */
     if (ar->event == LUA_HOOKCOUNT || ar->event == LUA_HOOKLINE) lua_yield(L, 0);
 }
 
+/* An error from a hook that ends a coroutine leaves its hooks disabled, as the hook was for itself: what closes its
+ * variables could not be stopped. So nothing closes them: the collector takes the coroutine as it is. A coroutine with a
+ * protected call around its function (coroutine.c) has its hooks again, and closes them. */
+static void give_up(lua_State *co) { *space_of(co) |= 1; }
+
+int clua_close_dead(lua_State *co) { return clua_is_given_up(co) ? lua_status(co) : lua_resetthread(co); }
+
 int clua_abort_coroutine(lua_State *co, int status) {
     clua_host *host = host_of(co);
+    if (status != LUA_OK && status != LUA_YIELD && host->raised == co) give_up(co);
     if (status != LUA_YIELD || !clua_unwinds(host)) return status;
     lua_resetthread(co); /* closes its pending variables, each stopped in turn */
     lua_settop(co, 0);

@@ -24,59 +24,13 @@ static int is_traced(lua_State *L, int index) {
 
 /* The message handler. One traceback for each error, made at the deepest frame: a value that passes an outer boundary
  * keeps its first traceback. */
-static int handler(lua_State *L) {
+int clua_note_traceback(lua_State *L) {
     clua_host *host = host_of(L);
     if (is_traced(L, 1)) return 1;
-    clua_traceback(L, L, NULL, 1);
+    luaL_traceback(L, L, NULL, 1);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
     clua_capture_frames(L, 1);
     remember_traced(L, 1);
-    return 1;
-}
-
-/* The same for the function of a coroutine, which dies of the error: `debug.traceback` has the text afterwards. */
-int clua_note_traceback(lua_State *L) {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, host_of(L)->tracebacks);
-    lua_pushthread(L);
-    clua_traceback(L, L, NULL, 1);
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
-    return handler(L);
-}
-
-/* As luaL_traceback, without the function at the foot of a coroutine, which is the shim's. */
-void clua_traceback(lua_State *L, lua_State *co, const char *message, int level) {
-    static const char foot[] = "\n\t[C]: in ?";
-    clua_host *host = host_of(L);
-    luaL_traceback(L, co, message, level);
-    size_t length;
-    const char *text = lua_tolstring(L, -1, &length);
-    if (co == host->main || length < sizeof foot - 1) return;
-    if (memcmp(text + length - (sizeof foot - 1), foot, sizeof foot - 1) != 0) return;
-    lua_pushlstring(L, text, length - (sizeof foot - 1));
-    lua_remove(L, -2);
-}
-
-/* debug.traceback([thread,] [message [, level]]) */
-int clua_debug_traceback(lua_State *L) {
-    lua_State *co = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
-    int first = co == L && !lua_isthread(L, 1) ? 1 : 2;
-    const char *message = lua_tostring(L, first);
-    if (!message && !lua_isnoneornil(L, first)) {
-        lua_pushvalue(L, first);
-        return 1;
-    }
-    int level = (int)luaL_optinteger(L, first + 1, co == L);
-    if (co != L && lua_status(co) > LUA_YIELD) {
-        lua_rawgeti(L, LUA_REGISTRYINDEX, host_of(L)->tracebacks);
-        lua_pushvalue(L, 1);
-        if (lua_rawget(L, -2) == LUA_TSTRING) {
-            if (!message) return 1;
-            lua_pushfstring(L, "%s\n%s", message, lua_tostring(L, -1));
-            return 1;
-        }
-    }
-    clua_traceback(L, co, message, level);
     return 1;
 }
 
@@ -123,7 +77,7 @@ int clua_pcall(lua_State *L, int arguments, int results) {
     clua_host *host = host_of(L);
     if (overflows(L, host->stack.entry, arguments + 1)) return LUA_ERRRUN;
     int base = lua_gettop(L) - arguments;
-    lua_pushcfunction(L, handler);
+    lua_pushcfunction(L, clua_note_traceback);
     lua_insert(L, base);
     clua_entry entry;
     clua_enter(host, L, &entry);
@@ -137,7 +91,7 @@ int clua_pcall(lua_State *L, int arguments, int results) {
 static void trace(lua_State *co) {
     clua_host *host = host_of(co);
     if (is_traced(co, -1)) return;
-    clua_traceback(co, co, NULL, 0);
+    luaL_traceback(co, co, NULL, 0);
     lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
     clua_capture_frames(co, 0);
     remember_traced(co, -1);
@@ -157,8 +111,9 @@ static int resume(lua_State *co, lua_State *from, int arguments, int *results, i
         trace(co); /* before its stack is unwound */
         host->enforce = 1;
     }
-    if (status == LUA_OK || status == LUA_YIELD) status = clua_abort_coroutine(co, status);
-    else status = lua_resetthread(co); /* closes its pending variables while it can still be stopped */
+    int died = status != LUA_OK && status != LUA_YIELD;
+    status = clua_abort_coroutine(co, status);
+    if (died) status = clua_close_dead(co); /* while it can still be stopped */
     clua_leave(host, &entry);
     if (status == LUA_OK) return 0;
     if (status != LUA_YIELD) return status;

@@ -14,7 +14,8 @@ public final class LuaState {
         /// The code goes on.
         case goOn
         /// Raises the error in every frame, past every `pcall`, until the `depth`-th entered protected call has ended
-        /// (1: the outermost).
+        /// (1: the outermost). Variables are closed on the way. Those of a script's own coroutine are not if it is stopped
+        /// where Lua cannot yield, such as in a function that `table.sort` calls: nothing could stop what closes them.
         case stop(LuaError, depth: Int)
     }
 

@@ -53,6 +53,41 @@ struct LuaInterrupterTests {
         #expect(fixture.failure(of: "for i = 1, 1000 do end") == nil)
     }
 
+    /// The error of a hook ends the coroutine: its hooks are off, so nothing that closes its variables may run.
+    @Test(
+        "a coroutine that was stopped where Lua cannot yield is dead, and never runs again",
+        arguments: [
+            ("coroutine.wrap(body)()", false), ("co = coroutine.create(body) coroutine.resume(co)", true),
+            ("co = coroutine.create(function() pcall(coroutine.wrap(body)) end) coroutine.resume(co)", false),
+        ])
+    func given(script: String, up: Bool) throws {
+        let watchdog = Watchdog(script)
+        defer { watchdog.done() }
+        let fixture = try Fixture()
+        defer { fixture.state.close() }
+        fixture.stops()
+        let body = """
+            function body()
+              local x <close> = setmetatable({}, { __close = function() closed = true while true do end end })
+              table.sort({ 2, 1 }, function() while true do end end)
+            end
+
+            """
+        #expect(fixture.failure(of: body + script, deadline: 0.01) == "state: time is up")
+        let after = """
+            assert(not closed, 'closed')
+            for _, message in ipairs{ co and 'the coroutine was stopped' } do
+              local ok, said = coroutine.close(co)
+              assert(coroutine.status(co) == 'dead' and UP == (said == message), said)
+              assert(not coroutine.resume(co))
+            end
+            co = nil
+            collectgarbage()
+            coroutine.wrap(function() coroutine.yield() end)()
+            """
+        #expect(fixture.failure(of: after.replacing("UP", with: "\(up)")) == nil)
+    }
+
     @Test("cancellations at random moments stop each run or none, and no event is lost")
     func random() throws {
         let watchdog = Watchdog("random")
