@@ -37,6 +37,22 @@ extension ScriptHost {
         declare(TypedFunction(name, parameters, documentation, example: example, results: .nothing, awaiting: body))
     }
 
+    /// Declares a global function that is called on the host's thread and returns at once.
+    public func register<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
+        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        calling body: @escaping @Sendable (repeat each Argument) throws -> Result
+    ) {
+        declare(TypedFunction(name, parameters, documentation, example: example, results: .value, calling: body))
+    }
+
+    /// Declares a global function without a result that is called on the host's thread and returns at once.
+    public func register<each Argument: Decodable & Sendable>(
+        _ name: String, _ parameters: [String] = [], _ documentation: String = "", example: String = "",
+        calling body: @escaping @Sendable (repeat each Argument) throws -> Void
+    ) {
+        declare(TypedFunction(name, parameters, documentation, example: example, results: .nothing, calling: body))
+    }
+
     private func declare(_ function: TypedFunction) {
         state.setGlobal(function.declaration) { call in
             switch function.body {

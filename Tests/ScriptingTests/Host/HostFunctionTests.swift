@@ -29,6 +29,9 @@ struct HostFunctionTests {
             await Task.yield()
             return value
         }
+        host.register("double", ["value"], "Twice a number.") { (value: Int) in value * 2 }
+        host.register("note") { (texts: [String]) in log.add(texts.joined(separator: " ")) }
+        host.register("refuseAtOnce") { () throws in throw Refusal() }
         host.register("refuse") { () async throws in throw Refusal() }
         host.register("forever") { () async throws in
             log.add("begun")
@@ -95,6 +98,13 @@ struct HostFunctionTests {
                 "123"
             ),
             ("local n = 0 for i = 1, 200 do n = n + echo(i) end return n", "20100"),
+            ("return double(21)", "42"),
+            ("return select('#', note{ 'a', 'b' })", "0"),
+            ("return select(2, pcall(refuseAtOnce))", "refused"),
+            (
+                "return select(2, pcall(double, 'x'))",
+                "bad argument #1 'value' to 'double' (integer expected, got string)"
+            ),
             ("return select(2, pcall(refuse))", "refused"),
             ("return select(2, pcall(echo, 'x'))", "bad argument #1 'value' to 'echo' (integer expected, got string)"),
             (
