@@ -51,7 +51,7 @@ let package = Package(
         .target(name: "PredicateFormat", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
         .target(name: "CSV", dependencies: ["Platform", "PropertyList"]),
         .target(name: "Lua", dependencies: ["CLuaShim", "Platform", "CPlatform", "Wording"]),
-        .target(name: "LineEditor", dependencies: ["Platform", "CPlatform"]),
+        .target(name: "LineEditor", dependencies: ["Platform", "CPlatform", "Wording"]),
 
         // What an application has.
         .target(
@@ -124,7 +124,7 @@ let package = Package(
 
         // Tests, one target a module.
         .target(
-            name: "TestSupport", dependencies: ["Files", "CPlatform", "LineEditor", "PropertyList"],
+            name: "TestSupport", dependencies: ["Files", "CPlatform", "LineEditor", "PropertyList", "Wording"],
             path: "Tests/TestSupport"),
         .executableTarget(name: "FoundationJudge", path: "Tests/FoundationJudge"),
         .target(name: "FuzzExercise", dependencies: ["KeyedArchive", "PropertyList"], path: "Tests/Fuzz/Sources"),

@@ -1,4 +1,5 @@
 import LineEditor
+import Wording
 
 /// A small terminal: applies what is written to a grid, as xterm would.
 public struct Screen {

@@ -1,3 +1,5 @@
+import Wording
+
 /// The list of candidates below the text, with its selection.
 struct CompletionMenu: Sendable {
     let candidates: [Candidate]

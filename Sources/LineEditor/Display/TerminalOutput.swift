@@ -1,3 +1,5 @@
+import Wording
+
 /// Output for the terminal, with the resulting cursor position.
 struct TerminalOutput: Sendable {
     private var bytes: [UInt8] = []

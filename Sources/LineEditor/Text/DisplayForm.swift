@@ -1,3 +1,5 @@
+import Wording
+
 /// The display form of a character: itself, or a substitute where a terminal would interpret it or show nothing.
 enum DisplayForm: Equatable {
     /// The character itself, with its columns.

@@ -1,4 +1,5 @@
 import LineEditor
+import Wording
 
 /// Wraps prose at blanks.
 enum WrappedText {

@@ -1,4 +1,5 @@
 import LineEditor
+import Wording
 
 /// Pages a long text screen by screen. A value: keys in, output out.
 struct Pager {

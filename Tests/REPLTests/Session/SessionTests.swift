@@ -51,11 +51,6 @@ import Testing
         #expect(WrappedText.wrapped(text, to: 80) == text)
     }
 
-    @Test("control characters in a cell are written out")
-    func cells() {
-        #expect(TextTable.cut("a\u{1B}[31mb\nc\td\u{9B}", to: 40) == "a\\27[31mb c d\\u{9b}")
-    }
-
     @Test("a search finds what is named so before what speaks of it")
     func search() throws {
         let test = try TestHost()

@@ -1,5 +1,5 @@
-import LineEditor
 import Testing
+import Wording
 
 @Suite("Display width")
 struct DisplayWidthTests {

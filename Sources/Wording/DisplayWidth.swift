@@ -43,7 +43,7 @@ package enum DisplayWidth {
     }
 
     /// Whether all terminals agree on the width: single scalars, and a base with combining marks.
-    static func isReliable(_ character: Character) -> Bool {
+    package static func isReliable(_ character: Character) -> Bool {
         if character.utf8.count == 1 { return true }
         var bases = 0
         for scalar in character.unicodeScalars {
@@ -54,7 +54,7 @@ package enum DisplayWidth {
     }
 
     /// The greatest width on any terminal: some add up the scalars of a cluster.
-    static func upperBound(_ character: Character) -> Int {
+    package static func upperBound(_ character: Character) -> Int {
         if character.utf8.count == 1 { return of(character) }
         var total = 0
         for scalar in character.unicodeScalars { total += of(scalar) }

@@ -1,25 +1,26 @@
-import LineEditor
-import Wording
-
 /// Rows of aligned columns, as many as fit a width.
-struct TextTable {
+package struct TextTable {
     /// A column and its cells.
-    struct Column {
-        let title: String
-        let cells: [String]
-        var isNumber = false
+    package struct Column {
+        package let title: String
+        package let cells: [String]
+        package var isNumber: Bool
+
+        package init(title: String, cells: [String], isNumber: Bool = false) {
+            (self.title, self.cells, self.isNumber) = (title, cells, isNumber)
+        }
     }
 
-    private(set) var columns: [Column] = []
+    package private(set) var columns: [Column] = []
     private var width = 0
     private let limit: Int
 
     /// A table with a greatest width.
-    init(columns limit: Int) { self.limit = limit }
+    package init(columns limit: Int) { self.limit = limit }
 
     /// Adds a column at the right; false when it does not fit. The first two always fit.
     @discardableResult
-    mutating func add(_ column: Column) -> Bool {
+    package mutating func add(_ column: Column) -> Bool {
         let column = Column(
             title: Self.plain(column.title), cells: column.cells.map(Self.plain), isNumber: column.isNumber)
         let needed = Self.width(column) + (columns.isEmpty ? 1 : 2)
@@ -30,7 +31,7 @@ struct TextTable {
     }
 
     /// The lines, beginning with the titles.
-    var lines: [String] {
+    package var lines: [String] {
         let widths = columns.map(Self.width)
         let rows = columns.map(\.cells.count).max() ?? 0
         var lines = [line(columns.map(\.title), widths)]
@@ -53,7 +54,7 @@ struct TextTable {
     }
 
     /// A text of one line, truncated with an ellipsis.
-    static func cut(_ text: String, to width: Int) -> String {
+    package static func cut(_ text: String, to width: Int) -> String {
         let line = plain(text)
         guard DisplayWidth.of(line) > width else { return line }
         var result = ""
@@ -68,7 +69,7 @@ struct TextTable {
     }
 
     /// A text for a cell: line breaks become blanks, control characters become escapes.
-    static func plain(_ text: String) -> String {
+    package static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: VisibleText.isHidden) else { return text }
         return VisibleText.line(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }))
     }
