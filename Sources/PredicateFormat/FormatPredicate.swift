@@ -119,11 +119,20 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter kinds: The kinds of fields, by name. A field that is not listed may hold any kind.
     /// - Throws: A `typeMismatch` error.
     public func check(kinds: [String: PredicateKind]) throws(FormatPredicateError) {
+        try check(kinds: kinds) { _, _ in nil }
+    }
+
+    /// The same with an advice, which is given the name of a field and what it is compared with.
+    package func check(
+        kinds: [String: PredicateKind], advice: (String, FormatExpression) -> String?
+    ) throws(FormatPredicateError) {
         let checker = PredicateChecker(kindOfField: { kinds[$0] ?? .unknown })
         guard let (comparison, problem) = checker.firstProblem(in: node) else { return }
         let named = Self.fields(of: .comparison(comparison)).compactMap { fieldOffsets[$0] }
+        let advice = comparison.fieldsAndOthers.compactMap { advice($0, $1) }.first
         throw FormatPredicateError(
-            problem.code, "\(problem.message), in \(PredicateNode.comparison(comparison))",
+            problem.code,
+            "\(problem.message), in \(PredicateNode.comparison(comparison))\(advice.map { "; \($0)" } ?? "")",
             column: (named.min() ?? 0) + 1, source: source)
     }
 

@@ -28,6 +28,14 @@ struct ItemGrouper {
         }
     }
 
+    /// The first cell of each group, and how many rows it has. O(n).
+    mutating func counts(of rows: [UInt32]) throws -> [(cell: Cell, count: Int)] {
+        let numbers = try rows.withUnsafeBufferPointer { try self.numbers(of: $0) }
+        var counts = [Int](repeating: 0, count: cells.count)
+        for number in numbers { counts[Int(number)] += 1 }
+        return Array(zip(cells, counts))
+    }
+
     /// Rows in the order of their groups, those of a group in theirs, and where each group starts: a counting sort.
     private static func sort(
         _ rows: [UInt32], by numbers: [UInt32], groupCount: Int
@@ -48,7 +56,7 @@ struct ItemGrouper {
         return (sorted, starts)
     }
 
-    private func value(_ cell: Cell) -> PropertyListValue? {
+    func value(_ cell: Cell) -> PropertyListValue? {
         // What the column has is the store's, what the key computed is in the heap.
         if cell.kind == .box, case .view(.cells, _) = key { return store.heap.value(cell) }
         return heap.value(cell)

@@ -140,6 +140,21 @@ extension ColumnStore {
         return held
     }
 
+    /// The kinds of cells that a custom field has ever held, a bit a kind: 0 when there were none.
+    @inline(never)
+    package func kinds(_ field: ItemField) -> UInt16 { table.kinds(field) ?? 0 }
+
+    /// Whether an item in the store has a value of a field. O(n) for a field that the first ones lack.
+    @inline(never)
+    package func isInUse(_ field: ItemField) -> Bool {
+        noteWholeRead()
+        return order.slots.contains { $0 != ItemOrder.hole && !table.cell($0, field).isAbsent }
+    }
+
+    /// Counts anew which kinds of cells a custom field has. O(n).
+    @inline(never)
+    package func recountKinds(_ field: ItemField) { table.recountKinds(field) }
+
     /// Prefetches the elements that a script's access to an item's field reads.
     @inline(never)
     package func prefetchRead(_ row: UInt32, _ field: ItemField) { table.prefetchRead(row, field) }

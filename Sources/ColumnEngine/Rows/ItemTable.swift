@@ -210,6 +210,14 @@ package struct ItemTable: ~Copyable {
         Int(field.rawValue) < customKinds.count ? customKinds[Int(field.rawValue)] : nil
     }
 
+    /// Counts anew which kinds of cells a custom field has, after values of another kind have replaced all others. Rows that
+    /// are out of the store count, too: the history may bring them back.
+    mutating func recountKinds(_ field: ItemField) {
+        guard field.rawValue > keyField.rawValue, Int(field.rawValue) < customKinds.count else { return }
+        customKinds[Int(field.rawValue)] = 0
+        for row in 0..<UInt32(rowCount) { note(cell(row, field), in: Int(field.rawValue)) }
+    }
+
     func soleKind(_ field: ItemField) -> FieldKind {
         if let kind = column(field)?.declaredKind { return kind }
         guard let kinds = kinds(field), kinds != 0 else { return .mixed }

@@ -13,6 +13,7 @@ extension ItemQuery {
         }
         return try changeEach { row in
             for (field, value) in fields { try store.set(row, field, value) }
+            return true
         }
     }
 
@@ -21,10 +22,16 @@ extension ItemQuery {
     /// - Returns: the number of items.
     @discardableResult
     public func remove() throws -> Int {
-        try changeEach { row in try store.remove(row: row) }
+        try changeEach { row in
+            try store.remove(row: row)
+            return true
+        }
     }
 
-    private func changeEach(_ change: (UInt32) throws -> Void) throws -> Int {
+    /// Changes every item or, when one throws, none; the function says whether it changed its item.
+    ///
+    /// - Returns: the number of items that were.
+    func changeEach(_ change: (UInt32) throws -> Bool) throws -> Int {
         try store.columns.pinningRows {
             let rows = try rows.rows()
             store.beginBulkChange()
@@ -33,8 +40,7 @@ extension ItemQuery {
             do {
                 var count = 0
                 for row in rows where store.columns.isLive(row) {
-                    try change(row)
-                    count += 1
+                    if try change(row) { count += 1 }
                 }
                 store.closeSavepoint()
                 return count

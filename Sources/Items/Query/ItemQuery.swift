@@ -20,10 +20,10 @@ public struct ItemQuery {
     /// Only items that satisfy a predicate, too.
     ///
     /// - Throws: `FormatPredicateError` for a field that no item has, with the nearest names, and for a comparison that can
-    ///   never hold.
+    ///   never hold, because of what it compares or because all values of a field are of another kind.
     public func filter(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
         try predicate.check(knownFields: store.knownFields, of: "item")
-        try predicate.check(kinds: ItemStore.domainKinds)
+        try store.checkKinds(of: predicate)
         var query = self
         query.rows.add(.predicate(predicate))
         return query
@@ -139,10 +139,6 @@ extension ItemStore {
     public func query(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
         try ItemQuery(self).filter(predicate)
     }
-
-    static let domainKinds: [String: PredicateKind] = [
-        "name": .string, "serialNumber": .string, "valueInDollars": .number, "dateCreated": .date, "itemKey": .string,
-    ]
 
     /// The fields that some item has had.
     var knownFields: Set<String> { Set(fieldNames) }

@@ -45,6 +45,7 @@ struct PredicateChecker {
         case .between:
             return betweenProblem(comparison, left, right)
         case .in:
+            if let problem = elementProblem(comparison, left) { return problem }
             return containmentProblem(word, whole: right, part: left, wholeIsRight: true)
         case .contains:
             return containmentProblem(word, whole: left, part: right, wholeIsRight: false)
@@ -121,6 +122,17 @@ struct PredicateChecker {
             return mismatch(
                 "\(word) takes a collection or text \(place), and this is \(whole.named)", isRight: wholeIsRight)
         }
+    }
+
+    /// The problem of a value that is never among constants.
+    private func elementProblem(_ comparison: PredicateComparison, _ left: PredicateKind) -> Problem? {
+        guard case .constant(.array(let values)) = comparison.right else { return nil }
+        var problem: Problem?
+        for value in values {
+            problem = pairProblem("IN", comparison.left, left, .constant(value), PredicateKind(of: value))
+            if problem == nil { return nil }
+        }
+        return problem
     }
 
     /// The problem of two sides that are neither comparable nor ordered.

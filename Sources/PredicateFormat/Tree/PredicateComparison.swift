@@ -34,4 +34,12 @@ public struct PredicateComparison: Sendable, Hashable {
         self.options = options
         self.right = right
     }
+
+    /// Each side that is a field, with the other side.
+    var fieldsAndOthers: [(String, FormatExpression)] {
+        [(left, right), (right, left)].compactMap { side, other in
+            guard case .keyPath(let path) = side, path.rest.isEmpty, !path.isSelf else { return nil }
+            return (path.field, other)
+        }
+    }
 }

@@ -30,7 +30,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
         }
     }
 
-    init(of expression: FormatExpression) {
+    package init(of expression: FormatExpression) {
         self.init(of: expression, kindOfField: { _ in .unknown })
     }
 
@@ -91,7 +91,7 @@ public enum PredicateKind: Sendable, Hashable, CaseIterable {
     }
 
     /// The kind's name in error messages.
-    var named: String {
+    package var named: String {
         switch self {
         case .unknown: "of unknown kind"
         case .absent: "nil"

@@ -17,6 +17,8 @@ final class ItemClasses {
     let changes: ItemChangesBinding
     /// The result of `groupBy`.
     private(set) lazy var groups = GroupsBinding(self)
+    /// `items:describe()` and `items:convert(…)`.
+    private(set) lazy var descriptions = DescriptionBinding(self)
     /// The elements of `items:conflicts()`.
     private(set) lazy var conflict = ConflictBinding.makeClass(self)
 
@@ -49,6 +51,7 @@ final class ItemClasses {
         GalleryBinding.declare(on: query, host)
         ItemStoreBinding.declare(on: items, self)
         _ = groups
+        _ = descriptions
         _ = conflict
     }
 }

@@ -1,0 +1,70 @@
+import ColumnEngine
+public import PropertyList
+
+/// What items have in a field.
+public struct ItemFieldDescription: Sendable {
+    /// The kind of a field's values.
+    public enum Kind: String, Sendable {
+        case string, integer, real, boolean, date
+        /// Bytes, arrays or dictionaries.
+        case data, array, dictionary
+        /// Several kinds that do not compare.
+        case mixed
+    }
+
+    /// The field's name.
+    public let field: String
+    /// The kind of its values; integers among reals are reals.
+    public let kind: Kind
+    /// How many items have a value.
+    public let count: Int
+    /// How many different values there are.
+    public let distinct: Int
+    /// The least value, in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``; nil where values have no order.
+    public let min: PropertyListValue?
+    /// The greatest value.
+    public let max: PropertyListValue?
+    /// The most frequent values, at most three.
+    public let examples: [PropertyListValue]
+
+    init(_ summary: FieldSummary, of store: ItemStore) {
+        field = store.columns.name(of: summary.field)
+        kind = Self.kind(summary)
+        (count, distinct, examples) = (summary.count, summary.distinct, summary.examples)
+        (min, max) = kind == .mixed ? (nil, nil) : (summary.least, summary.greatest)
+    }
+
+    private static func kind(_ summary: FieldSummary) -> Kind {
+        switch summary.kinds {
+        case let kinds where kinds.isSubset(of: [.shortText, .longText]): .string
+        case let kinds where kinds.isSubset(of: [.no, .yes]): .boolean
+        case [.integer]: .integer
+        case let kinds where kinds.isSubset(of: [.integer, .real, .single]): .real
+        case [.date]: .date
+        case [.box]: Self.kind(ofBoxes: summary.examples)
+        default: .mixed
+        }
+    }
+
+    private static func kind(ofBoxes values: [PropertyListValue]) -> Kind {
+        let kinds = Set(values.map(Self.kind(ofBox:)))
+        return kinds.count == 1 ? kinds.first ?? .mixed : .mixed
+    }
+
+    private static func kind(ofBox value: PropertyListValue) -> Kind {
+        switch value {
+        case .data: .data
+        case .array, .set: .array
+        case .dictionary: .dictionary
+        case .wideInteger: .integer
+        default: .mixed
+        }
+    }
+}
+
+extension ItemQuery {
+    /// What the items have in each field that one of them has, in the order in which fields came. O(n) a field.
+    public func describe() throws -> [ItemFieldDescription] {
+        try rows.summaries().map { ItemFieldDescription($0, of: store) }
+    }
+}

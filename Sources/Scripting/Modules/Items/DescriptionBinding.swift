@@ -1,0 +1,102 @@
+import Items
+import Lua
+import PropertyList
+import Wording
+
+/// What the items have in their fields: `describe`, and `convert`, which makes the values of a field one kind.
+final class DescriptionBinding {
+    private let values: ValueBridge
+    private let metatable: LuaTable
+
+    init(_ classes: ItemClasses) {
+        let state = classes.host.state
+        values = classes.host.values
+        metatable = state.makeTable(fields: 2)
+        metatable["__name"] = "descriptions"
+        metatable["__tostring"] = .function(
+            state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("descriptions", .table)])) { call in
+                call.returns(try Self.text(of: try call.table(0), in: call.state))
+            })
+        declare(classes)
+    }
+
+    private func declare(_ classes: ItemClasses) {
+        let documentation =
+            "of each field: its kind, how many have it, how many values are different, the least, the greatest, and the most frequent as examples."
+        classes.items.method(
+            "describe", returns: [.array(.table)], "A table \(documentation)",
+            example: "items:randomItem() return items:describe()[1].field"
+        ) { [unowned self] store, call in call.returns(LuaValue.table(try table(store.query().describe(), call.state)))
+        }
+        classes.query.method(
+            "describe", returns: [.array(.table)], "The same of the query's items: a table \(documentation)",
+            example: "items:randomItem() print(items:query(\"valueInDollars < 100\"):describe())"
+        ) { [unowned self] value, call in call.returns(LuaValue.table(try table(value.query.describe(), call.state))) }
+        classes.items.method(
+            "convert",
+            [
+                LuaParameter("field", .text, "one of your own"),
+                LuaParameter("kind", .choice(ItemConversion.allCases.map(\.rawValue)), "what its values become"),
+            ],
+            returns: LuaType.orError(.integer),
+            "Converts the values of a field, all or none; how many changed, or nil and an error that names the first value that cannot be converted. Blank text becomes nil.",
+            example:
+                "items:createItem{ name = \"Vase\", height = \"13.5\" } return items:convert(\"height\", \"real\")"
+        ) { store, call in
+            let name = try call.text(0)
+            guard let conversion = ItemConversion(rawValue: try call.text(1)) else { return call.returns(LuaValue.nil) }
+            do { return call.returns(try store.convert(name, to: conversion)) } catch let error as StoreError {
+                guard case .invalidValue = error.code else { throw error }
+                return call.returns(failure: error)
+            }
+        }
+    }
+
+    private func table(_ descriptions: [ItemFieldDescription], _ state: LuaState) throws -> LuaTable {
+        let rows = state.makeTable(array: descriptions.count)
+        for (place, each) in descriptions.enumerated() {
+            let row = state.makeTable(fields: 7)
+            row["field"] = .text(each.field)
+            row["kind"] = .text(each.kind.rawValue)
+            row["count"] = .integer(Int64(each.count))
+            row["distinct"] = .integer(Int64(each.distinct))
+            row["min"] = try lua(each.min)
+            row["max"] = try lua(each.max)
+            let examples = state.makeTable(array: each.examples.count)
+            for (place, example) in each.examples.enumerated() { examples[place + 1] = try lua(example) }
+            row["examples"] = .table(examples)
+            rows[place + 1] = .table(row)
+        }
+        rows.setMetatable(metatable)
+        return rows
+    }
+
+    private func lua(_ value: PropertyListValue?) throws -> LuaValue {
+        try value.map { try values.lua($0, readOnly: true) } ?? .nil
+    }
+
+    /// The rows as they are now, aligned.
+    private static func text(of descriptions: LuaTable, in state: LuaState) throws -> String {
+        let rows = (1...max(descriptions.count, 1)).compactMap { position -> LuaTable? in
+            if case .table(let row) = descriptions[position] { row } else { nil }
+        }
+        var table = TextTable(columns: 132)
+        for name in ["field", "kind", "count", "distinct", "min", "max"] {
+            let isNumber = name == "count" || name == "distinct"
+            let cells = rows.map { $0[name].isNil ? "" : cell($0[name], in: state, width: 20) }
+            table.add(TextTable.Column(title: name, cells: cells, isNumber: isNumber))
+        }
+        let examples = rows.map { row -> String in
+            guard case .table(let examples) = row["examples"] else { return "" }
+            let texts = (0..<examples.count).map { cell(examples[$0 + 1], in: state, width: 20) }
+            return TextTable.cut(texts.joined(separator: ", "), to: 36)
+        }
+        table.add(TextTable.Column(title: "examples", cells: examples))
+        return table.lines.joined(separator: "\n")
+    }
+
+    private static func cell(_ value: LuaValue, in state: LuaState, width: Int) -> String {
+        if case .table = value { return TextTable.cut("\(value)", to: width) }
+        return TextTable.cut("\(state.describe(value))", to: width)
+    }
+}
