@@ -41,20 +41,20 @@ struct BackupCommand: ParsableCommand {
         guard !layer.exists(out) else {
             throw CommandFailure.exit(.inputOutput, "\(out) is there already: give a new name")
         }
-        let absolute = PathText.absolute(out, from: WorkingDirectory.path ?? "/")
-        guard !(absolute + "/").hasPrefix(container.path + "/") else {
+        guard !ContainerBackup.isPath(out, in: container) else {
             throw CommandFailure.exit(.usage, "a backup does not go into the container itself")
         }
-        let staging = absolute + ".partial"
-        FolderRemover.remove(staging, using: layer)
-        defer { FolderRemover.remove(staging, using: layer) }
+        let absolute = PathText.absolute(out, from: WorkingDirectory.path ?? "/")
         do throws(FileError) {
-            let report = try ContainerBackup.write(container, to: staging)
+            let report: ContainerBackup.Report
             if BackupArchive.isName(out) {
-                try BackupArchive.pack(staging, into: absolute)
+                let folder = absolute + ".folder"
+                defer { FolderRemover.remove(folder, using: layer) }
+                FolderRemover.remove(folder, using: layer)
+                report = try ContainerBackup.make(container, at: folder)
+                try BackupArchive.pack(folder, into: absolute)
             } else {
-                try layer.rename(staging, to: absolute)
-                try layer.syncDirectory(PathText.parent(of: absolute))
+                report = try ContainerBackup.make(container, at: absolute)
             }
             for path in report.skipped { Report.line("passed over \(path): neither a file nor a folder") }
             Report.line("backed up \(report.files.counted("file")), \(report.bytes.counted("byte")), to \(out)")

@@ -33,6 +33,31 @@ struct BackupTests {
         #expect(result.stdout == "bear\t1\tkept\tkept\tfalse\n")
     }
 
+    @Test("a script's backup is restored like any other, and has what the script has just changed")
+    func ofScript() throws {
+        let folder = program.scratch.file("outside")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let made = try program(
+            "--allow-write", folder, "-e",
+            """
+            items:createItem{ name = 'bear' }
+            print(app:backup('\(folder)/copy') >= 1, select(2, app:backup('\(folder)/copy')).message)
+            print(pcall(app.backup, app, app.container.documents .. '/copy'))
+            print(select(2, pcall(items.transaction, items, function() app:backup('\(folder)/other') end)))
+            print(fs.exists('\(folder)/other'), #fs.list('\(folder)'), app:backup('/proc/copy') == nil)
+            """)
+        #expect(
+            made.stdout.replacing(folder, with: "F").replacing(program.container, with: "C") == """
+                true\tcannot open F/copy: it is there already: give a new name
+                false\ta backup does not go into the container itself: C/Documents/copy
+                not possible inside a transaction: its changes are not committed yet
+                false\t1\ttrue
+
+                """)
+        _ = try program("restore", "--container", program.scratch.file("r"), folder + "/copy")
+        #expect(try program("--container", program.scratch.file("r"), "-e", "print(items[1].name)").stdout == "bear\n")
+    }
+
     @Test("a container that runs is copied, with what was committed; into one that runs nothing is restored")
     func running() throws {
         let terminal = try program.terminal(

@@ -57,6 +57,26 @@ struct ScriptHostTests {
         first.end()
     }
 
+    @Test("a handler that fails ends the background tasks that it began, and no others")
+    func failedBackgroundTasks() throws {
+        let embedding = try Embedding(scratch.file("c"))
+        embedding.host.launch()
+        _ = embedding.run(
+            """
+            expired = {}
+            function expire(name) return function() expired[#expired + 1] = name end end
+            app:beginBackgroundTask("chunk", expire("chunk"))
+            app:on("didEnterBackground", function() app:beginBackgroundTask("good", expire("good")) end)
+            app:on("didEnterBackground", function() app:beginBackgroundTask("failed", expire("failed")) error("no") end)
+            notifications:addObserver("n", function() app:beginBackgroundTask("observer", expire("observer")) error("no") end)
+            notifications:post("n")
+            app:pressHome()
+            """)
+        embedding.host.expireBackgroundTasks()
+        #expect(embedding.run("table.sort(expired) return table.concat(expired, ' ')") == "chunk good")
+        embedding.end()
+    }
+
     @Test("a host and a store by itself over the same container exclude each other")
     func storeByItself() throws {
         let first = try Embedding(scratch.file("c"))

@@ -17,6 +17,28 @@ package enum ContainerBackup {
     /// The folders in a backup.
     static let parts = ["Documents", "Library"]
 
+    /// Copies a container to a folder that is not there yet, and is there when all of it is.
+    ///
+    /// - Parameters and errors: as of ``write(_:to:using:)``.
+    package static func make(
+        _ container: Container, at folder: String, using layer: any FileLayer = PosixFileLayer()
+    ) throws(FileError) -> Report {
+        let staging = folder + ".partial"
+        FolderRemover.remove(staging, using: layer)
+        defer { FolderRemover.remove(staging, using: layer) }
+        let report = try write(container, to: staging, using: layer)
+        try layer.rename(staging, to: folder)
+        try layer.syncDirectory(PathText.parent(of: folder))
+        return report
+    }
+
+    /// Whether a path is in a container, where the next backup would copy it.
+    package static func isPath(_ path: String, in container: Container) -> Bool {
+        let path = PathText.absolute(path, from: WorkingDirectory.path ?? "/") + "/"
+        return path.hasPrefix(container.path + "/")
+            && ![container.caches, container.tmp].contains { path.hasPrefix($0 + "/") }
+    }
+
     /// Copies a container into a new folder.
     ///
     /// A host may run in the container meanwhile: it replaces its document atomically and appends to its journal. When

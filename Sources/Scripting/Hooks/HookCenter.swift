@@ -22,6 +22,8 @@ final class HookCenter {
     var warn: (String) -> Void = { _ in }
     /// Called when a handler has ended, with or without an error: its changes are committed.
     var handlerEnded: () -> Void = {}
+    /// Called before, when the handler failed.
+    var handlerFailed: (ScriptTask) -> Void = { _ in }
     /// Whether handlers are skipped: after a second SIGTERM only the save runs.
     var skipsHandlers: () -> Bool = { false }
     /// Whether the application has ended, or will end after the rollback of a transaction.
@@ -199,7 +201,10 @@ final class HookCenter {
         var error: LuaError?
         if left > 0 {
             let task = scheduler.start(function, arguments, seconds: min(observerLimit, left))
-            if case .failure(let failure) = scheduler.finish(task) { error = failure }
+            if case .failure(let failure) = scheduler.finish(task) {
+                error = failure
+                handlerFailed(task)
+            }
             scheduler.following(task, handlerEnded)
         } else {
             error = LuaError(.deadline, "not run: the time for \(event) was used up before it")
@@ -224,6 +229,7 @@ final class HookCenter {
         let result = scheduler.finish(task)
         let seconds = MonotonicTime.now().seconds(since: start)
         hook.isRunning = false
+        if case .failure = result { handlerFailed(task) }
         scheduler.following(task, handlerEnded)
         switch result {
         case .success:

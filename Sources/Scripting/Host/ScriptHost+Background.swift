@@ -17,6 +17,13 @@ extension ScriptHost {
             if left <= 0 || !lifeCycle.queue.isEmpty { break }
             loop.runOnce(timeout: left)
         }
+        expireBackgroundTasks()
+        syncCommitted()
+        saveNow(.sigtstp, false)
+    }
+
+    /// Ends all background tasks, and tells those that want to know.
+    package func expireBackgroundTasks() {
         for (number, task) in lifeCycle.backgroundTasks.sorted(by: { $0.key < $1.key }) {
             lifeCycle.backgroundTasks[number] = nil
             guard let function = task.onExpire else { continue }
@@ -26,8 +33,11 @@ extension ScriptHost {
                     HookFailure(title: task.name, event: "expiration", error: error, time: LifeCycleEvent.now()))
             }
         }
-        syncCommitted()
-        saveNow(.sigtstp, false)
+    }
+
+    /// Ends the background tasks that a failed handler has begun: it does not come to the line that would.
+    func endBackgroundTasks(of handler: ScriptTask) {
+        lifeCycle.backgroundTasks = lifeCycle.backgroundTasks.filter { $0.value.owner !== handler }
     }
 
     /// Drops further Ctrl-Zs before the stop: they mean the same stop.

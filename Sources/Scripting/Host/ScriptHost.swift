@@ -231,6 +231,7 @@ public final class ScriptHost {
         hooks.report = { [unowned self] failure in report(failure) }
         hooks.warn = { [unowned self] text in logger.warning("\(text)") }
         // A nested handler shares the sync of its caller: a loop that a handler observes waits for the disk once.
+        hooks.handlerFailed = { [unowned self] in endBackgroundTasks(of: $0) }
         hooks.handlerEnded = { [unowned self] in commit(inGroup: state.depth > 0) }
         state.interruptHandler = { [unowned self] reasons in interrupted(reasons) }
         loop.onSignal = { [unowned self] signal in received(signal) }

@@ -31,6 +31,7 @@ enum AppModule {
         hooks.declareMethods(on: cls)
         simulations(cls)
         backgroundTasks(cls)
+        BackupBinding.declare(on: cls)
         cls.method(
             "terminate", [LuaParameter("code", .optional(.integer), "the exit status; 0 if not given")],
             "The orderly way out: the handlers run and the items are saved.", example: "app:terminate()"
@@ -116,7 +117,8 @@ enum AppModule {
             app.host.lifeCycle.lastBackgroundTask += 1
             let number = app.host.lifeCycle.lastBackgroundTask
             app.host.lifeCycle.backgroundTasks[number] = BackgroundTask(
-                name: try call.text(0), onExpire: try call.optional(1, call.function))
+                name: try call.text(0), onExpire: try call.optional(1, call.function), owner: app.host.scheduler.current
+            )
             return call.returns(number)
         }
         cls.method(

@@ -1,0 +1,40 @@
+import Application
+import Files
+import Glibc
+import Items
+import Lua
+
+/// `app:backup`: a copy of the container while the host runs.
+enum BackupBinding {
+    static func declare(on cls: LuaClass<ScriptApplication>) {
+        cls.method(
+            "backup", [LuaParameter("path", .text, "a folder that is not there yet")],
+            returns: LuaType.orError(.integer),
+            "Copies the container without Caches and tmp to a new folder, which is there when all of it is; how many files, or nil and an error. `cubby restore` takes it.",
+            example: "return app:backup(app.container.tmp .. \"/copy\")"
+        ) { app, call in
+            let path = try call.text(0)
+            return try FileSystemModule.attempt(call, app.host, path, .readWrite) { layer in
+                call.returns(try copy(app.host, to: path, layer))
+            }
+        }
+    }
+
+    private static func copy(_ host: ScriptHost, to path: String, _ layer: FencedFileLayer) throws -> Int {
+        if MemoryContainer.isFolder(host.container.path) {
+            throw LuaError(.argument, "the items are in memory: items:export writes a file")
+        }
+        if ContainerBackup.isPath(path, in: host.container) {
+            throw LuaError(.argument, "a backup does not go into the container itself: \(path)")
+        }
+        if host.items.isInTransaction {
+            throw LuaError(.argument, "not possible inside a transaction: its changes are not committed yet")
+        }
+        if layer.exists(path) {
+            throw FileError(.open, path, code: EEXIST, reason: "it is there already: give a new name")
+        }
+        // What the script has changed so far is in it.
+        host.syncCommitted()
+        return try ContainerBackup.make(host.container, at: path, using: layer).files
+    }
+}
