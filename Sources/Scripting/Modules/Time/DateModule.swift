@@ -1,94 +1,25 @@
-import Glibc
 import Lua
 import PropertyList
+import TimeZones
 
-/// `date`: moments in time.
+/// `date`: makes dates.
 enum DateModule {
-    static func makeClass(in state: LuaState) -> LuaClass<DateValue> {
-        let cls = LuaClass<DateValue>(
-            inline: "date",
-            "A moment in time. Dates are compared with == and <, `d - e` is in seconds, `d + seconds` a date.",
-            in: state)
-        let parts: [(String, String, (CalendarDate) -> Int)] = [
-            ("year", "The year, in UTC.", { $0.year }), ("month", "The month, 1 to 12, in UTC.", { $0.month }),
-            ("day", "The day of the month, in UTC.", { $0.day }), ("hour", "The hour, 0 to 23, in UTC.", { $0.hour }),
-            ("minute", "The minute.", { $0.minute }), ("second", "The second.", { $0.second }),
-        ]
-        for (name, documentation, part) in parts {
-            cls.property(name, .integer, documentation) { value, call in
-                guard let date = CalendarDate(value.date) else { return call.returns(LuaValue.nil) }
-                return call.returns(part(date))
-            }
-        }
-        cls.property("seconds", .number, "Seconds since 1970-01-01 in UTC.") { value, call in
-            call.returns(value.date.secondsSince1970)
-        }
-        cls.method(
-            "format",
-            [
-                LuaParameter(
-                    "pattern", .optional(.text),
-                    "Unicode's fields (`yyyy-MM-dd HH:mm`, text between apostrophes) or, with a %, those of os.date; `yyyy-MM-dd` if not given"
-                )
-            ],
-            returns: [.string], "The date as text, in UTC and English.",
-            example: "return date(0):format(\"d MMMM yyyy\"), date(0):format(\"%d.%m.%Y\")"
-        ) { value, call in
-            let pattern = try call.optional(0, call.text) ?? "yyyy-MM-dd"
-            let text: String?
-            do throws(DatePatternError) {
-                text =
-                    pattern.contains("%")
-                    ? format(value.date, pattern) : try DatePattern(pattern).text(of: value.date)
-            } catch {
-                throw call.refuse(0, error.description)
-            }
-            guard let text else { throw call.refuse(0, "the pattern gives no text (see strftime)") }
-            return call.returns(text)
-        }
-        cls.declareOperator("sub", .object("date"), returns: .number, "Seconds between two dates.")
-        cls.declareOperator("sub", .number, returns: .object("date"), "The date so many seconds before.")
-        cls.declareOperator("add", .number, returns: .object("date"), "The date so many seconds after.")
-        cls.metamethod("__tostring") { value, call in call.returns(value.date.text) }
-        cls.rawMetamethod("__eq") { call in
-            call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))
-        }
-        cls.rawMetamethod("__lt") { call in
-            call.returns(try call.object(0, cls).date < (try call.object(1, cls).date))
-        }
-        cls.rawMetamethod("__le") { call in
-            call.returns(try call.object(0, cls).date <= (try call.object(1, cls).date))
-        }
-        cls.rawMetamethod("__sub") { call in
-            let date = try call.object(0, cls).date
-            if let other = call.optionalObject(1, cls) {
-                return call.returns(date.secondsSinceReferenceDate - other.date.secondsSinceReferenceDate)
-            }
-            return call.returns(moved(date, by: -(try call.number(1))), cls)
-        }
-        cls.rawMetamethod("__add") { call in
-            if let date = call.optionalObject(0, cls) {
-                return call.returns(moved(date.date, by: try call.number(1)), cls)
-            }
-            return call.returns(moved(try call.object(1, cls).date, by: try call.number(0)), cls)
-        }
-        cls.rawMetamethod("__concat") { call in
-            call.returns(LuaString(call.allValues.prefix(2).flatMap { call.state.describe($0).bytes }))
-        }
-        return cls
-    }
+    private static let zone = LuaParameter(
+        "zone", .optional(.text), "as \"Europe/Berlin\", \"local\" or \"+02:00\"; UTC if not given")
 
     static func install(_ bridge: ValueBridge) -> LuaModule {
         let module = LuaModule("date", "Moments in time.", in: bridge.state)
         module.callable(
             [
                 LuaParameter(
-                    "moment", .optional(.union([.number, .string, .object("date")])),
-                    "seconds since 1970, or ISO 8601 text; now if not given")
+                    "moment",
+                    .optional(.union([.number, .string, .object("date"), .options(DateFields.parameters)])),
+                    "seconds since 1970, ISO 8601 text, or a table of parts; now if not given")
             ],
             returns: LuaType.orError(.object("date")),
-            "A date: now, from seconds since 1970, or from text; nil and an error when the text is none.",
-            example: "return date(\"1906-10-17\").year",
+            "A date: now, from seconds since 1970, from text, or from the parts of a local time; nil and an error when the text is none. A local time that comes twice is the earlier one, one that is skipped is moved forward.",
+            example:
+                "return date(\"1906-10-17\").year, date{ year = 2026, month = 7, day = 1, hour = 8, zone = \"Europe/Berlin\" }",
             numbers: LuaNumberConversion(bridge.dates, offset: PropertyListDate.unixEpochOffset)
         ) { call in
             switch call.value(0) {
@@ -101,31 +32,65 @@ enum DateModule {
                             "'\(text)' is no date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"))
                 }
                 return call.returns(DateValue(date), bridge.dates)
+            case .table(let table):
+                do throws(LuaMismatch) {
+                    return call.returns(try DateFields.date(of: table, bridge.clock), bridge.dates)
+                } catch {
+                    throw call.refuse(0, error.message)
+                }
             case .userdata: return call.returns(try call.object(0, bridge.dates), bridge.dates)
-            default: return try moment(call, bridge.dates)
+            default:
+                let seconds = try call.number(0)
+                guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is no moment") }
+                return call.returns(DateValue(PropertyListDate(secondsSince1970: seconds)), bridge.dates)
+            }
+        }
+        module.function(
+            "parse",
+            [
+                LuaParameter("text", .text, "a date in English"),
+                LuaParameter(
+                    "pattern", .text,
+                    "as for date:format: with a %, strptime's fields (`%d.%m.%Y %H:%M`), else Unicode's (`dd.MM.yyyy HH:mm`)"
+                ),
+                zone,
+            ], returns: LuaType.orError(.object("date")),
+            "The date that a text has by a pattern; nil and an error, which names the place, when it does not follow it. An offset in the text (%z) counts more than the zone.",
+            example: "return date.parse(\"1.7.2026 08:00\", \"%d.%m.%Y %H:%M\", \"Europe/Berlin\")"
+        ) { call in
+            let (text, pattern) = (try call.text(0), try self.pattern(call))
+            let zone = try bridge.clock.zone(named: call.optional(2, call.text))
+            do {
+                return call.returns(
+                    try moment(of: pattern.parse(text), zone, bridge.clock), bridge.dates)
+            } catch let error as DateTextError {
+                return call.returns(failure: ScriptError("invalidDate", "'\(text)' is no such date: \(error)"))
+            } catch let error as ZoneError {
+                return call.returns(failure: ScriptError("invalidDate", "'\(text)' is no such date: \(error)"))
             }
         }
         return module
     }
 
-    private static func moment(_ call: LuaCall, _ dates: LuaClass<DateValue>) throws -> LuaResults {
-        let seconds = try call.number(0)
-        guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is no moment") }
-        return call.returns(DateValue(PropertyListDate(secondsSince1970: seconds)), dates)
+    private static func pattern(_ call: LuaCall) throws -> DatePattern {
+        let text = try call.text(1)
+        do throws(DatePatternError) {
+            let pattern = text.contains("%") ? try DatePattern(posix: text) : try DatePattern(text)
+            try pattern.checkParsing()
+            return pattern
+        } catch {
+            throw call.refuse(1, error.description)
+        }
     }
 
-    private static func moved(_ date: PropertyListDate, by seconds: Double) -> DateValue {
-        DateValue(PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + seconds))
-    }
-
-    private static func format(_ date: PropertyListDate, _ pattern: String) -> String? {
-        guard let calendar = CalendarDate(date) else { return nil }
-        var seconds = time_t(date.secondsSince1970.rounded(.down))
-        var parts = tm()
-        guard calendar.year < 1_000_000, gmtime_r(&seconds, &parts) != nil else { return nil }
-        var buffer = [CChar](repeating: 0, count: pattern.utf8.count * 8 + 256)
-        let count = strftime(&buffer, buffer.count, pattern, &parts)
-        guard count > 0 else { return nil }
-        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    private static func moment(of parts: DateParts, _ zone: Zone, _ clock: LocalClock) throws(ZoneError) -> DateValue {
+        let local = Int64(parts.calendar.localSeconds)
+        let seconds =
+            switch parts.zone {
+            case .offset(let offset)?: local - Int64(offset)
+            case .name(let name)?: try clock.zones.zone(named: name).moment(ofLocal: local)
+            case nil: zone.moment(ofLocal: local)
+            }
+        return DateValue(seconds, fraction: parts.fraction)
     }
 }
