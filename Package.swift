@@ -120,7 +120,7 @@ let package = Package(
         .executableTarget(
             name: "CubbyCommand",
             dependencies: [
-                "Cubby", "LineEditor", "Files", "CPlatform", "Wording",
+                "Cubby", "LineEditor", "TimeZones", "Files", "CPlatform", "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

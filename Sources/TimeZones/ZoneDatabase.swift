@@ -6,6 +6,7 @@ import Wording
 ///
 /// The local zone is read again when the system's was set anew. Not Sendable: it belongs to one thread.
 package final class ZoneDatabase {
+    package static let systemFolder = "/usr/share/zoneinfo"
     private static let maximumSize = 1 << 20
 
     private let folder: String
@@ -21,7 +22,7 @@ package final class ZoneDatabase {
     ///   - localFile: the system's zone, a link into the database as a rule.
     ///   - layer: the file system.
     package init(
-        variable: String?, folder: String = "/usr/share/zoneinfo", localFile: String = "/etc/localtime",
+        variable: String?, folder: String = systemFolder, localFile: String = "/etc/localtime",
         using layer: any FileLayer = PosixFileLayer()
     ) {
         self.variable = variable
