@@ -32,7 +32,8 @@ print(names())
 -- expect: .hidden 7, a.txt 5, sub/, sub/b.txt 9, sub/deep/, sub/deep/c.txt 14
 print(names{ hidden = false, depth = 2 })
 -- expect: a.txt 5, sub/, sub/b.txt 9, sub/deep/
-for path in fs.walk(folder) do if path then break end end
+-- Walks that were left do not hold all descriptors there are.
+for _ = 1, 3000 do for _ in fs.walk(folder) do break end end
 print((select(2, pcall(fs.walk, folder .. "/none")):gsub("/.*/", "…/")))
 -- expect: cannot examine …/none: No such file or directory
 print(pcall(fs.walk, folder, { depth = 0 }))

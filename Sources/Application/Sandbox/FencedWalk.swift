@@ -75,9 +75,8 @@ package final class FencedWalk {
                 } else {
                     current = nil
                 }
-            } catch  where error.code == EINTR {
-                throw error
             } catch {
+                if error.code == EINTR { throw error }
                 current = nil
                 return Entry(path: folder.path, status: folder.status, problem: error)
             }

@@ -32,15 +32,14 @@ package enum FileTransfer {
         }
         do throws(FileError) {
             try layer.rename(source, to: target)
-        } catch  where error.code == FileLayerCode.otherFileSystem {
+        } catch {
+            guard error.code == FileLayerCode.otherFileSystem else { throw error.replacing(.move, error.path) }
             guard status.kind == .regular else {
                 throw FileError(
                     .move, source, code: error.code, reason: "only files are moved between file systems")
             }
             try copy(source, to: target, using: layer)
             return try layer.remove(source)
-        } catch {
-            throw error.replacing(.move, error.path)
         }
         for folder in Set([source, target].map(PathText.parent)) { try layer.syncDirectory(folder) }
     }

@@ -76,17 +76,7 @@ enum FolderBinding {
             guard depth >= 1 else { throw call.refuse(1, "option 'depth': a number from 1 expected, got \(depth)") }
             options.depth = Int(depth)
         }
-        let walk: FencedWalk
-        do throws(FileError) {
-            try host.askConsent(path, .read)
-            walk = try FencedWalk(path, options, fence: host.fence)
-        } catch  where error.code == FileLayerCode.tooManyFiles {
-            // Walks that loops have left are closed with their iterators.
-            call.state.collectGarbage()
-            walk = try FencedWalk(path, options, fence: host.fence)
-        } catch {
-            throw LuaError(.runtime, error.message)
-        }
+        let walk = try begin(path, options, host)
         let values = host.values
         return call.returns(ownedFunction: { [unowned values] call in
             do throws(FileError) {
@@ -99,6 +89,22 @@ enum FolderBinding {
                 throw LuaError(.runtime, error.message)
             }
         })
+    }
+
+    private static func begin(
+        _ path: String, _ options: FencedWalk.Options, _ host: ScriptHost
+    ) throws(LuaError) -> FencedWalk {
+        do throws(FileError) {
+            try host.askConsent(path, .read)
+            do throws(FileError) { return try FencedWalk(path, options, fence: host.fence) } catch {
+                guard error.code == FileLayerCode.tooManyFiles else { throw error }
+                // Walks that loops have left are closed with their iterators.
+                host.state.collectGarbage()
+                return try FencedWalk(path, options, fence: host.fence)
+            }
+        } catch {
+            throw LuaError(.runtime, error.message)
+        }
     }
 
     private static func table(of status: FileStatus, _ created: Int64?, _ values: ValueBridge) -> LuaTable {
