@@ -53,6 +53,9 @@ let package = Package(
         .target(name: "Lua", dependencies: ["CLuaShim", "Platform", "CPlatform", "Wording"]),
         .target(name: "LineEditor", dependencies: ["Platform", "CPlatform", "Wording"]),
 
+        // The system's time zones, and a time of day through their changes.
+        .target(name: "TimeZones", dependencies: ["Files", "PropertyList", "Wording"]),
+
         // What an application has.
         .target(
             name: "Application",
@@ -98,7 +101,7 @@ let package = Package(
             name: "Scripting",
             dependencies: [
                 "Lua", "Application", "Gallery", "Images", "SharedItems", "Items", "ItemArchive", "ColumnEngine",
-                "PredicateFormat", "CSV",
+                "PredicateFormat", "CSV", "TimeZones",
                 "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -117,7 +120,7 @@ let package = Package(
         .executableTarget(
             name: "CubbyCommand",
             dependencies: [
-                "Cubby", "LineEditor", "Files", "CPlatform", "Wording",
+                "Cubby", "LineEditor", "TimeZones", "Files", "CPlatform", "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -137,6 +140,7 @@ let package = Package(
         .testTarget(
             name: "PredicateFormatTests", dependencies: ["PredicateFormat", "PropertyList", "TestSupport"]),
         .testTarget(name: "CSVTests", dependencies: ["CSV", "TestSupport"]),
+        .testTarget(name: "TimeZonesTests", dependencies: ["TimeZones", "PropertyList", "Files", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
         .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),

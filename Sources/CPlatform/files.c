@@ -1,4 +1,5 @@
-/* openat2 has no wrapper in the C library, older headers lack its structure; sync_file_range needs _GNU_SOURCE. */
+/* openat2 has no wrapper in the C library, older headers lack its structure; sync_file_range and statx need
+   _GNU_SOURCE. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #if CUBBY_LINUX
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 const int32_t cubby_open_path = O_PATH;
@@ -17,6 +19,14 @@ const int32_t cubby_at_empty_path = AT_EMPTY_PATH;
 #endif
 
 int cubby_begin_sync(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
+int64_t cubby_birth_time(int file) {
+    struct statx status;
+    if (statx(file, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0 || !(status.stx_mask & STATX_BTIME)) return -1;
+    int64_t time;
+    if (__builtin_mul_overflow(status.stx_btime.tv_sec, (int64_t)1000000000, &time)) return -1;
+    return time + status.stx_btime.tv_nsec;
+}
 
 struct cubby_open_how {
     uint64_t flags;
@@ -40,6 +50,11 @@ const int32_t cubby_at_empty_path = 0;
 int cubby_begin_sync(int file) {
     (void)file;
     return 0;
+}
+
+int64_t cubby_birth_time(int file) {
+    (void)file;
+    return -1;
 }
 
 int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve) {

@@ -4,6 +4,7 @@ import Files
 import Glibc
 import Lua
 import SharedItems
+import TimeZones
 
 /// `cubby doctor`: the installation, the fences in force, and missing packages.
 struct DoctorCommand: ParsableCommand {
@@ -42,6 +43,9 @@ struct DoctorCommand: ParsableCommand {
         let tar = System.find("tar")
         lines.append(("tar", tar ?? "missing"))
         if tar == nil { advice.append("Backups as one file need tar: apt-get install tar.") }
+        let hasZones = PosixFileLayer().exists(ZoneDatabase.systemFolder)
+        lines.append(("time zones", hasZones ? ZoneDatabase.systemFolder : "UTC and offsets"))
+        if !hasZones { advice.append("Time zones by name need tzdata: apt-get install tzdata.") }
 
         if let shared {
             try SharedArgument.using(shared) { (address) throws(SharedError) in

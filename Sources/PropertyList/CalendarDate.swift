@@ -1,4 +1,4 @@
-/// A date in the proleptic Gregorian calendar with a time of day, in UTC.
+/// A date in the proleptic Gregorian calendar with a time of day, in UTC or by a local clock.
 package struct CalendarDate: Sendable, Hashable {
     package var year: Int
     /// 1 to 12.
@@ -10,15 +10,50 @@ package struct CalendarDate: Sendable, Hashable {
     /// Whole seconds, 0 to 59.
     package var second: Int
 
+    /// The furthest date in seconds from 1970: a million years away.
+    package static let limit = 30_000_000_000_000
+
     /// Truncates a date to whole seconds; nil for one that is not finite or a million years away.
-    package init?(_ date: PropertyListDate) {
-        let seconds = date.secondsSince1970.rounded(.down)
-        guard abs(seconds) < 3e13 else { return nil }
-        let whole = Int(seconds)
+    ///
+    /// - Parameters:
+    ///   - date: the moment.
+    ///   - offset: seconds by which the local clock is ahead of UTC.
+    package init?(_ date: PropertyListDate, offset: Int = 0) {
+        guard let seconds = date.wholeSecondsSince1970 else { return nil }
+        self.init(localSeconds: seconds + offset)
+    }
+
+    /// - Parameter whole: seconds since 1970-01-01 00:00 of the local clock, within ``limit`` and a day.
+    package init(localSeconds whole: Int) {
         let days = whole >= 0 ? whole / 86400 : -((86399 - whole) / 86400)
         let time = whole - days * 86400
         (year, month, day) = Self.civil(daysSince1970: days)
         (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60)
+    }
+
+    /// Seconds since 1970-01-01 00:00 of the local clock.
+    package var localSeconds: Int {
+        Self.daysSince1970(year: year, month: month, day: day) * 86400 + hour * 3600 + minute * 60 + second
+    }
+
+    /// 1 for a Sunday, 7 for a Saturday.
+    package var weekday: Int { ((Self.daysSince1970(year: year, month: month, day: day) + 4) % 7 + 7) % 7 + 1 }
+
+    /// 1 to 366.
+    package var dayOfYear: Int {
+        Self.daysSince1970(year: year, month: month, day: day)
+            - Self.daysSince1970(year: year, month: 1, day: 1) + 1
+    }
+
+    /// The day some years and months later. A day that the month does not have is its last one.
+    ///
+    /// - Precondition: the sum is within some million years.
+    package mutating func add(years: Int, months: Int) {
+        let month = month - 1 + months
+        let shift = month >= 0 ? month / 12 : -((11 - month) / 12)
+        year += years + shift
+        self.month = month - shift * 12 + 1
+        day = min(day, Self.days(inMonth: self.month, of: year))
     }
 
     /// Converts days since 1970-01-01. Years are counted from March, so that the leap day comes last.
@@ -64,9 +99,20 @@ extension CalendarDate {
 
 extension PropertyListDate {
     /// `2026-11-21 04:13:00 +0000`, the description of NSDate, without the fraction of a second.
-    package var text: String {
-        guard let texts = CalendarDate(self)?.texts else { return "\(secondsSinceReferenceDate) seconds since 2001" }
-        return "\(texts.day) \(texts.time) +0000"
+    package var text: String { text(offset: .utc) }
+
+    /// The same by a local clock: `2026-11-21 05:13:00 +0100`.
+    package func text(offset: UTCOffset) -> String {
+        guard let texts = CalendarDate(self, offset: offset.seconds)?.texts else {
+            return "\(secondsSinceReferenceDate) seconds since 2001"
+        }
+        return "\(texts.day) \(texts.time) \(offset.text)"
+    }
+
+    /// The last whole second before or at the date; nil for one that is not finite or beyond the calendar.
+    package var wholeSecondsSince1970: Int? {
+        let seconds = secondsSince1970.rounded(.down)
+        return abs(seconds) < Double(CalendarDate.limit) ? Int(seconds) : nil
     }
 
     /// `2026-11-21T04:13:00Z`, truncated to whole seconds; nil outside the years 0 to 9999.

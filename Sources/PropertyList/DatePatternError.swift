@@ -4,6 +4,9 @@ package struct DatePatternError: Error, Sendable, Hashable, CustomStringConverti
     package enum Code: Sendable, Hashable {
         case unknownField(Character)
         case openQuote
+        /// A field that can be formatted, and not parsed.
+        case unparsedField(String)
+        case noYear
     }
 
     package let code: Code
@@ -15,6 +18,9 @@ package struct DatePatternError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownField(let letter):
             "'\(letter)' is no field of a date (yyyy, MM, dd, HH, mm, ss, EEE, … ; text goes between apostrophes, and strftime's fields begin with %)"
         case .openQuote: "an apostrophe is not closed; two of them stand for one"
+        case .unparsedField(let field):
+            "'\(field)' cannot be parsed (%Y, %m, %d, %H, %M, %S, %y, %b, %B, %a, %A, %j, %I, %p, %z, %Z, %F, %T, %R, %D can)"
+        case .noYear: "a date needs a year (%Y or yyyy)"
         }
     }
 }

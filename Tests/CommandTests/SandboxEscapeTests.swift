@@ -20,6 +20,7 @@ struct SandboxEscapeTests {
             to: "outside/picture.png")
         let documents = "\(program.container)/Documents"
         try FileManager.default.createDirectory(atPath: documents, withIntermediateDirectories: true)
+        try program.scratch.write("own", to: "container/Documents/own")
         try FileManager.default.createSymbolicLink(atPath: "\(documents)/link", withDestinationPath: outside)
         try FileManager.default.createSymbolicLink(atPath: "\(documents)/file", withDestinationPath: secret)
     }
@@ -38,6 +39,9 @@ struct SandboxEscapeTests {
         "archiver.archiveRootObject({ 1 }, 'OUT/new')", "archiver.unarchiveObject('OUT/secret.txt')",
         "archiver.open('OUT/list.plist')", "archiver.open(archiver.archivedData({ 1 })):save('OUT/new')",
         "plist.read('OUT/list.plist')", "plist.write({ 1 }, 'OUT/new')", "items:query():gallery('OUT/new')",
+        "fs.hash('OUT/secret.txt')", "fs.walk('OUT')", "fs.copy('OUT/secret.txt', 'IN/stolen')",
+        "fs.move('OUT/secret.txt', 'IN/stolen')", "fs.copy('IN/own', 'OUT/new')",
+        "fs.move('IN/own', 'OUT/new')",
         // The way up.
         "fs.read('IN/../../outside/secret.txt')", "fs.read('IN/x/../../../outside/secret.txt')",
         "io.open('outside/secret.txt')", "fs.read('./outside/../outside/secret.txt')",
@@ -48,6 +52,9 @@ struct SandboxEscapeTests {
         "items:import('IN/link/items.csv')", "items:export('IN/link/new.csv')",
         "archiver.archiveRootObject({ 1 }, 'IN/link/new')", "archiver.open('IN/link/list.plist')",
         "plist.read('IN/link/list.plist')", "plist.write({ 1 }, 'IN/link/new')",
+        "fs.hash('IN/file')", "fs.walk('IN/link')", "fs.copy('IN/file', 'IN/stolen')",
+        "fs.copy('IN/link/secret.txt', 'IN/stolen')", "fs.move('IN/link/secret.txt', 'IN/stolen')",
+        "fs.copy('IN/own', 'IN/file')", "fs.copy('IN/own', 'IN/link/new')", "fs.move('IN/own', 'IN/link/new')",
         "csv.write('IN/link/new', { { a = 1 } })", "fs.makeDirectory('IN/link/new')", "os.remove('IN/link/secret.txt')",
         // By way of the kernel's own names.
         "fs.read('/proc/self/cwd/outside/secret.txt')", "fs.read('/proc/self/rootOUT/secret.txt')",

@@ -42,4 +42,20 @@ import Testing
             #expect(CalendarDate.daysSince1970(year: year, month: month, day: dayOfMonth) == day)
         }
     }
+
+    @Test(
+        "years and months later",
+        arguments: [
+            ("2026-01-31", 0, 1, "2026-02-28"), ("2024-01-31", 0, 1, "2024-02-29"), ("2024-02-29", 1, 0, "2025-02-28"),
+            ("2026-01-31", 0, -1, "2025-12-31"), ("2026-03-15", 0, -15, "2024-12-15"),
+            ("2026-12-31", 0, 2, "2027-02-28"),
+            ("0001-01-01", -1, -1, "-0001-12-01"), ("2026-06-30", 0, 1200, "2126-06-30"),
+        ])
+    func add(day: String, years: Int, months: Int, expected: String) throws {
+        let start = try #require(ISO8601.parse(day))
+        var date = try #require(CalendarDate(start))
+        date.add(years: years, months: months)
+        let sum = PropertyListDate(secondsSince1970: Double(date.localSeconds))
+        #expect(sum.text.hasPrefix(expected + " "))
+    }
 }

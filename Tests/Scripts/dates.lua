@@ -38,7 +38,7 @@ end
 -- expect: nil	invalidDate	'2026-11-21T25:00:00Z' is no date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)
 -- expect: nil	invalidDate	'' is no date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)
 print(pcall(date, {}))
--- expect: false	bad argument #1 'moment' to 'date' (number or string or date expected, got table)
+-- expect: false	bad argument #1 'moment' to 'date' (option 'year' is needed)
 print(pcall(date, math.huge))
 -- expect: false	bad argument #1 'moment' to 'date' (inf is no moment)
 print(pcall(function() return d < 5 end))

@@ -60,6 +60,8 @@ enum Spawn {
             &attributes, Int16(Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | setSession))
 
         var environment = environment
+        // What is shown is by the user's clock.
+        environment["TZ"] = environment["TZ"] ?? "UTC"
         for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] where environment[name] == nil {
             environment[name] = Project.environment(name)
         }

@@ -19,6 +19,7 @@ public final class EventLoop {
 
     private var watches: [LoopWatch] = []
     private var timers = TimerQueue()
+    private var wallClock: WallClock?
     private var replies: [UInt64: (any Sendable) -> Void] = [:]
     private var notices: [UInt64: (notifier: EventNotifier, handler: () -> Void)] = [:]
     private var lastReply: UInt64 = 0
@@ -73,6 +74,24 @@ public final class EventLoop {
         return timer
     }
 
+    /// The wall clock's time, in seconds since 1970.
+    package var wallTime: Int64 { WallClock.now() }
+
+    /// Calls a handler when the wall clock reaches a moment: at once where it has passed, also while the process was stopped
+    /// or the machine slept; and whenever somebody sets the clock.
+    ///
+    /// - Parameters:
+    ///   - moment: in seconds since 1970.
+    ///   - handler: gets the clock's time, and gives the next moment.
+    /// - Returns: the timer.
+    package func at(_ moment: Int64, handler: @escaping (_ now: Int64) -> Int64) -> WallTimer {
+        let timer = WallTimer(moment: moment, handler: handler)
+        let clock = wallClock ?? WallClock(self)
+        wallClock = clock
+        clock.add(timer)
+        return timer
+    }
+
     /// Makes a reply, by which another thread sends one value.
     ///
     /// - Parameter handler: called once on this thread with the value.
@@ -105,7 +124,7 @@ public final class EventLoop {
     }
 
     /// Whether a timer or a reply is outstanding.
-    package var hasWork: Bool { !timers.isEmpty || !replies.isEmpty }
+    package var hasWork: Bool { !timers.isEmpty || !replies.isEmpty || wallClock?.isEmpty == false }
 
     /// One turn: waits for events, then calls their handlers.
     ///

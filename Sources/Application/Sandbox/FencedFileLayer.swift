@@ -100,6 +100,28 @@ public struct FencedFileLayer: PathLayer {
         return FileStatus(raw)
     }
 
+    /// The status of a path, or of what a link leads to beneath its grant, and when it was made.
+    ///
+    /// - Parameters:
+    ///   - path: the path.
+    ///   - followsLinks: whether a link stands for its target; one that leads out is refused.
+    /// - Returns: the status, and nanoseconds since 1970, nil where the file system does not keep that.
+    /// - Throws: `FileError`, also when nothing is there.
+    package func status(
+        _ path: String, followsLinks: Bool
+    ) throws(FileError) -> (status: FileStatus, created: Int64?) {
+        let place = try fence.place(path, .read, .status)
+        // Where there is no O_PATH, a pipe must not block.
+        let flags =
+            (cubby_open_path == O_RDONLY ? O_NONBLOCK : cubby_open_path) | (followsLinks ? 0 : O_NOFOLLOW)
+        let descriptor = try fence.open(place, path, flags: flags, .status)
+        defer { Glibc.close(descriptor) }
+        let created = cubby_birth_time(descriptor)
+        return (
+            try status(OpenFile(descriptor: descriptor, path: path)), created < 0 ? nil : created
+        )
+    }
+
     public func linkTarget(_ path: String) throws(FileError) -> String {
         let place = try fence.place(path, .read, .status)
         return try fence.inFolder(of: place, path, .status) { folder, name throws(FileError) in

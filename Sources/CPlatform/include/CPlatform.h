@@ -113,13 +113,23 @@ extern const int32_t cubby_at_empty_path;
 /* openat2(2). -ENOSYS where the kernel lacks it. */
 int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
 
+/* When a file was made, in nanoseconds since 1970; -1 where the file system does not keep that. */
+int64_t cubby_birth_time(int file);
+
 /* Starts writing a file's data to the disk, without waiting. */
 int cubby_begin_sync(int file);
 
-/* events.c: Swift's module of the C library lacks eventfd's header. */
+/* events.c: Swift's module of the C library lacks the headers of eventfd and timerfd. */
 
 /* A new event descriptor, non-blocking, closed on exec. */
 int cubby_eventfd(void);
+
+/* A timer of the wall clock: a descriptor, non-blocking, closed on exec. */
+int cubby_wall_timer(void);
+
+/* Makes the timer readable at a time in seconds since 1970, or when somebody sets the clock; 0: never. -ECANCELED when the
+   clock was set since the last read; the timer is set all the same. */
+int cubby_wall_timer_set(int fd, int64_t seconds);
 
 /* arguments.c: Swift reads /proc/self/cmdline, which may not be mounted. */
 

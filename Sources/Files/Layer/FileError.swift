@@ -15,6 +15,10 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case sync
         /// Renaming.
         case rename
+        /// Moving.
+        case move
+        /// Copying.
+        case copy
         /// Giving a second name.
         case link
         /// Changing the size.

@@ -26,16 +26,39 @@ package enum FileTarget {
         _ bytes: [UInt8], to path: String, using layer: any FileLayer = PosixFileLayer(), durable: Bool = true,
         reachesStreams: Bool = false
     ) throws(FileError) {
+        try write(to: path, using: layer, durable: durable, reachesStreams: reachesStreams) { write throws(FileError) in
+            try bytes.withUnsafeBytesThrowing(write)
+        }
+    }
+
+    /// Writes all of a file in pieces.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - layer: the file system.
+    ///   - durable: force a regular file to the disk.
+    ///   - permissions: a new file's; if nil, those of the replaced file, else `0o644` less the umask.
+    ///   - reachesStreams: whether names of the process's own descriptors are allowed.
+    ///   - body: calls its argument with each piece.
+    /// - Throws: `FileError`, as above; what `body` throws.
+    package static func write(
+        to path: String, using layer: any FileLayer, durable: Bool = true, permissions: UInt32? = nil,
+        reachesStreams: Bool = false,
+        _ body: (_ write: (UnsafeRawBufferPointer) throws(FileError) -> Void) throws(FileError) -> Void
+    ) throws(FileError) {
         switch try place(of: path, layer, reachesStreams) {
-        case .file(let place): try AtomicFile.write(bytes, to: place, using: layer, durable: durable)
+        case .file(let place):
+            let writer = try AtomicFileWriter(place, using: layer, permissions: permissions)
+            try body { piece throws(FileError) in try writer.append(piece) }
+            try writer.commit(durable: durable)
         case .special(let place):
             let file = try layer.open(place, .special)
             defer { layer.close(file) }
-            try bytes.withUnsafeBytesThrowing { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+            try body { piece throws(FileError) in try layer.writeAll(piece, to: file) }
         case .stream(let descriptor):
             OwnStream.flush()
             let file = OpenFile(descriptor: descriptor, path: path)
-            try bytes.withUnsafeBytesThrowing { bytes throws(FileError) in try layer.writeAll(bytes, to: file) }
+            try body { piece throws(FileError) in try layer.writeAll(piece, to: file) }
         }
     }
 

@@ -168,11 +168,13 @@ extension Item: Hashable {
 
 extension Item: CustomStringConvertible {
     /// `Fluffy Bear (1A2B3): Worth $78, recorded on 2026-11-21 04:13:00 +0000`, or `removed item`.
-    public var description: String {
+    public var description: String { description { $0.text } }
+
+    /// The same with other texts of dates.
+    package func description(of date: (PropertyListDate) -> String) -> String {
         guard !isRemoved else { return "removed item" }
         let table = store.columns.fields(of: row)
-        let date = table.dateCreated ?? PropertyListDate(secondsSinceReferenceDate: 0)
-        return
-            "\(table.name) (\(table.serialNumber ?? "")): Worth $\(table.valueInDollars), recorded on \(date.text)"
+        let created = date(table.dateCreated ?? PropertyListDate(secondsSinceReferenceDate: 0))
+        return "\(table.name) (\(table.serialNumber ?? "")): Worth $\(table.valueInDollars), recorded on \(created)"
     }
 }

@@ -45,7 +45,7 @@ struct Doctor {
             ("sandbox", "\(host.sandboxDescription), by \(host.fence.method)"),
             ("terminal", "\(term), \(printer.columns)×\(printer.rows), pictures: \(pictures)"),
             ("line editor", isEditing ? "on" : "off: the terminal's own lines (TERM=dumb, or no terminal)"),
-            ("editor", editor),
+            ("editor", editor), ("clock", host.localText(.now())),
             (
                 "handlers",
                 "\(host.handlerStatistics.count), \(host.handlerFailureCount.counted("error")) since the launch"

@@ -8,6 +8,7 @@ struct ItemListing {
     private let fields: [String]
     private let columns: Int
     private let rows: Int
+    private let date: (PropertyListDate) -> String
     private let thumbnail: (Item) -> String?
     /// The cells of a thumbnail.
     static let thumbnailColumns = 2
@@ -17,15 +18,17 @@ struct ItemListing {
     ///   - fields: custom fields of the query, which precede others.
     ///   - columns: the width of the screen.
     ///   - rows: its height.
+    ///   - date: the text of a date by the user's clock.
     ///   - thumbnail: an item's picture in `thumbnailColumns` cells; nil without one.
     init(
         _ items: [Item], fields: [String], columns: Int, rows: Int,
-        thumbnail: @escaping (Item) -> String? = { _ in nil }
+        date: @escaping (PropertyListDate) -> String, thumbnail: @escaping (Item) -> String? = { _ in nil }
     ) {
         self.items = items
         self.fields = fields
         self.columns = columns
         self.rows = rows
+        self.date = date
         self.thumbnail = thumbnail
     }
 
@@ -44,7 +47,7 @@ struct ItemListing {
                 if case .integer = $0 { true } else if case .real = $0 { true } else { $0 == nil }
             }
             let limit = title == "name" ? 48 : 30
-            let cells = values.map { TextTable.cut(Self.cell($0, isMoney: title == "valueInDollars"), to: limit) }
+            let cells = values.map { TextTable.cut(cell($0, isMoney: title == "valueInDollars"), to: limit) }
             // Queried fields are shown even when the rest of the line does not fit.
             table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
         }
@@ -69,14 +72,14 @@ struct ItemListing {
         return titles + asked + custom.subtracting(asked).sorted()
     }
 
-    private static func cell(_ value: PropertyListValue?, isMoney: Bool) -> String {
+    private func cell(_ value: PropertyListValue?, isMoney: Bool) -> String {
         switch value {
         case nil, .null: ""
         case .string(let text): text
         case .integer(let number): isMoney ? "$" + Int(number).grouped : String(number)
         case .real(let number): "\(number)"
         case .boolean(let flag): flag ? "true" : "false"
-        case .date(let date): Self.short(date)
+        case .date(let date): short(date)
         case .data(let bytes): bytes.count.counted("byte")
         case .array(let elements): elements.map { cell($0, isMoney: false) }.joined(separator: ", ")
         case .dictionary(let entries): "{\(entries.count.counted("field"))}"
@@ -84,10 +87,10 @@ struct ItemListing {
         }
     }
 
-    /// A date without its time when that is midnight.
-    static func short(_ date: PropertyListDate) -> String {
+    /// A date by the user's clock; one at midnight in UTC is a day, which is the same in all zones.
+    private func short(_ date: PropertyListDate) -> String {
         let text = date.text
-        return text.hasSuffix(" 00:00:00 +0000") ? String(text.prefix(10)) : String(text.prefix(16))
+        return text.hasSuffix(" 00:00:00 +0000") ? String(text.prefix(10)) : String(self.date(date).prefix(16))
     }
 
     /// A duration for display.

@@ -90,7 +90,7 @@ package struct ValuePrinter {
     }
 
     private func table(_ items: [Item], fields: [String]) -> ItemListing {
-        ItemListing(items, fields: fields, columns: columns, rows: rowLimit) { item in
+        ItemListing(items, fields: fields, columns: columns, rows: rowLimit, date: host.localText) { item in
             guard let pictures, pictures.graphics != nil, let key = try? item.itemKey,
                 host.images.hasImage(forKey: key),
                 let picture = try? host.images.thumbnail(forKey: key, size: 40, cornerRadius: 0)
@@ -117,7 +117,7 @@ package struct ValuePrinter {
             return contents
         }
         text.isInterrupted = { Interruption.isDue }
-        return text.describe(value)
+        return host.showing { text.describe(value) }
     }
 
     /// A float in Lua's notation: 1e+15, 2.0.

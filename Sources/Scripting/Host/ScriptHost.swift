@@ -7,6 +7,7 @@ package import Logging
 public import Lua
 import PropertyList
 import SharedItems
+import TimeZones
 
 /// A scripted application: a Lua state with the stores, the life cycle and the sandbox.
 ///
@@ -173,7 +174,7 @@ public final class ScriptHost {
         state = try LuaState(limits: LuaLimits(memory: options.memoryLimit, output: options.outputLimit))
         loop = try EventLoop()
         scheduler = TaskScheduler(state, loop: loop)
-        values = ValueBridge(state)
+        values = ValueBridge(state, zones: ZoneDatabase(variable: options.timeZone ?? Environment.value("TZ")))
         hooks = HookCenter(scheduler, eventClass: ScriptEvent.makeClass(in: state))
 
         restoreIndexes()

@@ -47,6 +47,9 @@ public struct ScriptHostOptions: Sendable {
     public var isInteractive = false
     /// Whether signals drive the life cycle; false for an embedding program that handles them itself.
     public var handlesSignals = true
+    /// The time zone of the user's clock, for what is shown and for `timer.at`: a name, or what else TZ may hold; that of the
+    /// process if nil.
+    public var timeZone: String?
     /// The search path of `require`, before the container's own scripts.
     public var modulePaths: [String] = []
     /// Whether `require` finally searches `~/.luarocks`, `/usr/local` and `/usr` for Lua modules.

@@ -19,7 +19,7 @@ enum BaseModule {
             var line: [UInt8] = []
             for (index, value) in call.allValues.enumerated() {
                 if index > 0 { line.append(UInt8(ascii: "\t")) }
-                line += try text(of: value, in: call.state, isForTerminal: host.output.isTerminal)
+                line += try text(of: value, in: call.state, shownBy: host)
             }
             line.append(UInt8(ascii: "\n"))
             if try call.state.countOutput(line.count) { host.output.write(line) }
@@ -38,20 +38,25 @@ enum BaseModule {
     /// - Parameters:
     ///   - value: any value; a string is its own text.
     ///   - state: the value's state.
-    ///   - isForTerminal: whether the host's texts are escaped, since they contain data: an item's description has the
-    ///     item's name. Strings, and the results of a script's own `__tostring`, belong to the script.
+    ///   - host: shows the text to a person; nil for a text that is kept. The host's texts have local times then, and are
+    ///     escaped for a terminal, since they contain data: an item's description has the item's name. Strings, and the
+    ///     results of a script's own `__tostring`, belong to the script.
     /// - Returns: the text's bytes.
     /// - Throws: the error of a `__tostring`.
     static func text(
-        of value: LuaValue, in state: LuaState, isForTerminal: @autoclosure () -> Bool = false
+        of value: LuaValue, in state: LuaState, shownBy host: ScriptHost? = nil
     ) throws -> [UInt8] {
         switch value {
         case .string(let string): return string.bytes
         case .table, .userdata:
-            guard case .function(let tostring) = state.globals["tostring"],
-                case .string(let text)? = try tostring.call(value).first
-            else { return [] }
-            return isForTerminal() && isDescribedByHost(value) ? VisibleText.escaped(text.bytes) : text.bytes
+            guard case .function(let tostring) = state.globals["tostring"] else { return [] }
+            let isHosts = host != nil && isDescribedByHost(value)
+            let results =
+                if let host, isHosts { try host.values.clock.showing { try tostring.call(value) } } else {
+                    try tostring.call(value)
+                }
+            guard case .string(let text)? = results.first else { return [] }
+            return isHosts && host?.output.isTerminal == true ? VisibleText.escaped(text.bytes) : text.bytes
         default: return state.describe(value).bytes
         }
     }

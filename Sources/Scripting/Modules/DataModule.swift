@@ -1,3 +1,4 @@
+import Files
 import FoundationEssentials
 import Lua
 import Wording
@@ -13,6 +14,10 @@ enum DataModule {
         cls.method("base64", returns: [.string], "The bytes in Base64.", example: "return data(\"ab\"):base64()") {
             value, call in call.returns(Data(value.bytes).base64EncodedString())
         }
+        cls.method(
+            "hash", returns: [.string], "The SHA-256 of the bytes, in hexadecimal digits.",
+            example: "return data(\"ab\"):hash()"
+        ) { value, call in call.returns(SHA256.text(SHA256.digest(value.bytes))) }
         cls.declareOperator("len", returns: .integer, "How many bytes there are.")
         cls.metamethod("__len") { value, call in call.returns(value.bytes.count) }
         cls.metamethod("__tostring") { value, call in

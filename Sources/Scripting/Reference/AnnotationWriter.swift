@@ -65,8 +65,9 @@ struct AnnotationWriter {
         for call in declaration.functions where call.name.isEmpty {
             let parameters = call.parameters.map { parameter in
                 let isOptional = parameter.type.isOptional && parameter.type != .any
-                let type = Self.withoutNil(parameter.type)
-                return "\(Self.name(parameter))\(isOptional ? "?" : ""): \(type.annotation())"
+                let type = Self.withoutNil(parameter.type).annotation(
+                    options: Self.optionsClass(call, declaration, parameter.name))
+                return "\(Self.name(parameter))\(isOptional ? "?" : ""): \(type)"
             }
             let results = call.results.map { $0.annotation() }.joined(separator: ", ")
             lines.append("---@overload fun(\(parameters.joined(separator: ", "))): \(results)")
@@ -167,7 +168,11 @@ struct AnnotationWriter {
 
     private static func optionsClass(
         _ function: LuaFunctionDeclaration, _ declaration: LuaDeclaration, _ parameter: String
-    ) -> String { "cubby.\(declaration.name).\(function.name).\(parameter)" }
+    ) -> String {
+        // A module that is called has a function without a name.
+        let owner = function.name.isEmpty ? declaration.name : "\(declaration.name).\(function.name)"
+        return "cubby.\(owner).\(parameter)"
+    }
 
     // MARK: Words
 

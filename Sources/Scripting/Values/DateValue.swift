@@ -7,6 +7,14 @@ struct DateValue: LuaInline, Equatable {
     var date: PropertyListDate
 
     init(_ date: PropertyListDate) { self.date = date }
+    /// - Parameters:
+    ///   - seconds: since 1970.
+    ///   - fraction: added to them.
+    init(_ seconds: Int64, fraction: Double) {
+        // By the reference date, as whole and binary fractions of a second are exact then.
+        date = PropertyListDate(
+            secondsSinceReferenceDate: Double(seconds) - PropertyListDate.unixEpochOffset + fraction)
+    }
     init(luaBits: UInt64) { date = PropertyListDate(secondsSinceReferenceDate: Double(bitPattern: luaBits)) }
     var luaBits: UInt64 { date.secondsSinceReferenceDate.bitPattern }
 }

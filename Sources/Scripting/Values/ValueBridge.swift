@@ -1,6 +1,7 @@
 import CPlatform
 import Lua
 import PropertyList
+import TimeZones
 
 /// Converts between property-list values and Lua values.
 final class ValueBridge {
@@ -15,9 +16,13 @@ final class ValueBridge {
     /// The class of the tables with a metatable; nil for others. Set by the owner of the classes.
     var objectClass: (_ metatable: LuaTable) -> String? = { _ in nil }
 
-    init(_ state: LuaState) {
+    /// The dates' zones and texts.
+    let clock: LocalClock
+
+    init(_ state: LuaState, zones: ZoneDatabase) {
         self.state = state
-        dates = DateModule.makeClass(in: state)
+        clock = LocalClock(zones)
+        dates = DateClass.make(in: state, clock)
         datas = DataModule.makeClass(in: state)
         nulls = NullModule.makeClass(in: state)
         wideIntegers = WideIntegerValue.makeClass(in: state)

@@ -234,4 +234,47 @@ struct EventLoopTests {
         loop.poster.wake()
         #expect(loop.runOnce(timeout: nil))
     }
+
+    @Test("a wall timer is called when its moment has come or has passed, and again at the next")
+    func wallTimers() throws {
+        let loop = try EventLoop()
+        var calls = 0
+        let start = loop.wallTime
+        let timer = loop.at(start - 3600) { now in
+            #expect(now >= start)
+            calls += 1
+            return calls < 2 ? now + 1 : now + 86400
+        }
+        #expect(loop.hasWork)
+        loop.run { calls == 2 }
+        #expect(!loop.runOnce(timeout: 0) || calls == 2)
+        timer.cancel()
+        #expect(!loop.hasWork)
+    }
+
+    @Test("wall timers are called in their order, but for cancelled ones, and also in nested turns")
+    func wallTimerOrder() throws {
+        let loop = try EventLoop()
+        var calls: [String] = []
+        var timers: [WallTimer] = []
+        unowned let same = loop
+        timers.append(
+            loop.at(1) { _ in
+                calls.append("first")
+                same.run { calls.contains("second") }
+                calls.append("end")
+                return .max
+            })
+        timers.append(
+            loop.at(2) { _ in
+                calls.append("second"); return .max
+            })
+        let never = loop.at(1) { _ in
+            calls.append("never"); return .max
+        }
+        never.cancel()
+        loop.run { calls.contains("end") }
+        #expect(calls == ["first", "second", "end"])
+        timers.forEach { $0.cancel() }
+    }
 }

@@ -31,4 +31,16 @@ struct SHA256Tests {
         #expect(Set(digests).count == 200)
         #expect(digests.allSatisfy { $0.count == SHA256.byteCount })
     }
+
+    @Test("pieces of any size give the digest of the whole", arguments: [1, 3, 63, 64, 65, 127, 1000])
+    func pieces(size: Int) {
+        let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        var digest = SHA256()
+        bytes.withUnsafeBytes { all in
+            for start in stride(from: 0, to: all.count, by: size) {
+                digest.update(UnsafeRawBufferPointer(rebasing: all[start..<min(start + size, all.count)]))
+            }
+        }
+        #expect(digest.finish() == SHA256.digest(bytes))
+    }
 }

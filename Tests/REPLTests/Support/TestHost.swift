@@ -12,11 +12,12 @@ final class TestHost {
     let host: ScriptHost
     var evaluator: Evaluator
 
-    init() throws {
+    init(timeZone: String = "UTC") throws {
         folder = try TemporaryDirectory()
         var options = ScriptHostOptions(container: Container(path: folder.file("container")))
         options.handlesSignals = false
         options.isInteractive = true
+        options.timeZone = timeZone
         host = try ScriptHost(options)
         evaluator = Evaluator(host)
         host.launch()

@@ -11,6 +11,7 @@ final class Embedding {
     init(_ path: String, _ change: (inout ScriptHostOptions) -> Void = { _ in }) throws {
         var options = ScriptHostOptions(container: Container(path: path))
         options.handlesSignals = false
+        options.timeZone = "UTC"
         change(&options)
         host = try ScriptHost(options)
         host.frontEnd = recorder

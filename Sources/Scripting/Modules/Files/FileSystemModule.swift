@@ -73,7 +73,54 @@ enum FileSystemModule {
                 return call.returns(true)
             }
         }
+        installTransfers(module, path, in: host)
+        FolderBinding.install(module, path, in: host)
         return module
+    }
+
+    private static func installTransfers(_ module: LuaModule, _ path: LuaParameter, in host: ScriptHost) {
+        let paths = [
+            LuaParameter("from", .text, "its path"),
+            LuaParameter("to", .text, "its new path, not a folder to put it in"),
+        ]
+        module.function(
+            "copy", paths, returns: LuaType.orError(.boolean),
+            "Copies a file with its permissions, as a whole: an interrupted copy leaves what was there. A file in its place is replaced.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.copy(app.container.tmp .. \"/a.txt\", app.container.tmp .. \"/b.txt\")"
+        ) { [unowned host] call in
+            let (from, to) = (try call.text(0), try call.text(1))
+            return try attempt(call, host, from, .read) { _ in
+                try attempt(call, host, to, .readWrite) { layer in
+                    try FileTransfer.copy(from, to: to, using: layer)
+                    return call.returns(true)
+                }
+            }
+        }
+        module.function(
+            "move", paths, returns: LuaType.orError(.boolean),
+            "Moves a file or a folder. A file in its place is replaced. Links are moved, not followed.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.move(app.container.tmp .. \"/a.txt\", app.container.tmp .. \"/b.txt\")"
+        ) { [unowned host] call in
+            let (from, to) = (try call.text(0), try call.text(1))
+            return try attempt(call, host, from, .readWrite) { _ in
+                try attempt(call, host, to, .readWrite) { layer in
+                    try FileTransfer.move(from, to: to, using: layer)
+                    return call.returns(true)
+                }
+            }
+        }
+        module.function(
+            "hash", [path], returns: LuaType.orError(.string), "The SHA-256 of a file's bytes, in hexadecimal digits.",
+            example:
+                "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.hash(app.container.tmp .. \"/a.txt\")"
+        ) { [unowned host] call in
+            let path = try call.text(0)
+            return try attempt(call, host, path, .read) { layer in
+                call.returns(SHA256.text(try layer.digest(of: path)))
+            }
+        }
     }
 
     /// Runs a body that writes a whole file, and returns its result: a regular file is written atomically and durably,

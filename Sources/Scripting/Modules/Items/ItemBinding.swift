@@ -119,7 +119,8 @@ final class ItemBinding {
         ) { item, call in
             call.returns(array: try item.customFieldNames)
         }
-        cls.metamethod("__tostring") { item, call in call.returns(item.description) }
+        let clock = host.values.clock
+        cls.metamethod("__tostring") { item, call in call.returns(item.description(of: clock.text)) }
     }
 
     /// A method's name is no field; a name one slip away from a field of the domain is stored, and warned about once.

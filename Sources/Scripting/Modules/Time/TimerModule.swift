@@ -1,60 +1,29 @@
 import Application
 import Lua
+import TimeZones
 
 /// `timer`: delayed functions, and waiting.
 enum TimerModule {
-    /// A timer as a Lua object; the loop retains it until it is done or cancelled.
-    private final class ScriptTimer: LuaObject {
-        var timer: LoopTimer?
-        private(set) var isCancelled = false
-        /// Its description: `every 2.0 s, chunk:3`.
-        private let text: String
-
-        init(_ text: String) { self.text = text }
-
-        func cancel() {
-            isCancelled = true
-            timer?.cancel()
-        }
-
-        static var luaClass: LuaClassDeclaration {
-            LuaClassDeclaration(ScriptTimer.self, "Timer", doc: "A function that runs later, once or again and again.")
-            {
-                Method(
-                    "cancel", doc: "Calls it off.",
-                    example:
-                        "local later = timer.after(60, function() print(\"never\") end) later:cancel() return later.isCancelled"
-                ) { $0.cancel() }
-                Property("isCancelled", doc: "Whether it was called off.", get: { $0.isCancelled })
-                Operator(.text) { (timer: ScriptTimer) in
-                    "Timer(\(timer.text)\(timer.isCancelled ? ", cancelled" : ""))"
-                }
-            }
-        }
-    }
-
     static func install(in host: ScriptHost) -> LuaModule {
         host.state.addClass(ScriptTimer.self)
         let module = LuaModule("timer", "Functions that run later, while the host serves events.", in: host.state)
         for (name, repeats, documentation) in [
             ("after", false, "Runs a function once, some seconds from now."),
-            ("every", true, "Runs a function again and again."),
+            ("every", true, "Runs a function again and again. After three failures in a row it is paused."),
         ] {
             module.function(
                 name, ["seconds": "from 0", "handler": "what runs then"], documentation,
                 example: "local t = timer.\(name)(0.01, function() print(\"now\") end) timer.sleep(0.02) t:cancel()"
             ) { [unowned host] (seconds: Double, handler: LuaCallback<LuaNothing>) in
                 try check(seconds)
-                let place = handler.function.place
-                let written = place.isNative ? "" : ", \(place.source):\(place.line)"
-                let timer = ScriptTimer("\(name) \(seconds) s\(written)")
-                let fire = { [unowned host] in host.runTimer(handler.function) }
-                timer.timer =
-                    repeats ? host.loop.every(seconds, handler: fire) : host.loop.after(seconds, handler: fire)
-                host.noteRegistration { _ in timer.cancel() }
-                return timer
+                return host.timer("\(name) \(seconds) s", handler.function, repeats: repeats) { fire in
+                    let timer =
+                        repeats ? host.loop.every(seconds, handler: fire) : host.loop.after(seconds, handler: fire)
+                    return { [weak timer] in timer?.cancel() }
+                }
             }
         }
+        installDaily(module, in: host)
         module.function(
             "sleep", [LuaParameter("seconds", .number, "from 0")],
             "Waits; timers, signals and other tasks go on meanwhile.",
@@ -72,6 +41,57 @@ enum TimerModule {
         return module
     }
 
+    private static func installDaily(_ module: LuaModule, in host: ScriptHost) {
+        module.function(
+            "at",
+            [
+                LuaParameter("time", .text, "of the day, \"02:30\" or \"02:30:15\""),
+                LuaParameter(
+                    "zone", .union([.text, .callback("()")]),
+                    "the clock's, as \"Europe/Berlin\"; the user's clock if left out"),
+                LuaParameter("handler", .optional(.callback("()")), "what runs then"),
+            ], returns: [.object("Timer")],
+            "Runs a function each day at a time of day. A time that summer time skips comes later by what is skipped, one that comes twice is the earlier one; a time that passed while the program was stopped, or the clock was set, is made up for once.",
+            example: "local t = timer.at(\"02:30\", \"Europe/Berlin\", function() items:saveChanges() end) t:cancel()"
+        ) { [unowned host] call in
+            let text = try call.text(0)
+            guard let time = timeOfDay(text) else {
+                throw call.refuse(0, "a time of day from 00:00 to 23:59:59 expected, got '\(text)'")
+            }
+            let (zone, function): (String, LuaFunction)
+            if case .function(let given) = call.value(1) {
+                guard call.isNil(2) else { throw call.refuse(1, "a zone's name expected before the handler") }
+                (zone, function) = ("local", given)
+            } else {
+                (zone, function) = (try call.text(1), try call.function(2))
+            }
+            let rules = try host.values.clock.zone(named: zone)
+            var schedule = DailySchedule(time: time, zone: rules, now: host.loop.wallTime)
+            let timer = host.timer("at \(text) \(zone)", function, repeats: true) { fire in
+                let timer = host.loop.at(schedule.next) { now in
+                    if schedule.takeDue(now) { fire() }
+                    return schedule.next
+                }
+                return { [weak timer] in timer?.cancel() }
+            }
+            return timer.push(as: call)
+        }
+    }
+
+    /// Seconds after midnight of `HH:MM` or `HH:MM:SS`; nil for another text.
+    private static func timeOfDay(_ text: String) -> Int? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3 else { return nil }
+        var seconds = 0
+        for (place, part) in parts.enumerated() {
+            guard (place == 0 ? 1 : 2)...2 ~= part.utf8.count, part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(part), number < (place == 0 ? 24 : 60)
+            else { return nil }
+            seconds = seconds * 60 + number
+        }
+        return parts.count == 2 ? seconds * 60 : seconds
+    }
+
     private static func check(_ seconds: Double) throws(LuaMismatch) {
         guard seconds >= 0, seconds.isFinite else {
             throw LuaMismatch("a number of seconds from 0 expected, got \(seconds)", argument: "seconds")
@@ -80,18 +100,31 @@ enum TimerModule {
 }
 
 extension ScriptHost {
+    /// Makes a timer of a script.
+    fileprivate func timer(
+        _ kind: String, _ function: LuaFunction, repeats: Bool, _ start: (_ fire: @escaping () -> Void) -> () -> Void
+    ) -> ScriptTimer {
+        let timer = ScriptTimer(kind, function, repeats: repeats) { timer in
+            start { [unowned self] in run(timer) }
+        }
+        noteRegistration { _ in timer.cancel() }
+        return timer
+    }
+
     /// Runs a timer's function as a task; its changes are committed when it ends, also after an error.
-    func runTimer(_ function: LuaFunction) {
+    private func run(_ timer: ScriptTimer) {
+        if timer.isPaused { return }
         _ = scheduler.start(
-            function, [], seconds: options.timeLimit, generation: 0,
+            timer.function, [], seconds: options.timeLimit, generation: 0,
             onFinish: { [unowned self] result in
                 if case .failure(let error) = result, exitCode == nil {
-                    let place = function.place
+                    let place = timer.function.place
                     hooks.record(
                         HookFailure(
                             title: "timer (\(place.source):\(place.line))", event: "timer", error: error,
                             time: LifeCycleEvent.now()))
                 }
+                if let notice = timer.ended(result), exitCode == nil { hooks.warn(notice) }
                 endIfDeferred()
                 commit()
                 output.flush()

@@ -1,0 +1,55 @@
+import Lua
+import PropertyList
+import TimeZones
+
+/// A distance in the calendar: what `d:add{…}` takes.
+enum DateChange {
+    /// The units that are moments apart, in seconds.
+    private static let durations: [(name: String, seconds: Int)] = [("hours", 3600), ("minutes", 60)]
+
+    static let parameters = [
+        LuaParameter("years", .integer, "the month and the day stay; the last of the month where it lacks the day"),
+        LuaParameter("months", .integer, "likewise"), LuaParameter("weeks", .integer, "seven days"),
+        LuaParameter("days", .integer, "the time of day stays, whatever clocks do"),
+        LuaParameter("hours", .integer, "of 60 minutes, as they pass"),
+        LuaParameter("minutes", .integer, "as they pass"),
+        LuaParameter("seconds", .number, "as they pass"),
+        LuaParameter("zone", .text, "whose days they are; UTC if not given"),
+    ]
+
+    /// The date at a distance: years and months first, then weeks and days, then what is shorter.
+    static func add(_ table: LuaTable, to date: PropertyListDate, _ clock: LocalClock) throws(LuaMismatch) -> DateValue
+    {
+        func part(_ name: String) throws(LuaMismatch) -> Int {
+            let number = table[name].integerValue ?? 0
+            // More than the calendar has, and no sum overflows.
+            guard abs(number.clamped) <= 1 << 46 else { throw beyond }
+            return Int(number)
+        }
+        guard let start = date.wholeSecondsSince1970 else { throw beyond }
+        let fraction = date.secondsSince1970 - Double(start)
+        let (years, months) = (try part("years"), try part("months"))
+        let days = try part("weeks") * 7 + part("days")
+        guard abs(years) < 1 << 21, abs(months) < 1 << 25, abs(days) < 1 << 30 else { throw beyond }
+        var moment = Int64(start)
+        if years != 0 || months != 0 || days != 0 {
+            let zone = try clock.zone(of: table)
+            let offset = zone.offset(at: moment).seconds
+            var calendar = CalendarDate(localSeconds: start + offset)
+            calendar.add(years: years, months: months)
+            moment = zone.moment(ofLocal: Int64(calendar.localSeconds + days * 86400), preferred: offset)
+        }
+        for (name, seconds) in durations { moment += Int64(try part(name) * seconds) }
+        let seconds = table["seconds"].numberValue ?? 0
+        guard seconds.isFinite, abs(Double(moment) + seconds) < Double(CalendarDate.limit) else { throw beyond }
+        let whole = seconds.rounded(.down)
+        return DateValue(moment + Int64(whole), fraction: fraction + (seconds - whole))
+    }
+
+    private static var beyond: LuaMismatch { LuaMismatch("that is beyond the calendar") }
+}
+
+extension Int64 {
+    /// The number, with a magnitude that exists.
+    fileprivate var clamped: Int64 { Swift.max(self, -.max) }
+}

@@ -1,0 +1,96 @@
+import Lua
+import PropertyList
+import TimeZones
+
+/// `date`: makes dates.
+enum DateModule {
+    private static let zone = LuaParameter(
+        "zone", .optional(.text), "as \"Europe/Berlin\", \"local\" or \"+02:00\"; UTC if not given")
+
+    static func install(_ bridge: ValueBridge) -> LuaModule {
+        let module = LuaModule("date", "Moments in time.", in: bridge.state)
+        module.callable(
+            [
+                LuaParameter(
+                    "moment",
+                    .optional(.union([.number, .string, .object("date"), .options(DateFields.parameters)])),
+                    "seconds since 1970, ISO 8601 text, or a table of parts; now if not given")
+            ],
+            returns: LuaType.orError(.object("date")),
+            "A date: now, from seconds since 1970, from text, or from the parts of a local time; nil and an error when the text is none. A local time that comes twice is the earlier one, one that is skipped is moved forward.",
+            example:
+                "return date(\"1906-10-17\").year, date{ year = 2026, month = 7, day = 1, hour = 8, zone = \"Europe/Berlin\" }",
+            numbers: LuaNumberConversion(bridge.dates, offset: PropertyListDate.unixEpochOffset)
+        ) { call in
+            switch call.value(0) {
+            case .nil: return call.returns(DateValue(.now()), bridge.dates)
+            case .string(let text):
+                guard let date = text.text.flatMap(ISO8601.parse) else {
+                    return call.returns(
+                        failure: ScriptError(
+                            "invalidDate",
+                            "'\(text)' is no date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"))
+                }
+                return call.returns(DateValue(date), bridge.dates)
+            case .table(let table):
+                do throws(LuaMismatch) {
+                    return call.returns(try DateFields.date(of: table, bridge.clock), bridge.dates)
+                } catch {
+                    throw call.refuse(0, error.message)
+                }
+            case .userdata: return call.returns(try call.object(0, bridge.dates), bridge.dates)
+            default:
+                let seconds = try call.number(0)
+                guard seconds.isFinite else { throw call.refuse(0, "\(seconds) is no moment") }
+                return call.returns(DateValue(PropertyListDate(secondsSince1970: seconds)), bridge.dates)
+            }
+        }
+        module.function(
+            "parse",
+            [
+                LuaParameter("text", .text, "a date in English"),
+                LuaParameter(
+                    "pattern", .text,
+                    "as for date:format: with a %, strptime's fields (`%d.%m.%Y %H:%M`), else Unicode's (`dd.MM.yyyy HH:mm`)"
+                ),
+                zone,
+            ], returns: LuaType.orError(.object("date")),
+            "The date that a text has by a pattern; nil and an error, which names the place, when it does not follow it. An offset in the text (%z) counts more than the zone.",
+            example: "return date.parse(\"1.7.2026 08:00\", \"%d.%m.%Y %H:%M\", \"Europe/Berlin\")"
+        ) { call in
+            let (text, pattern) = (try call.text(0), try self.pattern(call))
+            let zone = try bridge.clock.zone(named: call.optional(2, call.text))
+            do {
+                return call.returns(
+                    try moment(of: pattern.parse(text), zone, bridge.clock), bridge.dates)
+            } catch let error as DateTextError {
+                return call.returns(failure: ScriptError("invalidDate", "'\(text)' is no such date: \(error)"))
+            } catch let error as ZoneError {
+                return call.returns(failure: ScriptError("invalidDate", "'\(text)' is no such date: \(error)"))
+            }
+        }
+        return module
+    }
+
+    private static func pattern(_ call: LuaCall) throws -> DatePattern {
+        let text = try call.text(1)
+        do throws(DatePatternError) {
+            let pattern = text.contains("%") ? try DatePattern(posix: text) : try DatePattern(text)
+            try pattern.checkParsing()
+            return pattern
+        } catch {
+            throw call.refuse(1, error.description)
+        }
+    }
+
+    private static func moment(of parts: DateParts, _ zone: Zone, _ clock: LocalClock) throws(ZoneError) -> DateValue {
+        let local = Int64(parts.calendar.localSeconds)
+        let seconds =
+            switch parts.zone {
+            case .offset(let offset)?: local - Int64(offset)
+            case .name(let name)?: try clock.zones.zone(named: name).moment(ofLocal: local)
+            case nil: zone.moment(ofLocal: local)
+            }
+        return DateValue(seconds, fraction: parts.fraction)
+    }
+}

@@ -1,0 +1,73 @@
+import Application
+import Lua
+
+/// A timer as a Lua object; the loop retains it until it is done or cancelled.
+final class ScriptTimer: LuaObject {
+    let function: LuaFunction
+    private(set) var isCancelled = false
+    private(set) var isPaused = false
+    /// Failures since it last succeeded.
+    private var failures = 0
+    /// Its description: `every 2.0 s, chunk:3`.
+    private let text: String
+    /// Whether it runs more than once.
+    private let repeats: Bool
+    /// Cancels the loop's timer.
+    private var stop: () -> Void = {}
+
+    init(_ kind: String, _ function: LuaFunction, repeats: Bool, start: (ScriptTimer) -> () -> Void) {
+        let place = function.place
+        text = kind + (place.isNative ? "" : ", \(place.source):\(place.line)")
+        self.function = function
+        self.repeats = repeats
+        stop = start(self)
+    }
+
+    func cancel() {
+        isCancelled = true
+        stop()
+    }
+
+    /// Counts the end of a call.
+    ///
+    /// - Returns: the notice when it is paused for its failures.
+    func ended(_ result: Result<[LuaValue], LuaError>) -> String? {
+        guard case .failure = result else {
+            failures = 0
+            return nil
+        }
+        failures += 1
+        guard repeats, failures >= HookCenter.failuresBeforePause, !isPaused, !isCancelled else { return nil }
+        isPaused = true
+        return
+            "the timer \(text) failed \(HookCenter.failuresBeforePause) times in a row and is paused: t:resume() takes it up again"
+    }
+
+    static var luaClass: LuaClassDeclaration {
+        LuaClassDeclaration(ScriptTimer.self, "Timer", doc: "A function that runs later, once or again and again.") {
+            Method(
+                "cancel", doc: "Calls it off.",
+                example:
+                    "local later = timer.after(60, function() print(\"never\") end) later:cancel() return later.isCancelled"
+            ) { $0.cancel() }
+            Method(
+                "pause", doc: "Leaves out its calls from now on.",
+                example: "local t = timer.every(1, function() end) t:pause() t:cancel() return t.isPaused"
+            ) { $0.isPaused = true }
+            Method(
+                "resume", doc: "Takes it up again.",
+                example: "local t = timer.every(1, function() end) t:pause() t:resume() t:cancel() return t.isPaused"
+            ) {
+                $0.isPaused = false
+                $0.failures = 0
+            }
+            Property("isCancelled", doc: "Whether it was called off.", get: { $0.isCancelled })
+            Property(
+                "isPaused", doc: "Whether its calls are left out: by `pause`, or after three failures in a row.",
+                get: { $0.isPaused })
+            Operator(.text) { (timer: ScriptTimer) in
+                "Timer(\(timer.text)\(timer.isCancelled ? ", cancelled" : timer.isPaused ? ", paused" : ""))"
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package import Files
+import PropertyList
+import Wording
+
+/// The system's time zones, each read when it is first named.
+///
+/// The local zone is read again when the system's was set anew. Not Sendable: it belongs to one thread.
+package final class ZoneDatabase {
+    package static let systemFolder = "/usr/share/zoneinfo"
+    private static let maximumSize = 1 << 20
+
+    private let folder: String
+    private let variable: String?
+    private let localFile: String
+    private let layer: any FileLayer
+    private var zones: [String: Zone] = [:]
+    private var cachedLocal: (zone: Zone, status: FileStatus?)?
+
+    /// - Parameters:
+    ///   - variable: the value of TZ: a name, a file, or a rule of POSIX; nil for the system's zone.
+    ///   - folder: the database.
+    ///   - localFile: the system's zone, a link into the database as a rule.
+    ///   - layer: the file system.
+    package init(
+        variable: String?, folder: String = systemFolder, localFile: String = "/etc/localtime",
+        using layer: any FileLayer = PosixFileLayer()
+    ) {
+        self.variable = variable
+        self.folder = folder
+        self.localFile = localFile
+        self.layer = layer
+    }
+
+    /// The zone of a name.
+    ///
+    /// - Parameter name: of the database, `Europe/Berlin`; `UTC`; `local`; or an offset, `+02:00`.
+    /// - Returns: the zone.
+    /// - Throws: `ZoneError` when there is none.
+    package func zone(named name: String) throws(ZoneError) -> Zone {
+        switch name {
+        case "UTC", "GMT", "Z": return .utc
+        case "local": return local
+        default: break
+        }
+        if let offset = Self.offset(name) { return Zone(offset: UTCOffset(seconds: offset)) }
+        if let zone = zones[name] { return zone }
+        // Beneath the folder, whatever a script gives.
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        let isName = parts.allSatisfy { part in
+            !part.isEmpty && part.utf8.count <= 64
+                && part.utf8.allSatisfy {
+                    (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || [0x2B, 0x2D, 0x5F].contains($0)
+                }
+        }
+        guard isName, parts.count <= 4, let zone = read(PathText.join(folder, name), name) else { throw unknown(name) }
+        zones[name] = zone
+        return zone
+    }
+
+    /// The zone of the user's clock; UTC where none can be read, as in the C library.
+    package var local: Zone {
+        if let variable {
+            if let cachedLocal { return cachedLocal.zone }
+            let zone = zone(ofVariable: variable)
+            cachedLocal = (zone, nil)
+            return zone
+        }
+        let status = (try? layer.status(localFile)) ?? nil
+        if let cachedLocal, cachedLocal.status == status { return cachedLocal.zone }
+        let target = try? layer.linkTarget(localFile)
+        // The part of the target beneath the database.
+        let name = target.flatMap { $0.split(separator: "zoneinfo/", maxSplits: 1).last.map(String.init) }
+        let zone = read(localFile, name ?? "local") ?? .utc
+        cachedLocal = (zone, status)
+        return zone
+    }
+
+    private func zone(ofVariable text: String) -> Zone {
+        let name = text.hasPrefix(":") ? String(text.dropFirst()) : text
+        if name.isEmpty { return .utc }
+        if name.hasPrefix("/") { return read(name, name) ?? .utc }
+        if name != "local", let zone = try? zone(named: name) { return zone }
+        return ZoneRuleParser.parse(name).map { rule in
+            Zone(name: name, transitions: [], offsets: [rule.standard], rule: rule)
+        } ?? .utc
+    }
+
+    private func read(_ path: String, _ name: String) -> Zone? {
+        guard let bytes = try? layer.contents(of: path, limit: Self.maximumSize) else { return nil }
+        return ZoneFileReader.zone(named: name, bytes)
+    }
+
+    /// `+02:00`, `-0330` or `+5`, in seconds.
+    private static func offset(_ name: String) -> Int? {
+        guard let sign = name.first, sign == "+" || sign == "-" else { return nil }
+        let fields = name.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+        let digits = fields.joined()
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits) else { return nil }
+        let (hours, minutes) = digits.utf8.count > 2 ? (number / 100, number % 100) : (number, 0)
+        let isForm = fields.count == 1 ? [1, 2, 4].contains(digits.utf8.count) : fields.map(\.utf8.count) == [2, 2]
+        guard isForm, hours < 24, minutes < 60 else { return nil }
+        return (hours * 60 + minutes) * (sign == "-" ? -60 : 60)
+    }
+
+    private func unknown(_ name: String) -> ZoneError {
+        guard let table = try? layer.contents(of: PathText.join(folder, "zone.tab"), limit: Self.maximumSize) else {
+            return ZoneError(
+                description: "there is no time zone database in \(folder) (Debian's package tzdata has it); "
+                    + "UTC and offsets like +02:00 need none")
+        }
+        let names = String(decoding: table, as: UTF8.self).split(separator: "\n").compactMap { line -> String? in
+            let columns = line.split(separator: "\t")
+            return line.hasPrefix("#") || columns.count < 3 ? nil : String(columns[2])
+        }
+        let hint = NearestNames.hint(for: name, among: names)
+        return ZoneError(
+            description: "there is no time zone '\(VisibleText.line(String(name.prefix(80))))'"
+                + (hint.isEmpty ? " (names are as Europe/Berlin, UTC, local or +02:00)" : hint))
+    }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Files
+
+@Suite("FileTransfer")
+struct FileTransferTests {
+    let directory: TemporaryDirectory
+    let layer = PosixFileLayer()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test(
+        "a copy has the bytes and the permissions, and replaces a file", arguments: [0, 1, 1 << 20, (5 << 20) + 3],
+        [true, false])
+    func copy(count: Int, isThere: Bool) throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
+        let source = try directory.write(bytes, to: "a")
+        chmod(source, 0o640)
+        if isThere { try directory.write("old", to: "b") }
+        try FileTransfer.copy(source, to: directory.file("b"), using: layer)
+        #expect(try layer.contents(of: directory.file("b")) == bytes)
+        #expect(try layer.status(directory.file("b"))?.permissions == 0o640)
+        #expect(try directory.contents().sorted() == ["a", "b"])
+    }
+
+    @Test("a copy that fails at any step leaves what was there, and nothing else")
+    func failures() throws {
+        let faulty = FaultyFileLayer()
+        let source = try directory.write([UInt8](repeating: 7, count: (1 << 20) + 1), to: "a")
+        try directory.write("old", to: "b")
+        var step = 1
+        while true {
+            faulty.arm(failAt: step)
+            let result = Result { () throws(FileError) in
+                try FileTransfer.copy(source, to: directory.file("b"), using: faulty)
+            }
+            guard faulty.failedCall != nil else { break }
+            #expect(throws: FileError.self, "step \(step)") { try result.get() }
+            // The last step forces the folder to the disk: the copy is in its place.
+            if faulty.failedCall != "syncDirectory" {
+                let left = String(decoding: try directory.read("b"), as: UTF8.self)
+                #expect(left == "old")
+            }
+            #expect(try directory.contents().sorted() == ["a", "b"])
+            #expect(faulty.openFiles == 0)
+            step += 1
+        }
+        #expect(step > 6)
+    }
+
+    @Test("a folder is not copied, and nothing that is not there")
+    func refusals() throws {
+        try layer.makeDirectory(directory.file("folder"), permissions: 0o700)
+        let folder = #expect(throws: FileError.self) {
+            try FileTransfer.copy(directory.file("folder"), to: directory.file("b"), using: layer)
+        }
+        #expect(folder?.reason.contains("folder") == true || folder?.code == EISDIR)
+        let absent = #expect(throws: FileError.self) {
+            try FileTransfer.copy(directory.file("absent"), to: directory.file("b"), using: layer)
+        }
+        #expect(absent?.code == ENOENT)
+        #expect(throws: FileError.self) {
+            try FileTransfer.move(directory.file("absent"), to: directory.file("b"), using: layer)
+        }
+        #expect(throws: FileError.self) {
+            try FileTransfer.move(directory.file("folder"), to: directory.file("folder/in/itself"), using: layer)
+        }
+        #expect(try directory.contents() == ["folder"])
+    }
+
+    @Test("files, folders and links move", arguments: ["file", "folder", "link"])
+    func move(kind: String) throws {
+        switch kind {
+        case "file": try directory.write("text", to: "a")
+        case "folder": try directory.write("text", to: "a/inner")
+        default: symlink("/nowhere", directory.file("a"))
+        }
+        let before = try layer.status(directory.file("a"))
+        try FileTransfer.move(directory.file("a"), to: directory.file("b"), using: layer)
+        #expect(try layer.status(directory.file("a")) == nil)
+        #expect(try layer.status(directory.file("b"))?.inode == before?.inode)
+    }
+
+    @Test("between file systems a file is copied and removed, a folder stays")
+    func otherFileSystem() throws {
+        let memory = "/dev/shm/\(TemporaryName.next())"
+        defer { unlink(memory) }
+        let source = try directory.write("text", to: "a")
+        guard try layer.status("/dev/shm")?.device != layer.status(source)?.device else {
+            try Test.cancel("there is one file system")
+        }
+        try FileTransfer.move(source, to: memory, using: layer)
+        #expect(try layer.contents(of: memory) == Array("text".utf8))
+        #expect(try layer.status(source) == nil)
+        try layer.makeDirectory(source, permissions: 0o700)
+        let error = #expect(throws: FileError.self) { try FileTransfer.move(source, to: memory + "-", using: layer) }
+        #expect(error?.code == EXDEV && error?.path == source)
+    }
+}
