@@ -300,6 +300,11 @@ public struct LuaCall {
     public var isYieldable: Bool { clua_isyieldable(L) != 0 }
 }
 
+extension LuaState {
+    /// The current place of an active function; levels as in ``LuaCall/place(ofLevel:)``.
+    package func place(ofLevel level: Int) -> String? { LuaCall(L: current, base: 1).place(ofLevel: level) }
+}
+
 /// Pushes an object's handle; a new handle retains the object.
 @inline(__always)
 func pushReference(_ object: AnyObject, _ cls: OpaquePointer, on L: OpaquePointer) {
