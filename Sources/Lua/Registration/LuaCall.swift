@@ -20,11 +20,6 @@ public struct LuaCall {
     /// Whether the argument is nil or absent.
     public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
 
-    /// Whether the argument is a function.
-    public func isFunction(_ position: Int) -> Bool {
-        clua_type(L, index(position)) == LuaBasicType.function.rawValue
-    }
-
     /// Whether the argument is a number.
     public func isNumber(_ position: Int) -> Bool { clua_type(L, index(position)) == LuaBasicType.number.rawValue }
 
