@@ -55,6 +55,10 @@ extension LuaString: LuaRepresentable {
     }
 
     public func luaValue(in state: LuaState) -> LuaValue { .string(self) }
+    public static func read(_ call: LuaCall, at position: Int) throws -> LuaString {
+        LuaString(try call.bytes(position))
+    }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
 /// A value of any type.
@@ -62,6 +66,8 @@ extension LuaValue: LuaRepresentable {
     public static var luaType: LuaType { .any }
     public init(lua value: LuaValue) throws(LuaMismatch) { self = value }
     public func luaValue(in state: LuaState) -> LuaValue { self }
+    public static func read(_ call: LuaCall, at position: Int) -> LuaValue { call.value(position) }
+    public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
 extension LuaTable: LuaRepresentable {
@@ -92,7 +98,11 @@ extension Optional: LuaRepresentable where Wrapped: LuaRepresentable {
     public init(lua value: LuaValue) throws(LuaMismatch) { self = value.isNil ? nil : try Wrapped(lua: value) }
     public func luaValue(in state: LuaState) -> LuaValue { self?.luaValue(in: state) ?? .nil }
 
+    @inlinable
     public static func read(_ call: LuaCall, at position: Int) throws -> Wrapped? {
         call.isNil(position) ? nil : try Wrapped.read(call, at: position)
     }
+
+    @inlinable
+    public func push(as call: LuaCall) throws -> LuaResults { try self?.push(as: call) ?? call.returns(LuaValue.nil) }
 }

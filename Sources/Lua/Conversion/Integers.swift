@@ -10,15 +10,18 @@ extension LuaRepresentable where Self: FixedWidthInteger {
 
     public func luaValue(in state: LuaState) -> LuaValue { .integer(Int64(self)) }
 
+    @inlinable
     public static func read(_ call: LuaCall, at position: Int) throws -> Self {
         let integer = try call.integer(position)
         guard let exact = Self(exactly: integer) else { throw call.refuse(position, refusing(integer).message) }
         return exact
     }
 
+    @inlinable
     public func push(as call: LuaCall) -> LuaResults { call.returns(Int64(self)) }
 
-    private static func refusing(_ integer: Int64) -> LuaMismatch {
+    @usableFromInline
+    static func refusing(_ integer: Int64) -> LuaMismatch {
         LuaMismatch("integer from \(Self.min) to \(Self.max) expected, got \(integer)")
     }
 }

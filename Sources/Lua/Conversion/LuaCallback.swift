@@ -38,19 +38,22 @@ public struct LuaNothing: LuaRepresentable {
     public init() {}
 
     public static var luaType: LuaType { .optional(.any) }
+    public static var luaResults: [LuaType] { [] }
     public init(lua value: LuaValue) throws(LuaMismatch) {}
     public func luaValue(in state: LuaState) -> LuaValue { .nil }
     public func push(as call: LuaCall) -> LuaResults { .none }
 }
 
-/// All remaining arguments, as the last parameter of a function.
+/// All remaining arguments, as the last parameter of a function, or any number of results.
 public struct LuaVariadic<Element: LuaRepresentable>: LuaRepresentable, Sequence {
     /// The arguments, in order.
     public let values: [Element]
 
     /// Arguments in order.
+    @inlinable
     public init(_ values: [Element]) { self.values = values }
 
+    @inlinable
     public func makeIterator() -> IndexingIterator<[Element]> { values.makeIterator() }
 
     public static var luaType: LuaType { .variadic(Element.luaType) }
@@ -59,8 +62,13 @@ public struct LuaVariadic<Element: LuaRepresentable>: LuaRepresentable, Sequence
 
     public func luaValue(in state: LuaState) -> LuaValue { values.luaValue(in: state) }
 
+    @inlinable
     public static func read(_ call: LuaCall, at position: Int) throws -> LuaVariadic {
         guard position < call.count else { return LuaVariadic([]) }
         return LuaVariadic(try (position..<call.count).map { try Element.read(call, at: $0) })
+    }
+
+    public func push(as call: LuaCall) throws -> LuaResults {
+        try call.returns(values: values.map { $0.luaValue(in: call.state) })
     }
 }

@@ -12,6 +12,9 @@ public protocol LuaRepresentable {
     /// The type as declarations state it.
     static var luaType: LuaType { get }
 
+    /// The types of the results of a function that returns it. The default implementation, its own type, suffices.
+    static var luaResults: [LuaType] { get }
+
     /// Converts a Lua value.
     ///
     /// - Throws: `LuaMismatch` for a value of another type.
@@ -24,33 +27,60 @@ public protocol LuaRepresentable {
     static func read(_ call: LuaCall, at position: Int) throws -> Self
 
     /// Pushes the value as a result. The default implementation suffices.
-    func push(as call: LuaCall) -> LuaResults
+    func push(as call: LuaCall) throws -> LuaResults
 }
 
 extension LuaRepresentable {
+    public static var luaResults: [LuaType] { [luaType] }
+
+    @inlinable
     public static func read(_ call: LuaCall, at position: Int) throws -> Self {
         do { return try Self(lua: call.value(position)) } catch { throw call.refuse(position, error.message) }
     }
 
-    public func push(as call: LuaCall) -> LuaResults { call.returns(luaValue(in: call.state)) }
+    @inlinable
+    public func push(as call: LuaCall) throws -> LuaResults { call.returns(luaValue(in: call.state)) }
 }
 
 /// What is wrong with a value, in words: `integer expected, got string`.
 ///
 /// Thrown by a declared function, with the argument's name, it refuses that argument: the error names the function, too.
 public struct LuaMismatch: Error, Equatable {
-    /// What is wrong.
-    public let message: String
+    private enum Reason {
+        case text(String)
+        /// Worded when it is read: an argument of one of several types is tried as each.
+        case type(LuaType, got: String)
+    }
+
+    private let reason: Reason
     /// The name of the refused argument; nil outside of calls.
     let argument: String?
 
+    /// What is wrong.
+    public var message: String {
+        switch reason {
+        case .text(let message): message
+        case .type(let type, let got): "\(type.name) expected, got \(got)"
+        }
+    }
+
     /// A mismatch, as of an ``LuaRepresentable/init(lua:)``, or of an argument.
     public init(_ message: String, argument: String? = nil) {
-        self.message = message
+        reason = .text(message)
         self.argument = argument
     }
 
-    init(_ type: LuaType, _ value: LuaValue) { self.init("\(type.name) expected, got \(value.typeName)") }
+    @usableFromInline
+    init(_ type: LuaType, _ value: LuaValue) {
+        var got = value.typeName
+        if case .userdata(let userdata) = value, let name = userdata.className { got = name }
+        reason = .type(type, got: got)
+        argument = nil
+    }
+
+    public static func == (a: LuaMismatch, b: LuaMismatch) -> Bool {
+        a.message == b.message && a.argument == b.argument
+    }
 
     func at(_ place: String) -> LuaMismatch { LuaMismatch("\(place): \(message)") }
 }

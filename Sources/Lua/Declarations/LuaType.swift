@@ -63,6 +63,9 @@ public indirect enum LuaType: Sendable, Equatable {
     /// The result types of a function that can fail: the value, or nil and an error.
     public static func orError(_ type: LuaType) -> [LuaType] { [.optional(type), .optional(.object("Error"))] }
 
+    /// The type without nil.
+    var wrapped: LuaType { if case .optional(let type) = self { type } else { self } }
+
     /// Whether the argument may be omitted.
     public var isOptional: Bool {
         switch self {

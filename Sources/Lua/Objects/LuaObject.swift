@@ -29,11 +29,7 @@ extension LuaObject {
 
     public init(lua value: LuaValue) throws(LuaMismatch) {
         guard case .userdata(let userdata) = value, let object: Self = userdata.state.object(of: userdata.reference)
-        else {
-            var got = value.typeName
-            if case .userdata(let userdata) = value, let name = userdata.className { got = name }
-            throw LuaMismatch("\(Self.luaType.name) expected, got \(got)")
-        }
+        else { throw LuaMismatch(Self.luaType, value) }
         self.init(itself: object)
     }
 

@@ -33,14 +33,14 @@ extension Method where Object: Sendable {
     ) {
         add = { cls in
             cls.method(
-                name, TypedArguments.parameters(arguments, repeat (each Argument).self), returns: [Result.luaType],
+                name, TypedArguments.parameters(arguments, repeat (each Argument).self), returns: Result.luaResults,
                 doc, example: example
             ) { object, call in
                 var reader = ArgumentReader(call)
                 let arguments = (repeat try reader.next((each Argument).self))
                 return try call.waits(for: {
                     let result = try await body(object, repeat each arguments)
-                    return { result.push(as: $0) }
+                    return { try result.push(as: $0) }
                 })
             }
         }

@@ -20,11 +20,6 @@ public struct LuaCall {
     /// Whether the argument is nil or absent.
     public func isNil(_ position: Int) -> Bool { clua_type(L, index(position)) <= 0 }
 
-    /// Whether the argument is a function.
-    public func isFunction(_ position: Int) -> Bool {
-        clua_type(L, index(position)) == LuaBasicType.function.rawValue
-    }
-
     /// Whether the argument is a number.
     public func isNumber(_ position: Int) -> Bool { clua_type(L, index(position)) == LuaBasicType.number.rawValue }
 
@@ -298,6 +293,11 @@ public struct LuaCall {
 
     /// Whether this call can yield.
     public var isYieldable: Bool { clua_isyieldable(L) != 0 }
+}
+
+extension LuaState {
+    /// The current place of an active function; levels as in ``LuaCall/place(ofLevel:)``.
+    package func place(ofLevel level: Int) -> String? { LuaCall(L: current, base: 1).place(ofLevel: level) }
 }
 
 /// Pushes an object's handle; a new handle retains the object.

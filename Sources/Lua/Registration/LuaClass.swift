@@ -6,10 +6,7 @@ internal import Wording
 /// ```swift
 /// let lamps = LuaClass<Lamp>("Lamp", "A lamp of the house.", in: state)
 /// lamps.integer("watts", "Power it draws.", get: { $0.watts }, set: { $0.watts = $1 })
-/// lamps.method("dim", [LuaParameter("percent", .integer)], "Turns it down.") { lamp, call in
-///     lamp.dim(to: try call.integer(0))
-///     return call.returnsNothing()
-/// }
+/// lamps.method("dim", ["percent": "0 is off"], "Turns it down.") { (lamp, percent: Int) in lamp.dim(to: percent) }
 /// ```
 public final class LuaClass<T> {
     /// The representation in Lua.
@@ -69,6 +66,13 @@ public final class LuaClass<T> {
         let box = state.retain(fallback)
         pointer = clua_newclass(state.current, name, kind, box, box)
         if isDeclared { state.declare(LuaDeclaration(kind: .class, name: name, documentation: documentation)) }
+        state.objectClasses[ObjectIdentifier(T.self)] = LuaClass(asPartOfState: self)
+    }
+
+    /// The same class for arguments and results of its type. It does not keep the state, which keeps it.
+    private init(asPartOfState cls: LuaClass) {
+        (name, state, pointer, host, holdsObjects) = (cls.name, cls.state, cls.pointer, cls.host, cls.holdsObjects)
+        (decode, encode, find) = (cls.decode, cls.encode, cls.find)
     }
 
     /// A subclass, to which members of this class are added.

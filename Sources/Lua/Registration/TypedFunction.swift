@@ -68,7 +68,7 @@ extension ResultCoding where Result: Encodable {
     /// As ``LuaRepresentable`` or ``LuaEncoder`` has it.
     package static var value: ResultCoding {
         ResultCoding(types: [LuaType(codable: Result.self)]) { result, call in
-            if let result = result as? any LuaRepresentable { return result.push(as: call) }
+            if let result = result as? any LuaRepresentable { return try result.push(as: call) }
             return call.returns(try LuaEncoder(call.state).encode(result))
         }
     }

@@ -4,68 +4,51 @@ import Wording
 /// `app:on`, `items:on` and their registrations, declared once for both.
 struct HookBinding {
     private unowned let host: ScriptHost
-    private let hookClass: LuaClass<Hook>
-
-    private static let options: [LuaParameter] = [
-        LuaParameter("id", .text, "a registration with the same id on the same event replaces this one"),
-        LuaParameter("group", .text, "the name to remove several together by"),
-        LuaParameter("priority", .integer, "0 to 100, lower first; 50 if not given"),
-        LuaParameter("once", .boolean, "removed before its first call"),
-        LuaParameter("budget", .number, "seconds that a call may take; 2 if not given, 0 for no limit of its own"),
-        LuaParameter("desc", .text, "what it is for, shown in app:hooks()"),
-    ]
-
     init(_ host: ScriptHost) {
         self.host = host
         let hooks = host.hooks
         let cls = LuaClass<Hook>(
-            "Hook", "A registration of a handler. The host keeps it: dropping this object changes nothing.",
+            Hook.luaName, "A registration of a handler. The host keeps it: dropping this object changes nothing.",
             in: host.state)
         cls.method(
-            "off", "Removes the registration.",
+            "off", [], "Removes the registration.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:off() return #app:hooks{ id = \"mine\" }"
-        ) { hook, call in
-            hooks.remove(hook)
-            return call.returnsNothing()
-        }
+        ) { hooks.remove($0) }
         cls.method(
-            "pause", "Leaves the handler out until resume.",
+            "pause", [], "Leaves the handler out until resume.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:pause() return hook.paused"
-        ) { hook, call in
-            if hook.function != nil { hook.isPaused = true }
-            return call.returnsNothing()
-        }
+        ) { hook in if hook.function != nil { hook.isPaused = true } }
         cls.method(
-            "resume", "Calls the handler again from now on.",
+            "resume", [], "Calls the handler again from now on.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) hook:pause() hook:resume() return hook.paused"
-        ) { hook, call in
+        ) { hook in
             hook.isPaused = false
             hook.statistics.consecutiveFailures = 0
-            return call.returnsNothing()
         }
         cls.optionalText("id", "The id given at registration.", get: { $0.options.id })
         cls.text("event", "The event's name.", get: { $0.event })
         cls.optionalText("group", "The group's name.", get: { $0.options.group })
         cls.optionalText("desc", "What it is for.", get: { $0.options.description })
         cls.integer("priority", "0 to 100, lower first.", get: { $0.options.priority })
-        cls.property("paused", .boolean, "Whether it is left out now.") { hook, call in call.returns(hook.isPaused) }
-        cls.property("stats", .record("statistics", Self.statistics), "What came of its calls.") { hook, call in
-            let table = call.state.makeTable(fields: 5)
-            let statistics = hook.statistics
-            table["calls"] = .integer(Int64(statistics.calls))
-            table["errors"] = .integer(Int64(statistics.failures))
-            table["total_ms"] = .number(statistics.seconds * 1000)
-            table["max_ms"] = .number(statistics.longest * 1000)
-            table["last_error"] = statistics.lastError.map(LuaValue.text) ?? .nil
-            return call.returns(LuaValue.table(table))
-        }
+        cls.boolean("paused", "Whether it is left out now.", get: { $0.isPaused })
+        cls.property(
+            "stats", .record("statistics", Self.statistics), "What came of its calls.",
+            get: { [unowned host] hook in
+                let table = host.state.makeTable(fields: 5)
+                let statistics = hook.statistics
+                table["calls"] = .integer(Int64(statistics.calls))
+                table["errors"] = .integer(Int64(statistics.failures))
+                table["total_ms"] = .number(statistics.seconds * 1000)
+                table["max_ms"] = .number(statistics.longest * 1000)
+                table["last_error"] = statistics.lastError.map(LuaValue.text) ?? .nil
+                return table
+            })
         cls.metamethod("__tostring") { hook, call in
             call.returns("Hook(\(hook.title)\(hook.isRemoved ? ", off" : hook.isPaused ? ", paused" : ""))")
         }
-        hookClass = cls
         // The host's own save is listed with the handlers and cannot be removed.
         _ = hooks.add(
             "willSave", Hook.Options(id: "host.save", priority: 90, description: "the host saves the items"), nil)
@@ -86,176 +69,200 @@ struct HookBinding {
         LuaParameter("time", .number, "when, in seconds since 1970"),
     ]
 
-    /// The parameters of `on` for the events of an object.
-    static func parameters(for owner: EventDeclaration.Owner) -> [LuaParameter] {
+    /// The arguments of `on` for the events of an object.
+    static func arguments(for owner: EventDeclaration.Owner) -> LuaArguments {
         let own = owner == .app ? "an event's name, or a name of one's own that begins with user." : "an event's name"
         return [
-            LuaParameter("event", .text, own),
-            LuaParameter(
-                "options", .union([.options(options), .callback("(event: Event)")]),
-                "how it is called; the handler, when there are none"),
-            LuaParameter(
-                "handler", .optional(.callback("(event: Event)")),
-                "what is called; not given when it stands for the options"),
+            "event": LuaArgument(own),
+            "options": .callback("(event: Event)", "how it is called; the handler, when there are none"),
+            "handler": .callback("(event: Event)", "what is called; not given when it stands for the options"),
         ]
     }
 
     /// Whether a name is a script's own event: `user.` with a suffix.
     private static func isUserEvent(_ name: String) -> Bool { name.hasPrefix("user.") && name.utf8.count > 5 }
 
-    /// Registers a handler from a call's arguments.
-    func register(_ call: LuaCall, events: [String], allowsUserEvents: Bool, once: Bool = false) throws -> LuaResults {
-        let event = try call.text(0)
-        guard events.contains(event) || (allowsUserEvents && Self.isUserEvent(event)) else {
-            throw call.refuse(0, "unknown event '\(event)'\(NearestNames.hint(for: event, among: events))")
+    /// How a handler is called.
+    struct Options: LuaOptions {
+        var id: String?
+        var group: String?
+        var priority: Int64?
+        var once = false
+        var budget: Double?
+        var description: String?
+
+        static var luaOptions: [LuaOption<Options>] {
+            LuaOption("id", \.id, doc: "a registration with the same id on the same event replaces this one")
+            LuaOption("group", \.group, doc: "the name to remove several together by")
+            LuaOption("priority", \.priority, doc: "0 to 100, lower first; 50 if not given")
+            LuaOption("once", \.once, doc: "removed before its first call")
+            LuaOption(
+                "budget", \.budget,
+                doc: "seconds that a call may take; 2 if not given, 0 for no limit of its own")
+            LuaOption("desc", \.description, doc: "what it is for, shown in app:hooks()")
         }
-        var options = Hook.Options()
-        options.once = once
-        var position = 1
-        if case .table = call.value(1) {
-            position = 2
-            options.id = try call.option("id", of: 1).textValue
-            options.group = try call.option("group", of: 1).textValue
-            options.description = try call.option("desc", of: 1).textValue
-            options.once = try options.once || call.option("once", of: 1).isTruthy
-            if let budget = try call.option("budget", of: 1).numberValue {
+
+        func checked() throws(LuaMismatch) -> Hook.Options {
+            var options = Hook.Options()
+            (options.id, options.group, options.description, options.once) = (id, group, description, once)
+            if let budget {
                 guard budget >= 0 else {
-                    throw call.refuse(1, "option 'budget': seconds from 0 expected, got \(budget)")
+                    throw LuaMismatch("option 'budget': seconds from 0 expected, got \(budget)", argument: "options")
                 }
                 options.budget = budget
             }
-            if let priority = try call.option("priority", of: 1).integerValue {
+            if let priority {
                 guard (0...100).contains(priority) else {
-                    throw call.refuse(1, "option 'priority': 0 to 100 expected, got \(priority)")
+                    throw LuaMismatch("option 'priority': 0 to 100 expected, got \(priority)", argument: "options")
                 }
                 options.priority = priority
             }
+            return options
         }
-        guard case .function(let function) = call.value(position) else {
-            throw call.refuse(position, "function expected, got \(call.value(position).typeName)")
+    }
+
+    /// Registers a handler with the arguments of `on`.
+    func register(
+        _ event: String, _ options: LuaEither<Options, LuaFunction>, _ handler: LuaFunction?,
+        of owner: EventDeclaration.Owner, once: Bool = false
+    ) throws -> Hook {
+        let events = EventDeclaration.names(of: owner)
+        guard events.contains(event) || (owner == .app && Self.isUserEvent(event)) else {
+            throw LuaMismatch(
+                "unknown event '\(event)'\(NearestNames.hint(for: event, among: events))", argument: "event")
         }
-        return call.returns(host.hooks.add(event, options, function), hookClass)
+        switch options {
+        case .second(let function):
+            var options = Hook.Options()
+            options.once = once
+            return host.hooks.add(event, options, function)
+        case .first(let given):
+            guard let handler else { throw LuaMismatch("function expected, got nil", argument: "handler") }
+            var options = try given.checked()
+            options.once = once || options.once
+            return host.hooks.add(event, options, handler)
+        }
     }
 
     /// The methods of `app` for handlers.
     func declareMethods(on cls: LuaClass<ScriptApplication>) {
         let hooks = host.hooks
-        let hookClass = hookClass
         let binding = self
         cls.method(
-            "on", Self.parameters(for: .app), returns: [.object("Hook")],
-            "Calls a handler whenever an event of the application's life comes.",
+            "on", Self.arguments(for: .app), "Calls a handler whenever an event of the application's life comes.",
             example: "app:on(\"didEnterBackground\", function(event) log.info(event.cause) end)"
-        ) { _, call in
-            try binding.register(call, events: EventDeclaration.names(of: .app), allowsUserEvents: true)
+        ) { (_, event: String, options: LuaEither<Options, LuaFunction>, handler: LuaFunction?) in
+            try binding.register(event, options, handler, of: .app)
         }
         cls.method(
-            "once", Self.parameters(for: .app), returns: [.object("Hook")], "The same for the next time only.",
+            "once", Self.arguments(for: .app), "The same for the next time only.",
             example: "app:once(\"didEnterBackground\", function(event) print(event.name) end) app:pressHome()"
-        ) {
-            _, call in
-            try binding.register(call, events: EventDeclaration.names(of: .app), allowsUserEvents: true, once: true)
+        ) { (_, event: String, options: LuaEither<Options, LuaFunction>, handler: LuaFunction?) in
+            try binding.register(event, options, handler, of: .app, once: true)
         }
         cls.method(
-            "off",
-            [
-                LuaParameter(
-                    "which",
-                    .union([.text, .object("Hook"), .options([LuaParameter("group", .text, "all of this group")])]),
-                    "an id, a hook, or a group")
-            ],
-            returns: [.integer], "Removes registrations; gives how many.",
+            "off", ["which": "an id, a hook, or a group"], "Removes registrations; gives how many.",
             example:
                 "local hook = app:on(\"didBecomeActive\", { id = \"mine\" }, function() end) return app:off(\"mine\")"
-        ) { _, call in
-            if let hook = call.optionalObject(0, hookClass) {
+        ) { (_, which: Registrations) in
+            switch which {
+            case .hook(let hook):
                 hooks.remove(hook)
-                return call.returns(1)
+                return 1
+            case .id(let id): return hooks.remove { $0.options.id == id }
+            case .group(let group): return hooks.remove { $0.options.group == group && group != nil }
             }
-            if case .table = call.value(0) {
-                let group = try call.option("group", of: 0).textValue
-                return call.returns(hooks.remove { $0.options.group == group && group != nil })
-            }
-            let id = try call.text(0)
-            return call.returns(hooks.remove { $0.options.id == id })
         }
         cls.method(
             "group",
             [
-                LuaParameter("name", .text, "the group's"),
-                LuaParameter(
-                    "body", .callback("(on: function)"), "registers with the function it is given, or with app:on"),
+                "name": "the group's",
+                "body": .callback("(on: function)", "registers with the function it is given, or with app:on"),
             ],
             "Runs a function that registers handlers as a group; running it again replaces the group.",
             example:
                 "app:group(\"mine\", function(on) on(\"didEnterBackground\", function() end) end) return #app:hooks{ group = \"mine\" }"
-        ) { app, call in
-            let name = try call.text(0)
-            let body = try call.function(1)
-            let on = call.state.makeFunction(LuaFunctionDeclaration("on", Self.parameters(for: .app))) { call in
-                try binding.register(call, events: EventDeclaration.names(of: .app), allowsUserEvents: true)
+        ) { (app, name: String, body: LuaFunction) in
+            let on = app.host.state.makeFunction("on", Self.arguments(for: .app)) {
+                (event: String, options: LuaEither<Options, LuaFunction>, handler: LuaFunction?) in
+                try binding.register(event, options, handler, of: .app)
             }
             try hooks.group(name) { _ = try body.call(.function(on)) }
-            return call.returnsNothing()
         }
         cls.method(
-            "hooks",
-            [
-                LuaParameter(
-                    "filter",
-                    .optional(
-                        .options([
-                            LuaParameter("event", .text, "only of this event"),
-                            LuaParameter("group", .text, "only of this group"),
-                            LuaParameter("id", .text, "only of this id"),
-                        ])), "all if not given")
-            ],
-            returns: [.array(.object("Hook"))], "What is registered, the host's own save among it.",
+            "hooks", ["filter": "all if not given"], "What is registered, the host's own save among it.",
             example: "for _, hook in ipairs(app:hooks()) do print(hook) end"
-        ) { _, call in
-            let event = try call.option("event", of: 0).textValue
-            let group = try call.option("group", of: 0).textValue
-            let id = try call.option("id", of: 0).textValue
-            let found = hooks.all.filter { hook in
-                (event == nil || hook.event == event) && (group == nil || hook.options.group == group)
-                    && (id == nil || hook.options.id == id)
+        ) { (_, filter: Filter) in
+            hooks.all.filter { hook in
+                (filter.event == nil || hook.event == filter.event)
+                    && (filter.group == nil || hook.options.group == filter.group)
+                    && (filter.id == nil || hook.options.id == filter.id)
             }
-            return call.returns(array: found.map(hookClass.value))
         }
         cls.method(
-            "errors", returns: [.array(.record("failure", Self.failure))],
+            "errors", [], returns: [.array(.record("failure", Self.failure))],
             "The latest errors of handlers and timers, newest first.",
             example: "for _, failure in ipairs(app:errors()) do print(failure.hook, failure.message) end"
-        ) {
-            _, call in
-            let table = call.state.makeTable()
-            for (index, failure) in hooks.failures.enumerated() {
-                let entry = call.state.makeTable(fields: 5)
+        ) { app in
+            hooks.failures.map { failure in
+                let entry = app.host.state.makeTable(fields: 5)
                 entry["hook"] = .text(failure.title)
                 entry["event"] = .text(failure.event)
                 entry["message"] = .text(failure.error.message)
                 entry["traceback"] = failure.error.traceback.map(LuaValue.text) ?? .nil
                 entry["time"] = .number(failure.time)
-                table[index + 1] = .table(entry)
+                return entry
             }
-            return call.returns(LuaValue.table(table))
         }
         cls.method(
             "emit",
-            [
-                LuaParameter("event", .text, "a name that begins with user."),
-                LuaParameter("info", .optional(.table), "what handlers find in event.info"),
-            ],
+            ["event": "a name that begins with user.", "info": "what handlers find in event.info"],
             "Delivers a script's own event.",
             example:
                 "app:on(\"user.ready\", function(event) print(event.info.answer) end) app:emit(\"user.ready\", { answer = 42 })"
-        ) { app, call in
-            let name = try call.text(0)
+        ) { (app, name: String, info: LuaTable?) in
             guard Self.isUserEvent(name) else {
-                throw call.refuse(0, "a script's own events begin with 'user.', got '\(name)'")
+                throw LuaMismatch("a script's own events begin with 'user.', got '\(name)'", argument: "event")
             }
-            try app.host.emit(name, info: call.value(1))
-            return call.returnsNothing()
+            try app.host.emit(name, info: info.map(LuaValue.table) ?? .nil)
+        }
+    }
+
+    /// What `app:off` removes: an id, a hook, or a group.
+    private enum Registrations: LuaRepresentable {
+        case id(String), hook(Hook), group(String?)
+
+        static var luaType: LuaType {
+            .union([.text, Hook.luaType, .options([LuaParameter("group", .text, "all of this group")])])
+        }
+
+        init(lua value: LuaValue) throws(LuaMismatch) {
+            switch value {
+            case .userdata: self = .hook(try Hook(lua: value))
+            case .table(let table): self = .group(table["group"].textValue)
+            default: self = .id(try String(lua: value))
+            }
+        }
+
+        func luaValue(in state: LuaState) -> LuaValue {
+            switch self {
+            case .id(let id): .text(id)
+            case .hook(let hook): hook.luaValue(in: state)
+            case .group: .nil
+            }
+        }
+    }
+
+    /// Which registrations `app:hooks` gives.
+    private struct Filter: LuaOptions {
+        var event: String?
+        var group: String?
+        var id: String?
+
+        static var luaOptions: [LuaOption<Filter>] {
+            LuaOption("event", \.event, doc: "only of this event")
+            LuaOption("group", \.group, doc: "only of this group")
+            LuaOption("id", \.id, doc: "only of this id")
         }
     }
 }

@@ -78,34 +78,25 @@ final class ScriptEvent {
         let causes = LifeCycleCause.allCases.map(\.rawValue)
         let commitCauses = ItemStoreCommit.Cause.allCases.map(\.rawValue).filter { !causes.contains($0) }
         cls.property(
-            "cause", .choice(causes + commitCauses), "What really happened; of a commit, what it was made by."
-        ) { event, call in
-            call.returns(event.cause)
-        }
-        cls.property("simulated", .boolean, "Whether a script played it.") { event, call in
-            call.returns(event.event.simulated)
-        }
-        cls.property("time", .number, "Seconds since 1970.") { event, call in call.returns(event.event.time) }
+            "cause", .choice(causes + commitCauses), "What really happened; of a commit, what it was made by.",
+            get: { $0.cause })
+        cls.boolean("simulated", "Whether a script played it.", get: { $0.event.simulated })
+        cls.number("time", "Seconds since 1970.", get: { $0.event.time })
         cls.method(
-            "remaining", returns: [.number],
+            "remaining", [],
             "Seconds left for all handlers of this event; math.huge when nothing limits them.",
             example: "app:on(\"user.ready\", function(event) print(event:remaining()) end) app:emit(\"user.ready\")"
-        ) {
-            event, call in
-            call.returns(event.deadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity)
-        }
+        ) { $0.deadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity }
         cls.method(
-            "veto", [LuaParameter("reason", .optional(.text), "what the caller is told")], "Refuses the change.",
+            "veto", ["reason": "what the caller is told"], "Refuses the change.",
             example:
                 "items:on(\"willRemove\", function(event) event:veto(\"it is kept\") end) return pcall(items.removeItem, items, items:randomItem())"
-        ) {
-            event, call in
+        ) { (event, reason: String?) in
             guard event.allowsVeto else {
                 throw LuaError(
                     .argument, "\(event.event.name) cannot be refused: it has happened, or the system is going away")
             }
-            event.refuse(try call.optional(0, call.text) ?? "no reason given")
-            return call.returnsNothing()
+            event.refuse(reason ?? "no reason given")
         }
         cls.declareOperator(
             "index", .text, returns: .any, "What belongs to this event alone; `info` of a script's own.")

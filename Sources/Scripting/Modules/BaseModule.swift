@@ -10,10 +10,11 @@ enum BaseModule {
     static func install(in host: ScriptHost, modules: [(String, LuaValue)]) {
         let state = host.state
         state.setFinalizerHint(", or app:on(\"willTerminate\", …)")
-        let line = [LuaParameter("…", .variadic(.any), "values, shown as tostring shows them")]
+        let values = [LuaParameter("…", .variadic(.any), "values, shown as tostring shows them")]
+        // By hand, as io.write is: as a LuaVariadic the values take twice the time.
         state.setGlobal(
             LuaFunctionDeclaration(
-                "print", line, "Writes values to standard output, tabs between them, as a line.",
+                "print", values, "Writes values to standard output, tabs between them, as a line.",
                 example: "print(\"items:\", #items)"), isPartOfLua: true
         ) { [unowned host] call in
             var line: [UInt8] = []
@@ -75,44 +76,32 @@ enum BaseModule {
                 extending: "io", "Files and standard streams; open and lines take what the sandbox grants.",
                 in: host.state)
         else { return nil }
-        let path = LuaParameter("path", .text, "a path that the sandbox grants")
         io.function(
-            "open", [path, LuaParameter("mode", .optional(.text), "as C's fopen; \"r\" if not given")],
+            "open", ["path": "a path that the sandbox grants", "mode": "as C's fopen; \"r\" if not given"],
             returns: LuaType.orError(.object("file*")), "Opens a file; nil and an error when it can't be.",
             example:
                 "local file = assert(io.open(app.container.tmp .. \"/a.txt\", \"w\")) file:write(\"a\") file:close()"
-        ) { [unowned host] call in
-            let mode = try call.optional(1, call.text) ?? "r"
-            guard let access = FileMode(mode) else { throw call.refuse(1, "invalid mode '\(mode)'") }
-            do { return call.returns(try open(call, try call.text(0), access, mode, host)) } catch let error
-                as FileError
-            {
-                return call.returns(failure: error)
-            }
+        ) { [unowned host] (path: String, mode: String?) in
+            try OrError(returning: FileError.self) { try open(path, mode ?? "r", host) }
         }
         let table = io.table
         io.function(
-            "lines",
-            [
-                LuaParameter("path", .optional(.text), "the file's; standard input, if not given"),
-                LuaParameter("…", .variadic(.any), "formats, as for file:read"),
-            ],
+            "lines", ["path": "the file's; standard input, if not given", "…": "formats, as for file:read"],
             returns: [.callback("() → string")],
             "An iterator over the lines of a file, or of standard input; raises when the file can't be opened.",
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"a\\nb\\n\") for line in io.lines(app.container.tmp .. \"/a.txt\") do print(line) end"
-        ) { [unowned host] call in
-            let formats = call.values(from: 1)
+        ) { [unowned host] (path: String?, formats: LuaVariadic<LuaValue>) in
             var file = table["stdin"]
-            if let path = try call.optional(0, call.text) {
-                do { file = try open(call, path, .read, "r", host) } catch let error as FileError {
+            if let path {
+                do { file = try open(path, "r", host) } catch let error as FileError {
                     throw LuaError(.runtime, error.message)
                 }
             }
-            guard case .function(let lines) = try call.state.field("lines", of: file) else {
-                return call.returnsNothing()
+            guard case .function(let lines) = try host.state.field("lines", of: file) else {
+                return LuaVariadic<LuaValue>([])
             }
-            return try call.returns(values: lines.call(arguments: [file] + formats))
+            return LuaVariadic(try lines.call(arguments: [file] + formats))
         }
         io.function(
             "write", [LuaParameter("…", .variadic(.any), "strings and numbers")], returns: [.object("file*")],
@@ -131,39 +120,26 @@ enum BaseModule {
         return io
     }
 
-    /// A mode of `fopen`.
-    private enum FileMode {
-        case read, write, append
-
-        init?(_ mode: String) {
-            let letters = mode.filter { $0 != "b" }
-            guard mode.count - letters.count <= 1 else { return nil }
+    /// Opens a file in a mode of `fopen`.
+    private static func open(_ path: String, _ mode: String, _ host: ScriptHost) throws -> LuaValue {
+        let letters = mode.filter { $0 != "b" }
+        let access: FileAccess? =
             switch letters {
-            case "r": self = .read
-            case "w", "r+", "w+": self = .write
-            case "a", "a+": self = .append
-            default: return nil
+            case "r": .read
+            case "w", "r+", "w+": .update
+            case "a", "a+": .append
+            default: nil
             }
+        guard let access, mode.count - letters.count <= 1 else {
+            throw LuaMismatch("invalid mode '\(mode)'", argument: "mode")
         }
-    }
-
-    private static func open(
-        _ call: LuaCall, _ path: String, _ mode: FileMode, _ text: String, _ host: ScriptHost
-    ) throws -> LuaValue {
-        let access: FileAccess =
-            switch mode {
-            case .read: .read;
-            case .write: .update;
-            case .append: .append
-            }
-        try host.askConsent(path, mode == .read ? .read : .readWrite)
+        let grant: FenceAccess = letters == "r" ? .read : .readWrite
+        try host.askConsent(path, grant)
         let layer = host.fence.layer
-        if text.hasPrefix("r+"), try layer.status(path) == nil { throw FileError(.open, path, code: ENOENT) }
-        let file = try host.recreatingFolders(path, mode == .read ? .read : .readWrite) {
-            try layer.open(path, access, permissions: 0o644)
-        }
-        if text.hasPrefix("w") { try layer.truncate(file, to: 0) }
-        guard let value = call.state.makeFile(file.descriptor, mode: text) else {
+        if mode.hasPrefix("r+"), try layer.status(path) == nil { throw FileError(.open, path, code: ENOENT) }
+        let file = try host.recreatingFolders(path, grant) { try layer.open(path, access, permissions: 0o644) }
+        if mode.hasPrefix("w") { try layer.truncate(file, to: 0) }
+        guard let value = host.state.makeFile(file.descriptor, mode: mode) else {
             layer.close(file)
             throw FileError(.open, path, code: EMFILE)
         }
@@ -179,44 +155,35 @@ enum BaseModule {
         else { return nil }
         os.function(
             "exit",
-            [
-                LuaParameter(
-                    "code", .optional(.union([.boolean, .integer])), "the exit status; true is 0, false is 1"),
-                LuaParameter("close", .optional(.boolean), "the state is closed in any case"),
-            ],
+            ["code": "the exit status; true is 0, false is 1", "close": "the state is closed in any case"],
             "Ends the application in order: the items are saved first.", example: "os.exit(0)"
-        ) { [unowned host] call in
-            var code: Int32 = 0
-            switch call.value(0) {
-            case .boolean(false): code = 1
-            case .integer(let value): code = Int32(truncatingIfNeeded: value)
-            default: break
-            }
-            host.terminate(code, cause: .script, explicitly: true)
+        ) { [unowned host] (code: LuaEither<Bool, Int64>?, _: Bool?) -> Void in
+            let status: Int32 =
+                switch code {
+                case .first(false)?: 1
+                case .second(let value)?: Int32(truncatingIfNeeded: value)
+                default: 0
+                }
+            host.terminate(status, cause: .script, explicitly: true)
             throw LuaError(.cancelled, "the application has ended")
         }
         os.function(
-            "remove", [LuaParameter("path", .text, "a path that the sandbox grants")],
-            returns: LuaType.orError(.boolean), "Removes a file, or an empty folder; nil and an error when it can't.",
+            "remove", ["path": "a path that the sandbox grants"],
+            "Removes a file, or an empty folder; nil and an error when it can't.",
             example: "local path = os.tmpname() fs.write(path, \"\") return os.remove(path)"
-        ) { [unowned host] call in try FileSystemModule.remove(call, host) }
+        ) { [unowned host] (path: String) in try host.remove(path) }
         os.function(
-            "rename", [LuaParameter("from", .text, "its path"), LuaParameter("to", .text, "its new path")],
-            returns: LuaType.orError(.boolean), "Renames a file; nil and an error when it can't.",
+            "rename", ["from": "its path", "to": "its new path"],
+            "Renames a file; nil and an error when it can't.",
             example: "local path = os.tmpname() fs.write(path, \"\") return os.rename(path, path .. \".txt\")"
-        ) {
-            [unowned host] call in
-            let (from, to) = (try call.text(0), try call.text(1))
-            return try FileSystemModule.attempt(call, host, from, .readWrite) { layer in
+        ) { [unowned host] (from: String, to: String) in
+            try host.attempt(from, .readWrite) { layer in
                 try layer.rename(from, to: to)
-                return call.returns(true)
+                return true
             }
         }
-        os.function(
-            "tmpname", returns: [.string], "A path for a new file in the container's tmp.",
-            example: "return os.tmpname()"
-        ) { [unowned host] call in
-            call.returns(PathText.join(host.container.tmp, UUIDModule.make()))
+        os.function("tmpname", [], "A path for a new file in the container's tmp.", example: "return os.tmpname()") {
+            [unowned host] in PathText.join(host.container.tmp, UUIDModule.make())
         }
         return os
     }

@@ -7,12 +7,12 @@ import Wording
 enum DataModule {
     static func makeClass(in state: LuaState) -> LuaClass<DataValue> {
         let cls = LuaClass<DataValue>(
-            "data", "Bytes, compared by content. `#d` is their number.", in: state, kind: .box)
-        cls.method("bytes", returns: [.string], "The bytes, as a Lua string.", example: "return data(\"ab\"):bytes()") {
-            value, call in call.returns(LuaString(value.bytes))
+            DataValue.luaName, "Bytes, compared by content. `#d` is their number.", in: state, kind: .box)
+        cls.method("bytes", [], "The bytes, as a Lua string.", example: "return data(\"ab\"):bytes()") {
+            LuaString($0.bytes)
         }
-        cls.method("base64", returns: [.string], "The bytes in Base64.", example: "return data(\"ab\"):base64()") {
-            value, call in call.returns(Data(value.bytes).base64EncodedString())
+        cls.method("base64", [], "The bytes in Base64.", example: "return data(\"ab\"):base64()") {
+            Data($0.bytes).base64EncodedString()
         }
         cls.method(
             "hash", returns: [.string], "The SHA-256 of the bytes, in hexadecimal digits.",
@@ -38,20 +38,17 @@ enum DataModule {
     static func install(_ bridge: ValueBridge) -> LuaModule {
         let module = LuaModule("data", "Bytes that are no text.", in: bridge.state)
         module.callable(
-            [LuaParameter("bytes", .string, "any bytes")], returns: [.object("data")],
-            "Data with the bytes of a string.",
-            example: "return #data(\"\\0\\1\\2\")"
-        ) { call in call.returns(DataValue(try call.bytes(0)), bridge.datas) }
+            ["bytes": "any bytes"], "Data with the bytes of a string.", example: "return #data(\"\\0\\1\\2\")"
+        ) { (string: LuaString) in DataValue(string.bytes) }
         module.function(
-            "fromBase64", [LuaParameter("text", .string, "Base64; line breaks do no harm")],
-            returns: LuaType.orError(.object("data")),
+            "fromBase64", ["text": "Base64; line breaks do no harm"],
             "The data that a Base64 text stands for; nil and an error when it is none.",
             example: "return data.fromBase64(\"YWI=\"):bytes()"
-        ) { call in
-            guard let data = Data(base64Encoded: Data(try call.bytes(0)), options: .ignoreUnknownCharacters) else {
-                return call.returns(failure: ScriptError("invalidBase64", "the text is not Base64"))
+        ) { (text: LuaString) -> OrError<DataValue> in
+            guard let data = Data(base64Encoded: Data(text.bytes), options: .ignoreUnknownCharacters) else {
+                return .failure(ScriptError("invalidBase64", "the text is not Base64"))
             }
-            return call.returns(DataValue(Array(data)), bridge.datas)
+            return .success(DataValue(Array(data)))
         }
         return module
     }
@@ -71,9 +68,7 @@ enum NullModule {
 enum UUIDModule {
     static func install(in state: LuaState) -> LuaModule {
         let module = LuaModule("uuid", "Universally unique identifiers.", in: state)
-        module.callable([], returns: [.string], "A new random UUID, in capitals.", example: "return #uuid()") { call in
-            call.returns(make())
-        }
+        module.callable([], "A new random UUID, in capitals.", example: "return #uuid()", calling: make)
         return module
     }
 

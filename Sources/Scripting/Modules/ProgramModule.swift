@@ -25,35 +25,35 @@ enum ProgramModule {
         }
         io.function(
             "popen",
-            [
-                LuaParameter("command", .text, "for the shell"),
-                LuaParameter(
-                    "mode", .optional(.choice(["r", "w"])), "\"r\" reads what it writes, \"w\" the other way"),
-            ],
+            ["command": "for the shell", "mode": "\"r\" reads what it writes, \"w\" the other way"],
             returns: LuaType.orError(.object("file*")),
             "Starts a command in the shell and gives a file that is its other end. Needs --allow-run.",
             example: "return pcall(io.popen, \"date\")"
-        ) { [unowned host] call in
+        ) { [unowned host] (command: String, mode: PipeMode?) in
             try checkAllowed("io.popen", host)
-            let mode = try call.optional(1, call.text) ?? "r"
-            var ends: [Int32] = [-1, -1]
-            guard pipe(&ends) == 0 else { return call.returns(failure: FileError(.open, "a pipe", code: errno)) }
-            let (own, other) = mode == "r" ? (ends[0], ends[1]) : (ends[1], ends[0])
-            // The program must not inherit this end, or its input would never end.
-            _ = fcntl(own, F_SETFD, FD_CLOEXEC)
-            defer { close(other) }
-            do {
-                let child =
-                    mode == "r" ? try start(try call.text(0), output: other) : try start(try call.text(0), input: other)
-                guard let file = call.state.makeFile(own, mode: mode, process: child.processIdentifier) else {
-                    close(own)
-                    throw FileError(.open, "a pipe", code: EMFILE)
-                }
-                return call.returns(file)
-            } catch let error as FileError {
-                close(own)
-                return call.returns(failure: error)
+            return try OrError(returning: FileError.self) { try open(command, mode ?? .r, host) }
+        }
+    }
+
+    /// What the script's end of a pipe is for.
+    private enum PipeMode: String, CaseIterable, LuaRepresentable { case r, w }
+
+    private static func open(_ command: String, _ mode: PipeMode, _ host: ScriptHost) throws -> LuaValue {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw FileError(.open, "a pipe", code: errno) }
+        let (own, other) = mode == .r ? (ends[0], ends[1]) : (ends[1], ends[0])
+        // The program must not inherit this end, or its input would never end.
+        _ = fcntl(own, F_SETFD, FD_CLOEXEC)
+        defer { close(other) }
+        do {
+            let child = mode == .r ? try start(command, output: other) : try start(command, input: other)
+            guard let file = host.state.makeFile(own, mode: mode.rawValue, process: child.processIdentifier) else {
+                throw FileError(.open, "a pipe", code: EMFILE)
             }
+            return file
+        } catch {
+            close(own)
+            throw error
         }
     }
 

@@ -3,7 +3,7 @@ import Lua
 /// `progress(total, label)`: the progress of long work, drawn on a terminal only.
 enum ProgressModule {
     static func install(in host: ScriptHost) -> LuaModule {
-        let cls = LuaClass<ProgressBar>("Progress", "How far a long piece of work has come.", in: host.state)
+        let cls = LuaClass<ProgressBar>(ProgressBar.luaName, "How far a long piece of work has come.", in: host.state)
         cls.method(
             "advance", ["steps": "1 if not given"], "So much more is done.",
             example: "local bar = progress(10) bar:advance() bar:advance(9) bar:finish()"
@@ -14,15 +14,10 @@ enum ProgressModule {
         ) { [unowned host] bar in bar.finish(host.output) }
         let module = LuaModule("progress", "A bar on the terminal for long work.", in: host.state)
         module.callable(
-            [
-                LuaParameter("total", .integer, "how many steps there are"),
-                LuaParameter("label", .optional(.text), "stands before the bar"),
-            ], returns: [.object("Progress")],
+            ["total": "how many steps there are", "label": "stands before the bar"],
             "A bar for so many steps; nothing is drawn where there is no terminal.",
             example: "local bar = progress(3, \"Copying\") for _ = 1, 3 do bar:advance() end bar:finish()"
-        ) { call in
-            call.returns(ProgressBar(total: try call.integer(0), label: try call.optional(1, call.text) ?? ""), cls)
-        }
+        ) { (total: Int64, label: String?) in ProgressBar(total: total, label: label ?? "") }
         return module
     }
 }

@@ -11,8 +11,8 @@ struct UIDValue: LuaInline, Equatable {
     /// The class: its number, compared by value.
     static func makeClass(in state: LuaState) -> LuaClass<UIDValue> {
         let cls = LuaClass<UIDValue>(
-            inline: "UID", "A reference into the objects of a keyed archive, as its property list has it.", in: state)
-        cls.property("value", .integer, "The index in `$objects`.") { uid, call in call.returns(Int64(uid.uid)) }
+            inline: luaName, "A reference into the objects of a keyed archive, as its property list has it.", in: state)
+        cls.property("value", "The index in `$objects`.", get: { $0.uid })
         cls.metamethod("__tostring") { uid, call in call.returns("UID \(uid.uid)") }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls) == call.optionalObject(1, cls))

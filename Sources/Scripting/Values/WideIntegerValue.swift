@@ -13,9 +13,9 @@ final class WideIntegerValue {
             in: state,
             kind: .box)
         cls.method(
-            "number", returns: [.number], "The nearest float.",
+            "number", [], "The nearest float.",
             example: "return plist.integer(\"18446744073709551615\"):number()"
-        ) { integer, call in call.returns(Double(integer.value)) }
+        ) { Double($0.value) }
         cls.metamethod("__tostring") { integer, call in call.returns(String(integer.value)) }
         cls.rawMetamethod("__eq") { call in
             call.returns(call.optionalObject(0, cls)?.value == call.optionalObject(1, cls)?.value)

@@ -8,8 +8,8 @@ enum AppModule {
         let state = host.state
         let cls = LuaClass<ScriptApplication>("app", "The application.", in: state)
         cls.property(
-            "state", .choice(ApplicationState.allCases.map(\.rawValue)), "Where in its life the application is."
-        ) { app, call in call.returns(app.host.applicationState.rawValue) }
+            "state", .choice(ApplicationState.allCases.map(\.rawValue)), "Where in its life the application is.",
+            get: { $0.host.applicationState.rawValue })
         cls.text("name", "The application's name.", get: { $0.host.options.applicationName })
         cls.text("version", "The application's version.", get: { $0.host.options.applicationVersion })
         let container = ContainerBinding(host)
@@ -18,26 +18,23 @@ enum AppModule {
         cls.property(
             "delegate", .optional(.record("delegate", delegateMethods)),
             "A table of functions under Cocoa's names, called before the handlers.",
-            set: { app, call in
-                app.host.lifeCycle.delegate = call.isNil(0) ? nil : try call.table(0)
+            get: { $0.host.lifeCycle.delegate },
+            set: { app, delegate in
+                app.host.lifeCycle.delegate = delegate
                 app.host.checkDelegate()
-            }
-        ) { app, call in call.returns(app.host.lifeCycle.delegate.map(LuaValue.table) ?? .nil) }
+            })
         cls.property(
-            "restoration", .table,
-            "Property-list values that the next launch finds here: saved on the way to the background.",
-            set: { app, call in app.host.lifeCycle.restoration = try call.table(0) }
-        ) { app, call in call.returns(LuaValue.table(app.host.restorationTable)) }
+            "restoration", "Property-list values that the next launch finds here: saved on the way to the background.",
+            get: { $0.host.restorationTable }, set: { $0.host.lifeCycle.restoration = $1 })
         hooks.declareMethods(on: cls)
         simulations(cls)
         backgroundTasks(cls)
         BackupBinding.declare(on: cls)
         cls.method(
-            "terminate", [LuaParameter("code", .optional(.integer), "the exit status; 0 if not given")],
+            "terminate", ["code": "the exit status; 0 if not given"],
             "The orderly way out: the handlers run and the items are saved.", example: "app:terminate()"
-        ) { app, call in
-            app.host.terminate(
-                Int32(truncatingIfNeeded: try call.optional(0, call.integer) ?? 0), cause: .script, explicitly: true)
+        ) { (app, code: Int64?) -> Void in
+            app.host.terminate(Int32(truncatingIfNeeded: code ?? 0), cause: .script, explicitly: true)
             throw LuaError(.cancelled, "the application has ended")
         }
         cls.method(
@@ -78,21 +75,14 @@ enum AppModule {
         let undone = ["open": "app:pressHome() ", "endInterruption": "app:interrupt() ", "unlock": "app:lock() "]
         for (name, event, documentation) in verbs {
             cls.method(
-                name, documentation + " All callbacks are delivered before it returns.",
+                name, [], documentation + " All callbacks are delivered before it returns.",
                 example: "\(undone[name] ?? "")app:\(name)() return app.state"
-            ) { app, call in
-                try simulate(event, on: app.host)
-                return call.returnsNothing()
-            }
+            ) { app in try simulate(event, on: app.host) }
         }
         cls.method(
-            "interrupt", [LuaParameter("reason", .optional(.text), "why, for whoever reads the script")],
+            "interrupt", ["reason": "why, for whoever reads the script"],
             "A call comes in: the application is inactive.", example: "app:interrupt(\"a call\") app:endInterruption()"
-        ) {
-            app, call in
-            try simulate(.interrupt, on: app.host)
-            return call.returnsNothing()
-        }
+        ) { (app, _: String?) in try simulate(.interrupt, on: app.host) }
     }
 
     private static func simulate(_ event: ApplicationEvent, on host: ScriptHost) throws {
@@ -105,34 +95,26 @@ enum AppModule {
     private static func backgroundTasks(_ cls: LuaClass<ScriptApplication>) {
         cls.method(
             "beginBackgroundTask",
-            [
-                LuaParameter("name", .text, "what it is for"),
-                LuaParameter("onExpire", .optional(.callback("()")), "called when time runs out"),
-            ],
-            returns: [.integer],
+            ["name": "what it is for", "onExpire": .callback("()", "called when time runs out")],
             "Asks for time to finish something before the process stops; end it with endBackgroundTask.",
             example:
                 "local id = app:beginBackgroundTask(\"upload\", function() log.warning(\"no time left\") end) app:endBackgroundTask(id)"
-        ) { app, call in
+        ) { (app, name: String, onExpire: LuaFunction?) in
             app.host.lifeCycle.lastBackgroundTask += 1
             let number = app.host.lifeCycle.lastBackgroundTask
             app.host.lifeCycle.backgroundTasks[number] = BackgroundTask(
-                name: try call.text(0), onExpire: try call.optional(1, call.function), owner: app.host.scheduler.current
-            )
-            return call.returns(number)
+                name: name, onExpire: onExpire, owner: app.host.scheduler.current)
+            return number
         }
         cls.method(
-            "endBackgroundTask", [LuaParameter("id", .integer, "what beginBackgroundTask gave")], "The task is done.",
+            "endBackgroundTask", ["id": "what beginBackgroundTask gave"], "The task is done.",
             example: "app:endBackgroundTask(app:beginBackgroundTask(\"upload\"))"
-        ) { app, call in
-            app.host.lifeCycle.backgroundTasks[Int(try call.integer(0))] = nil
+        ) { (app, id: Int) in
+            app.host.lifeCycle.backgroundTasks[id] = nil
             app.host.loop.poster.wake()
-            return call.returnsNothing()
         }
-        cls.property(
-            "backgroundTimeRemaining", .number, "Seconds until background tasks expire; math.huge in the foreground."
-        ) { app, call in
-            call.returns(app.host.lifeCycle.backgroundDeadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity)
-        }
+        cls.number(
+            "backgroundTimeRemaining", "Seconds until background tasks expire; math.huge in the foreground.",
+            get: { $0.host.lifeCycle.backgroundDeadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity })
     }
 }

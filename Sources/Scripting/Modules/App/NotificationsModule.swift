@@ -32,7 +32,8 @@ enum NotificationsModule {
     static func makeValue(_ host: ScriptHost) -> LuaValue {
         host.state.addClass(Note.self)
         let observer = LuaClass<NotificationToken>(
-            "Observer", "An observer's registration. The host keeps it: dropping this object changes nothing.",
+            NotificationToken.luaName,
+            "An observer's registration. The host keeps it: dropping this object changes nothing.",
             in: host.state)
         observer.optionalText("name", "What is observed; nil for everything.", get: { $0.name })
         observer.method(
@@ -45,7 +46,7 @@ enum NotificationsModule {
 
         let cls = LuaClass<ApplicationNotificationCenter>(
             "notifications", "Messages to whoever observes their name, called before post returns.", in: host.state)
-        declareMethods(on: cls, host, observer: observer)
+        declareMethods(on: cls, host)
         cls.metamethod("__tostring") { center, call in
             call.returns("notifications (\(center.observerCount) observers)")
         }
@@ -53,47 +54,38 @@ enum NotificationsModule {
         return cls.value(host.notifications)
     }
 
-    private static func declareMethods(
-        on cls: LuaClass<ApplicationNotificationCenter>, _ host: ScriptHost, observer: LuaClass<NotificationToken>
-    ) {
+    private static func declareMethods(on cls: LuaClass<ApplicationNotificationCenter>, _ host: ScriptHost) {
         cls.method(
-            "post",
-            [
-                LuaParameter("name", .text, "what observers ask for"),
-                LuaParameter("info", .optional(.table), "what observers find in note.info"),
-            ],
-            returns: [.integer], "Posts a notification; gives how many observers were called.",
+            "post", ["name": "what observers ask for", "info": "what observers find in note.info"],
+            "Posts a notification; gives how many observers were called.",
             example:
                 "notifications:addObserver(\"sale\", function(note) print(note.info.price) end) notifications:post(\"sale\", { price = 5 })"
-        ) { [unowned host] center, call in
-            let info = call.value(1)
+        ) { [unowned host] (center, name: String, info: LuaTable?) in
+            let info = info.map(LuaValue.table) ?? .nil
             var plain: [String: PropertyListValue] = [:]
             do throws(ValueBridge.Refusal) {
                 if !info.isNil, case .dictionary(let values) = try host.values.propertyList(info, path: "info") {
                     plain = values
                 }
             } catch  where error.isObject {
-                throw call.refuse(1, error.message)
+                throw LuaMismatch(error.message, argument: "info")
             } catch {
                 // Functions, for example, have no property-list form: only observers of scripts receive them.
                 plain = [:]
             }
-            return call.returns(center.post(try call.text(0), object: Posted(info), userInfo: plain))
+            return center.post(name, object: Posted(info), userInfo: plain)
         }
         cls.method(
             "addObserver",
             [
-                LuaParameter("name", .optional(.text), "what to observe; nil for everything"),
-                LuaParameter("handler", .callback("(note: Notification)"), "what is called"),
+                "name": "what to observe; nil for everything",
+                "handler": .callback("(note: Notification)", "what is called"),
             ],
-            returns: [.object("Observer")],
             "Calls a function with each notification of a name, in the order of registration.",
             example:
                 "notifications:addObserver(\"UIApplicationDidEnterBackgroundNotification\", function(note) print(note.name) end) app:pressHome()"
-        ) { [unowned host] center, call in
-            let name = try call.optional(0, call.text)
-            let function = try call.function(1)
-            let place = function.place
+        ) { [unowned host] (center, name: String?, handler: LuaFunction) in
+            let place = handler.place
             let token = center.addObserver(name) { [unowned host] notification in
                 let posted = notification.object as? Posted
                 let info =
@@ -101,19 +93,15 @@ enum NotificationsModule {
                     ?? (notification.userInfo.isEmpty
                         ? .nil : (try? host.values.lua(.dictionary(notification.userInfo))) ?? .nil)
                 host.hooks.callObserver(
-                    function, [Note(notification.name, info).luaValue(in: host.state)],
+                    handler, [Note(notification.name, info).luaValue(in: host.state)],
                     title: "\(notification.name) (\(place.source):\(place.line))", event: notification.name)
             }
             host.noteRegistration { $0.notifications.removeObserver(token) }
-            return call.returns(token, observer)
+            return token
         }
         cls.method(
-            "removeObserver", [LuaParameter("observer", .object("Observer"), "what addObserver gave")],
-            "Removes an observer.",
+            "removeObserver", ["observer": "what addObserver gave"], "Removes an observer.",
             example: "local o = notifications:addObserver(\"sale\", print) notifications:removeObserver(o)"
-        ) { center, call in
-            center.removeObserver(try call.object(0, observer))
-            return call.returnsNothing()
-        }
+        ) { (center, observer: NotificationToken) in center.removeObserver(observer) }
     }
 }

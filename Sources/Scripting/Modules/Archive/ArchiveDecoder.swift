@@ -67,23 +67,23 @@ final class ArchiveDecoder {
         }
     }
 
-    /// Calls the unarchiver and returns the decoded values. Within `init` an error of the archive is raised, outside it
-    /// is nil and the error; an error of a script's `init` is rethrown.
-    func perform(_ call: LuaCall, _ body: () throws -> LuaResults) throws -> LuaResults {
+    /// Calls the unarchiver. Within `init` an error of the archive is raised, outside it is the result; an error of a
+    /// script's `init` is rethrown.
+    func perform<Value>(_ body: (KeyedUnarchiver) throws -> Value) throws -> OrError<Value> {
         do {
-            let results = try body()
+            let value = try body(unarchiver)
             if let pending, unarchiver.decodingFailurePolicy == .setErrorAndReturn, !unarchiver.isDecodingObject {
                 self.pending = nil
                 throw pending
             }
-            return results
+            return .success(value)
         } catch let error as ArchiveError {
             if let pending {
                 if !unarchiver.isDecodingObject { self.pending = nil }
                 throw pending
             }
             if unarchiver.isDecodingObject { throw error }
-            return call.returns(failure: error)
+            return .failure(error)
         }
     }
 

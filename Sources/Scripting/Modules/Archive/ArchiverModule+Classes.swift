@@ -5,17 +5,12 @@ import Wording
 // `archiver.class` and class names in archives.
 extension ArchiverModule {
     func declareClasses(_ module: LuaModule) {
-        let options = [
-            LuaParameter("super", .table, "the class above it"),
-            LuaParameter("secure", .boolean, "it checks what it decodes; as the class above it if not given"),
-            LuaParameter("aliases", .array(.text), "other names that archives know it by"),
-        ]
         module.function(
             "class",
             [
-                LuaParameter("name", .text, "as archives name it: `Foo`, or `Module.Foo`"),
-                LuaParameter("options", .optional(.options(options)), "what it stands below, and its other names"),
-            ], returns: [.table],
+                "name": "as archives name it: `Foo`, or `Module.Foo`",
+                "options": "what it stands below, and its other names",
+            ],
             "Declares a class: a table to which encode(coder), init(coder) and copy() are added; calling it makes an instance "
                 + "with the fields of a table.",
             example:
@@ -23,96 +18,62 @@ extension ArchiverModule {
                 + "function Foo:encode(coder) coder:encodeObject(self.name, \"name\") end "
                 + "function Foo:init(coder) self.name = coder:decodeObject(\"name\") end "
                 + "return archiver.unarchivedObject({ Foo }, archiver.archivedData(Foo{ name = \"James\" })).name"
-        ) { [bridge] call in
-            let name = try Self.checkedName(call.text(0), call, 0)
-            var aliases: [String] = []
-            if case .table(let table) = try call.option("aliases", of: 1) {
-                for index in 1..<(table.count + 1) {
-                    guard let alias = table[index].textValue else {
-                        throw call.refuse(1, "option 'aliases': names expected")
-                    }
-                    aliases.append(try Self.checkedName(alias, call, 1))
-                }
-            }
-            var isSecure: Bool?
-            if case .boolean(let value) = try call.option("secure", of: 1) { isSecure = value }
-            var superclass: LuaTable?
-            if case .table(let table) = try call.option("super", of: 1) { superclass = table }
+        ) { [bridge] (name: String, options: ClassOptions) in
+            try Self.checkName(name, "name")
+            for alias in options.aliases { try Self.checkName(alias, "options") }
             guard
                 let table = bridge.classes.declare(
-                    name, aliases: aliases, isSecure: isSecure, superclass: superclass)
-            else { throw call.refuse(1, "option 'super': a class declared by archiver.class expected") }
-            return call.returns(LuaValue.table(table))
+                    name, aliases: options.aliases, isSecure: options.isSecure, superclass: options.superclass)
+            else {
+                throw LuaMismatch("option 'super': a class declared by archiver.class expected", argument: "options")
+            }
+            return table
         }
         module.function(
-            "setClass",
-            [
-                LuaParameter("class", .optional(.table), "a declared class; nil undoes it"),
-                LuaParameter("name", .text, "the name that archives have"),
-            ], "Decodes instances of a name as a class, in every archive that is opened from now on.",
+            "setClass", ["class": "a declared class; nil undoes it", "name": "the name that archives have"],
+            "Decodes instances of a name as a class, in every archive that is opened from now on.",
             example: "archiver.setClass(archiver.class(\"Foo\"), \"Homepwner.Foo\")"
-        ) { [bridge] call in
-            let table = try call.optional(0, call.table)
+        ) { [bridge] (table: LuaTable?, name: String) in
             guard table.map({ bridge.classes.scriptClass($0) != nil }) ?? true else {
-                throw call.refuse(0, "a class declared by archiver.class expected")
+                throw LuaMismatch("a class declared by archiver.class expected", argument: "class")
             }
-            bridge.classes.setClass(table, forName: try call.text(1))
-            return call.returnsNothing()
+            bridge.classes.setClass(table, forName: name)
         }
         module.function(
             "setClassName",
-            [
-                LuaParameter("name", .optional(.text), "the name to write; nil undoes it"),
-                LuaParameter("class", .union([.table, .text]), "a declared class, or a class's name"),
-            ], "Writes the instances of a class under another name, in every archive that is begun from now on.",
+            ["name": "the name to write; nil undoes it", "class": "a declared class, or a class's name"],
+            "Writes the instances of a class under another name, in every archive that is begun from now on.",
             example: "archiver.setClassName(\"Homepwner.Foo\", archiver.class(\"Foo\"))"
-        ) { [bridge] call in
-            bridge.classes.setName(
-                try call.optional(0, call.text), forClass: try Self.className(call, 1, bridge))
-            return call.returnsNothing()
+        ) { [bridge] (name: String?, given: ClassArgument) in
+            bridge.classes.setName(name, forClass: try given.name(bridge, argument: "class"))
         }
         module.function(
-            "className", [LuaParameter("value", .any, "any value")], returns: [.optional(.string)],
+            "className", ["value": "any value"],
             "The class that an archive names for a value; nil for what cannot be archived.",
             example: "return archiver.className({ 1, 2 })"
-        ) { [bridge] call in call.returns(bridge.className(of: call.value(0)).map(LuaValue.text) ?? .nil) }
+        ) { [bridge] (value: LuaValue) in bridge.className(of: value) }
     }
 
-    private static func checkedName(_ name: String, _ call: LuaCall, _ position: Int) throws -> String {
+    /// What a class stands below, and its other names.
+    private struct ClassOptions: LuaOptions {
+        var superclass: LuaTable?
+        var isSecure: Bool?
+        var aliases: [String] = []
+
+        static var luaOptions: [LuaOption<ClassOptions>] {
+            LuaOption("super", \.superclass, doc: "the class above it")
+            LuaOption("secure", \.isSecure, doc: "it checks what it decodes; as the class above it if not given")
+            LuaOption("aliases", \.aliases, doc: "other names that archives know it by")
+        }
+    }
+
+    private static func checkName(_ name: String, _ argument: String) throws(LuaMismatch) {
         guard !name.isEmpty, name.utf8.count <= ArchiveLimits.standard.maximumClassNameBytes else {
-            throw call.refuse(position, "a class's name of 1 to 1024 bytes expected")
+            throw LuaMismatch("a class's name of 1 to 1024 bytes expected", argument: argument)
         }
         guard name != "NSObject", !KeyedUnarchiver.decodesItself(className: name) else {
-            throw call.refuse(position, "\(name) is Foundation's, and comes as a value of Lua's")
+            throw LuaMismatch("\(name) is Foundation's, and comes as a value of Lua's", argument: argument)
         }
-        return name
-    }
-
-    /// The class name of an argument: a class's table or its name.
-    static func className(_ call: LuaCall, _ position: Int, _ bridge: ArchiveBridge) throws -> String {
-        try className(call.value(position), bridge)
-            ?? { throw call.refuse(position, "a class declared by archiver.class, or a class's name expected") }()
-    }
-
-    private static func className(_ value: LuaValue, _ bridge: ArchiveBridge) -> String? {
-        if case .table(let table) = value { return bridge.classes.scriptClass(table)?.name }
-        return value.textValue
-    }
-
-    /// The class names of an argument: an array, or a single class.
-    static func classNames(_ call: LuaCall, _ position: Int, _ bridge: ArchiveBridge) throws -> [String] {
-        if let name = className(call.value(position), bridge) { return [name] }
-        let table = try call.table(position)
-        var names: [String] = []
-        for index in 1..<(table.count + 1) {
-            guard let name = className(table[index], bridge) else {
-                throw call.refuse(
-                    position, "[\(index)]: a class declared by archiver.class, or a class's name expected")
-            }
-            names.append(name)
-        }
-        guard !names.isEmpty else { throw call.refuse(position, "at least one class expected") }
-        return names
     }
 
     /// The allowed classes of a call.
@@ -120,21 +81,20 @@ extension ArchiverModule {
     /// An undeclared class may be allowed; its instances are inspectable objects. A name that is nearly a known class's
     /// is refused: the objects would lack that class's methods, or not be decoded at all.
     static func allowed(
-        _ names: [String], _ call: LuaCall, _ position: Int, _ bridge: ArchiveBridge
-    ) throws -> AllowedClasses {
+        _ names: [String], _ argument: String, _ bridge: ArchiveBridge
+    ) throws(LuaMismatch) -> AllowedClasses {
         let known = bridge.classes.knownNames
         for name in names where !known.contains(name) {
             let nearest = NearestNames.nearest(to: name, among: known, countsBeginnings: false)
             guard !nearest.isEmpty else { continue }
-            throw call.refuse(
-                position,
+            throw LuaMismatch(
                 "no class '\(name)' is declared\(NearestNames.hint(for: name, among: known)) A class of one's own is "
-                    + "declared by archiver.class")
+                    + "declared by archiver.class", argument: argument)
         }
         do throws(ArchiveError) {
             return try AllowedClasses(names)
         } catch {
-            throw call.refuse(position, error.message)
+            throw LuaMismatch(error.message, argument: argument)
         }
     }
 }

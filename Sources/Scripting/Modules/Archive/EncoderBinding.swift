@@ -4,24 +4,21 @@ import PropertyList
 
 /// NSCoder's encoding methods, with a key or without.
 enum EncoderBinding {
-    private static let key = LuaParameter("key", .text, "unique within one object")
-    private static let optionalKey = LuaParameter(
-        "key", .optional(.text), "unique within one object; without one, values are decoded in the same order")
-    private static let object = LuaParameter(
-        "object", .any,
-        "an instance of a declared class, a table, text, a number, a boolean, a date, data, an item, or nil")
+    private static let key: LuaArgument = "unique within one object"
+    private static let optionalKey: LuaArgument =
+        "unique within one object; without one, values are decoded in the same order"
+    private static let object: LuaArgument =
+        "an instance of a declared class, a table, text, a number, a boolean, a date, data, an item, or nil"
 
     static func makeClass(_ bridge: ArchiveBridge) -> LuaClass<ArchiveEncoder> {
         let cls = LuaClass<ArchiveEncoder>(
-            "KeyedArchiver",
+            ArchiveEncoder.luaName,
             "An archive being written: what `encode(coder)` is given, and what `archiver.writer()` gives.",
             in: bridge.state)
-        cls.property("allowsKeyedCoding", .boolean, "Whether values may have keys; they may.") { _, call in
-            call.returns(true)
-        }
-        cls.property("requiresSecureCoding", .boolean, "Whether only classes declared secure may be written.") {
-            encoder, call in call.returns(encoder.requiresSecureCoding)
-        }
+        cls.boolean("allowsKeyedCoding", "Whether values may have keys; they may.", get: { _ in true })
+        cls.boolean(
+            "requiresSecureCoding", "Whether only classes declared secure may be written.",
+            get: { $0.requiresSecureCoding })
         objects(cls)
         scalars(cls)
         unkeyed(cls)
@@ -34,25 +31,23 @@ enum EncoderBinding {
 
     private static func objects(_ cls: LuaClass<ArchiveEncoder>) {
         cls.method(
-            "encodeObject", [object, optionalKey],
+            "encodeObject", ["object": object, "key": optionalKey],
             "Encodes an object; an object that is encoded in several places is written once.",
             example: "local w = archiver.writer() w:encodeObject({ 1, 2 }, \"list\") return #w:finishEncoding()"
-        ) { encoder, call in
-            try encode(encoder, call, call.value(0)) { archiver, value in
-                guard let key = try call.optional(1, call.text) else { return try archiver.encode(value) }
+        ) { (encoder, value: LuaValue, key: String?) in
+            try encode(value, key, with: encoder) { archiver, value in
+                guard let key else { return try archiver.encode(value) }
                 try archiver.encode(value, forKey: key)
             }
         }
         cls.method(
-            "encodeConditionalObject", [object, optionalKey],
+            "encodeConditionalObject", ["object": object, "key": optionalKey],
             "Encodes a reference that holds only if the object is encoded otherwise too; else it reads back as nil. For a "
                 + "parent or an owner.",
             example: "local w = archiver.writer() w:encodeConditionalObject({}, \"owner\") w:finishEncoding()"
-        ) { encoder, call in
-            try encode(encoder, call, call.value(0)) { archiver, value in
-                guard let key = try call.optional(1, call.text) else {
-                    return try archiver.encodeConditionalObject(value)
-                }
+        ) { (encoder, value: LuaValue, key: String?) in
+            try encode(value, key, with: encoder) { archiver, value in
+                guard let key else { return try archiver.encodeConditionalObject(value) }
                 try archiver.encodeConditionalObject(value, forKey: key)
             }
         }
@@ -63,67 +58,60 @@ enum EncoderBinding {
         ]
         for (name, documentation) in same {
             cls.method(
-                name, [object], documentation,
+                name, ["object": object], documentation,
                 example: "local w = archiver.writer() w:\(name)({ 1 }) w:finishEncoding()"
-            ) { encoder, call in
-                try encode(encoder, call, call.value(0)) { archiver, value in try archiver.encode(value) }
+            ) { (encoder, value: LuaValue) in
+                try encode(value, nil, with: encoder) { archiver, value in try archiver.encode(value) }
             }
         }
         cls.method(
-            "encodePropertyList", [LuaParameter("value", .any, "a property-list value"), optionalKey],
+            "encodePropertyList", ["value": "a property-list value", "key": optionalKey],
             "Encodes a property-list value; raises when it is none, and says where.",
             example: "local w = archiver.writer() w:encodePropertyList({ tags = { 1 } }, \"info\") w:finishEncoding()"
-        ) { encoder, call in
+        ) { (encoder, given: LuaValue, key: String?) in
             let value: PropertyListValue
             do throws(ValueBridge.Refusal) {
-                value = try encoder.bridge.values.propertyList(call.value(0), path: "root")
+                value = try encoder.bridge.values.propertyList(given, path: "root")
             } catch {
-                throw call.refuse(0, error.message)
+                throw LuaMismatch(error.message, argument: "value")
             }
-            return try perform(encoder, call) { archiver in
-                guard let key = try call.optional(1, call.text) else { return try archiver.encodePropertyList(value) }
+            try perform(encoder) { archiver in
+                guard let key else { return try archiver.encodePropertyList(value) }
                 try archiver.encode(value, forKey: key)
             }
         }
     }
 
-    /// Converts a value into an object and encodes it.
+    /// Converts the argument `object` and encodes it.
     private static func encode(
-        _ encoder: ArchiveEncoder, _ call: LuaCall, _ value: LuaValue,
+        _ value: LuaValue, _ key: String?, with encoder: ArchiveEncoder,
         _ body: (KeyedArchiver, ArchiveValue?) throws -> Void
-    ) throws -> LuaResults {
-        let name = try call.optional(1, call.text) ?? "root"
+    ) throws {
         let object: ArchiveValue?
         do {
-            object = try encoder.output.value(value, ArchiveValueBuilder.Path(.text(name)))
+            object = try encoder.output.value(value, ArchiveValueBuilder.Path(.text(key ?? "root")))
         } catch let error as ArchiveValueBuilder.Refusal {
-            throw call.refuse(0, error.message)
+            throw LuaMismatch(error.message, argument: "object")
         }
-        return try perform(encoder, call) { try body($0, object) }
+        try perform(encoder) { try body($0, object) }
     }
 
     /// Raises errors of the script, and violations of the archive's rules, at the call.
-    private static func perform(
-        _ encoder: ArchiveEncoder, _ call: LuaCall, _ body: (KeyedArchiver) throws -> Void
-    ) throws -> LuaResults {
+    private static func perform(_ encoder: ArchiveEncoder, _ body: (KeyedArchiver) throws -> Void) throws {
         do {
             try encoder.perform(body)
         } catch let error as ArchiveError {
             throw LuaError(.argument, error.description)
         }
-        return call.returnsNothing()
     }
 
     // MARK: Scalars
 
     private static func scalars(_ cls: LuaClass<ArchiveEncoder>) {
         cls.method(
-            "encodeBool", [LuaParameter("value", .boolean, "true or false"), key], "Encodes a boolean.",
+            "encodeBool", ["value": "true or false", "key": key], "Encodes a boolean.",
             example: "local w = archiver.writer() w:encodeBool(true, \"on\") w:finishEncoding()"
-        ) { encoder, call in
-            let key = try call.text(1)
-            return try perform(encoder, call) { try $0.encode(call.boolean(0), forKey: key) }
-        }
+        ) { (encoder, value: Bool, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
         let integers: [(name: String, bits: Int, documentation: String)] = [
             ("encodeInt", 32, "Encodes an integer of 32 bits, C's int; encodeInteger takes 64."),
             ("encodeInt32", 32, "Encodes an integer of 32 bits."),
@@ -131,40 +119,31 @@ enum EncoderBinding {
         ]
         for (name, bits, documentation) in integers {
             cls.method(
-                name, [LuaParameter("value", .integer, "a whole number of \(bits) bits"), key], documentation,
+                name, ["value": "a whole number of \(bits) bits", "key": key], documentation,
                 example: "local w = archiver.writer() w:\(name)(40, \"age\") w:finishEncoding()"
-            ) { encoder, call in
-                let (value, key) = (try call.integer(0), try call.text(1))
+            ) { (encoder, value: Int64, key: String) in
                 if bits == 32, Int32(exactly: value) == nil {
-                    throw call.refuse(0, "\(value) does not fit 32 bits; encodeInteger takes 64")
+                    throw LuaMismatch("\(value) does not fit 32 bits; encodeInteger takes 64", argument: "value")
                 }
-                return try perform(encoder, call) { try $0.encode(value, forKey: key) }
+                try perform(encoder) { try $0.encode(value, forKey: key) }
             }
         }
         cls.method(
-            "encodeFloat", [LuaParameter("value", .number, "stored in four bytes, rounded"), key],
+            "encodeFloat", ["value": "stored in four bytes, rounded", "key": key],
             "Encodes a number of single precision.",
             example: "local w = archiver.writer() w:encodeFloat(0.5, \"ratio\") w:finishEncoding()"
-        ) { encoder, call in
-            let (value, key) = (Float(try call.number(0)), try call.text(1))
-            return try perform(encoder, call) { try $0.encode(value, forKey: key) }
-        }
+        ) { (encoder, value: Float, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
         cls.method(
-            "encodeDouble", [LuaParameter("value", .number, "stored in eight bytes"), key], "Encodes a number.",
+            "encodeDouble", ["value": "stored in eight bytes", "key": key], "Encodes a number.",
             example: "local w = archiver.writer() w:encodeDouble(0.1, \"ratio\") w:finishEncoding()"
-        ) { encoder, call in
-            let (value, key) = (try call.number(0), try call.text(1))
-            return try perform(encoder, call) { try $0.encode(value, forKey: key) }
-        }
+        ) { (encoder, value: Double, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
         cls.method(
-            "encodeBytes", [LuaParameter("bytes", .union([.string, .object("data")]), "any bytes"), optionalKey],
-            "Encodes bytes in place.",
+            "encodeBytes", ["bytes": "any bytes", "key": optionalKey], "Encodes bytes in place.",
             example: "local w = archiver.writer() w:encodeBytes(\"\\0\\1\", \"raw\") w:finishEncoding()"
-        ) { encoder, call in
-            let bytes = try encoder.bridge.values.bytes(call, 0)
-            return try perform(encoder, call) { archiver in
-                guard let key = try call.optional(1, call.text) else { return try archiver.encodeBytes(bytes) }
-                try archiver.encodeBytes(bytes, forKey: key)
+        ) { (encoder, bytes: BytesArgument, key: String?) in
+            try perform(encoder) { archiver in
+                guard let key else { return try archiver.encodeBytes(bytes.bytes) }
+                try archiver.encodeBytes(bytes.bytes, forKey: key)
             }
         }
     }
@@ -173,79 +152,56 @@ enum EncoderBinding {
 
     private static func unkeyed(_ cls: LuaClass<ArchiveEncoder>) {
         cls.method(
-            "encodeDataObject", [LuaParameter("bytes", .union([.string, .object("data")]), "any bytes")],
-            "Encodes bytes as an NSData object, without a key.",
+            "encodeDataObject", ["bytes": "any bytes"], "Encodes bytes as an NSData object, without a key.",
             example: "local w = archiver.writer() w:encodeDataObject(\"ab\") w:finishEncoding()"
-        ) { encoder, call in
-            let bytes = try encoder.bridge.values.bytes(call, 0)
-            return try perform(encoder, call) { try $0.encodeDataObject(bytes) }
-        }
-        let type = LuaParameter("type", .text, "Objective-C's letter: i for a 32-bit integer, d a double, @ an object")
+        ) { (encoder, bytes: BytesArgument) in try perform(encoder) { try $0.encodeDataObject(bytes.bytes) } }
         for name in ["encodeValueOfType", "encodeValueOfObjCType"] {
             cls.method(
-                name, [type, LuaParameter("value", .any, "a value of that type")],
+                name, ["type": TypeLetter.argument, "value": "a value of that type"],
                 "Encodes a value of a C type, without a key.",
                 example: "local w = archiver.writer() w:\(name)(\"i\", 40) w:finishEncoding()"
-            ) { encoder, call in
-                let letter = try self.letter(call)
-                let scalar = try self.scalar(call.value(1), letter, 1, encoder, call)
-                return try perform(encoder, call) { try $0.encodeValue(scalar, ofObjCType: letter) }
+            ) { (encoder, type: TypeLetter, value: LuaValue) in
+                let scalar = try scalar(value, type.letter, "value", encoder)
+                try perform(encoder) { try $0.encodeValue(scalar, ofObjCType: type.letter) }
             }
         }
         for name in ["encodeValuesOfTypes", "encodeValuesOfObjCTypes"] {
             cls.method(
-                name,
-                [
-                    LuaParameter("types", .text, "a letter for each value"),
-                    LuaParameter("…", .variadic(.any), "the values"),
-                ], "Encodes values of C types, without keys.",
+                name, ["types": "a letter for each value", "…": "the values"],
+                "Encodes values of C types, without keys.",
                 example: "local w = archiver.writer() w:\(name)(\"id\", 40, 0.5) w:finishEncoding()"
-            ) { encoder, call in
-                let letters = Array(try call.text(0))
-                guard letters.count == call.count - 1 else {
-                    throw call.refuse(0, "\(letters.count) types are given for \(call.count - 1) values")
+            ) { (encoder, letters: String, values: LuaVariadic<LuaValue>) in
+                guard letters.count == values.values.count else {
+                    throw LuaMismatch(
+                        "\(letters.count) types are given for \(values.values.count) values", argument: "types")
                 }
-                var scalars: [ArchiveScalar] = []
-                for (index, letter) in letters.enumerated() {
-                    scalars.append(try scalar(call.value(index + 1), letter, index + 1, encoder, call))
-                }
-                return try perform(encoder, call) { try $0.encodeValues(scalars, ofObjCTypes: String(letters)) }
+                let scalars = try zip(values, letters).map { try scalar($0, $1, "…", encoder) }
+                try perform(encoder) { try $0.encodeValues(scalars, ofObjCTypes: letters) }
             }
         }
         for name in ["encodeArrayOfType", "encodeArrayOfObjCType"] {
             cls.method(
-                name, [type, LuaParameter("values", .table, "values of that type, from 1 on")],
+                name, ["type": TypeLetter.argument, "values": "values of that type, from 1 on"],
                 "Encodes a C array, without a key.",
                 example: "local w = archiver.writer() w:\(name)(\"s\", { 1, 2, 3 }) w:finishEncoding()"
-            ) { encoder, call in
-                let letter = try self.letter(call)
-                let table = try call.table(1)
-                var scalars: [ArchiveScalar] = []
-                for index in 1..<(table.count + 1) {
-                    scalars.append(try scalar(table[index], letter, 1, encoder, call))
+            ) { (encoder, type: TypeLetter, values: LuaTable) in
+                let scalars = try (1..<(values.count + 1)).map {
+                    try scalar(values[$0], type.letter, "values", encoder)
                 }
-                return try perform(encoder, call) { try $0.encodeArray(scalars, ofObjCType: letter) }
+                try perform(encoder) { try $0.encodeArray(scalars, ofObjCType: type.letter) }
             }
         }
     }
 
-    private static func letter(_ call: LuaCall) throws -> Character {
-        let text = try call.text(0)
-        guard text.count == 1, let letter = text.first else {
-            throw call.refuse(0, "one letter expected, got \"\(text)\"")
-        }
-        return letter
-    }
-
     /// Converts a value to a C type; the archiver checks its range.
     private static func scalar(
-        _ value: LuaValue, _ letter: Character, _ position: Int, _ encoder: ArchiveEncoder, _ call: LuaCall
+        _ value: LuaValue, _ letter: Character, _ argument: String, _ encoder: ArchiveEncoder
     ) throws -> ArchiveScalar {
         if letter == "@" || letter == "*" {
             do {
                 return .object(try encoder.output.value(value, ArchiveValueBuilder.Path("root")))
             } catch let error as ArchiveValueBuilder.Refusal {
-                throw call.refuse(position, error.message)
+                throw LuaMismatch(error.message, argument: argument)
             }
         }
         switch value {
@@ -260,7 +216,8 @@ enum EncoderBinding {
             {
                 return .unsigned(unsigned)
             }
-            throw call.refuse(position, "a value of the C type \"\(letter)\" expected, got \(value.typeName)")
+            throw LuaMismatch(
+                "a value of the C type \"\(letter)\" expected, got \(value.typeName)", argument: argument)
         }
     }
 
@@ -269,31 +226,21 @@ enum EncoderBinding {
     private static func whole(_ cls: LuaClass<ArchiveEncoder>) {
         cls.method(
             "setClassName",
-            [
-                LuaParameter("name", .optional(.text), "the name to write; nil undoes it"),
-                LuaParameter("class", .union([.table, .text]), "a declared class, or a class's name"),
-            ], "Writes the instances of a class under another name, in this archive.",
+            ["name": "the name to write; nil undoes it", "class": "a declared class, or a class's name"],
+            "Writes the instances of a class under another name, in this archive.",
             example:
                 "local w = archiver.writer() w:setClassName(\"Homepwner.Foo\", archiver.class(\"Foo\")) w:finishEncoding()"
-        ) { encoder, call in
-            let className = try ArchiverModule.className(call, 1, encoder.bridge)
-            let name = try call.optional(0, call.text)
-            try encoder.archiver.setClassName(name, forClass: className)
-            return call.returnsNothing()
+        ) { (encoder, name: String?, given: ClassArgument) in
+            try encoder.archiver.setClassName(name, forClass: given.name(encoder.bridge, argument: "class"))
         }
         cls.method(
-            "finishEncoding", returns: LuaType.orError(.string),
-            "Ends the archive and gives its bytes; nothing more can be encoded.",
+            "finishEncoding", [], "Ends the archive and gives its bytes; nothing more can be encoded.",
             example: "local w = archiver.writer() w:encodeObject(\"x\", \"a\") return #w:finishEncoding()"
-        ) { encoder, call in
+        ) { encoder in
             guard try !encoder.archiver.isEncodingObject else {
                 throw LuaError(.runtime, "the archive cannot be finished while an object is being encoded")
             }
-            do {
-                return call.returns(LuaString(try encoder.finish()))
-            } catch let error as ArchiveError {
-                return call.returns(failure: error)
-            }
+            return try OrError(returning: ArchiveError.self) { LuaString(try encoder.finish()) }
         }
     }
 }

@@ -6,53 +6,49 @@ import Lua
 enum FoundationBinding {
     static func makeClass(_ values: ValueBridge) -> LuaClass<FoundationBox> {
         let cls = LuaClass<FoundationBox>(
-            "FoundationValue",
+            FoundationBox.luaName,
             "A value of Foundation's in an archive: a URL, a UUID, a range, a point, size or rectangle, an index set or path, "
                 + "a time zone, a locale, a regular expression, a decimal number. Compared by content.",
             in: values.state, kind: .box)
-        cls.property("className", .string, "Its class: `NSURL`.") { box, call in call.returns(box.className) }
+        cls.text("className", "Its class: `NSURL`.", get: { $0.className })
         numbers(cls)
         texts(cls)
-        cls.property("base", .optional(.object("FoundationValue")), "The URL that a relative one is based on.") {
-            box, call in
-            guard case .url(_, let base?) = box.foundation else { return call.returns(LuaValue.nil) }
-            return call.returns(FoundationBox(.value(base)), cls)
+        func part<Value: LuaRepresentable>(
+            _ name: String, _ documentation: String, _ get: @escaping (FoundationValue) -> Value?
+        ) {
+            cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
         }
-        cls.property("origin", .optional(.object("FoundationValue")), "A rectangle's corner, a point.") { box, call in
-            guard case .rect(let x, let y, _, _) = box.foundation else { return call.returns(LuaValue.nil) }
-            return call.returns(FoundationBox(.value(.point(x: x, y: y))), cls)
+        part("base", "The URL that a relative one is based on.") { value -> FoundationBox? in
+            if case .url(_, let base?) = value { FoundationBox(.value(base)) } else { nil }
         }
-        cls.property("size", .optional(.object("FoundationValue")), "A rectangle's size.") { box, call in
-            guard case .rect(_, _, let width, let height) = box.foundation else { return call.returns(LuaValue.nil) }
-            return call.returns(FoundationBox(.value(.size(width: width, height: height))), cls)
+        part("origin", "A rectangle's corner, a point.") { value -> FoundationBox? in
+            if case .rect(let x, let y, _, _) = value { FoundationBox(.value(.point(x: x, y: y))) } else { nil }
         }
-        cls.property("indexes", .optional(.array(.integer)), "The numbers of an index path.") { box, call in
-            guard case .indexPath(let indexes) = box.foundation else { return call.returns(LuaValue.nil) }
-            return call.returns(.table(array(indexes.map { .integer($0) }, call.state)))
+        part("size", "A rectangle's size.") { value -> FoundationBox? in
+            guard case .rect(_, _, let width, let height) = value else { return nil }
+            return FoundationBox(.value(.size(width: width, height: height)))
         }
-        cls.property(
-            "ranges", .optional(.array(.object("FoundationValue"))), "The ranges of an index set, in order."
-        ) { box, call in
-            guard case .indexSet(let ranges, _) = box.foundation else { return call.returns(LuaValue.nil) }
-            let boxes = ranges.map { range in
-                cls.value(FoundationBox(.value(.range(location: range.lowerBound, length: Int64(range.count)))))
+        part("indexes", "The numbers of an index path.") { value -> [Int64]? in
+            if case .indexPath(let indexes) = value { indexes } else { nil }
+        }
+        part("ranges", "The ranges of an index set, in order.") { value -> [FoundationBox]? in
+            guard case .indexSet(let ranges, _) = value else { return nil }
+            return ranges.map {
+                FoundationBox(.value(.range(location: $0.lowerBound, length: Int64($0.count))))
             }
-            return call.returns(.table(array(boxes, call.state)))
         }
-        cls.property("matrix", .optional(.array(.number)), "An affine transform's six numbers.") { box, call in
-            guard case .affineTransform(let numbers) = box.foundation else { return call.returns(LuaValue.nil) }
-            return call.returns(.table(array(numbers.map { .number(Double($0)) }, call.state)))
+        part("matrix", "An affine transform's six numbers.") { value -> [Double]? in
+            if case .affineTransform(let numbers) = value { numbers.map { Double($0) } } else { nil }
         }
-        cls.property("data", .optional(.object("data")), "A time zone's file.") { box, call in
-            guard case .timeZone(_, let bytes) = box.foundation else { return call.returns(LuaValue.nil) }
-            return call.returns(DataValue(bytes), values.datas)
+        part("data", "A time zone's file.") { value -> DataValue? in
+            if case .timeZone(_, let bytes) = value { DataValue(bytes) } else { nil }
         }
         cls.method(
-            "number", returns: [.optional(.number)], "A decimal number's nearest float; nil for other classes.",
+            "number", [], "A decimal number's nearest float; nil for other classes.",
             example: "return archiver.decimal(\"12.50\"):number()"
-        ) { box, call in
-            guard case .decimal(let decimal) = box.foundation else { return call.returns(LuaValue.nil) }
-            return call.returns(Double(decimal.description) ?? .nan)
+        ) { box -> Double? in
+            guard case .decimal(let decimal) = box.foundation else { return nil }
+            return Double(decimal.description) ?? .nan
         }
         cls.metamethod("__tostring") { box, call in call.returns(text(box)) }
         cls.rawMetamethod("__eq") { call in
@@ -109,9 +105,7 @@ enum FoundationBinding {
             ("right", "Of edge insets.", { if case .edgeInsets(_, _, _, let right) = $0 { right } else { nil } }),
         ]
         for (name, documentation, get) in reals {
-            cls.property(name, .optional(.number), documentation) { box, call in
-                call.returns(box.foundation.flatMap(get).map(LuaValue.number) ?? .nil)
-            }
+            cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
         }
         let integers: [(String, String, (FoundationValue) -> Int64?)] = [
             ("location", "Where a range begins.", { if case .range(let location, _) = $0 { location } else { nil } }),
@@ -124,9 +118,7 @@ enum FoundationBinding {
             ),
         ]
         for (name, documentation, get) in integers {
-            cls.property(name, .optional(.integer), documentation) { box, call in
-                call.returns(box.foundation.flatMap(get).map(LuaValue.integer) ?? .nil)
-            }
+            cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
         }
     }
 
@@ -143,16 +135,8 @@ enum FoundationBinding {
             ),
         ]
         for (name, documentation, get) in texts {
-            cls.property(name, .optional(.string), documentation) { box, call in
-                call.returns(box.foundation.flatMap(get).map(LuaValue.text) ?? .nil)
-            }
+            cls.property(name, documentation, get: { $0.foundation.flatMap(get) })
         }
-    }
-
-    private static func array(_ values: [LuaValue], _ state: LuaState) -> LuaTable {
-        let table = state.makeTable(array: values.count)
-        for (index, value) in values.enumerated() { table[index + 1] = value }
-        return table
     }
 
     // MARK: Text

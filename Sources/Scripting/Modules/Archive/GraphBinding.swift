@@ -9,40 +9,27 @@ import PropertyList
 /// `archiver.open`: an archive as a graph, to inspect, change and save.
 enum GraphBinding {
     private static let example = "local graph = archiver.open(archiver.archivedData({ { name = \"Bear\" } })) "
-    private static let options = LuaParameter(
-        "options",
-        .optional(
-            .options([
-                LuaParameter("format", .choice(["binary", "xml"]), "the form; the one it was read in if not given")
-            ])),
-        "how it is written")
+    /// How an archive is saved.
+    private struct Saving: LuaOptions {
+        var format: PropertyListFormat?
 
-    static func makeClass(_ bridge: ArchiveBridge, _ host: ScriptHost, _ predicates: LuaClass<PredicateValue>)
-        -> LuaClass<GraphValue>
-    {
+        static var luaOptions: [LuaOption<Saving>] {
+            LuaOption("format", \.format, doc: "the form; the one it was read in if not given")
+        }
+    }
+
+    static func makeClass(_ bridge: ArchiveBridge, _ host: ScriptHost) -> LuaClass<GraphValue> {
         let cls = LuaClass<GraphValue>(
-            "Graph",
+            GraphValue.luaName,
             "A keyed archive opened without its classes. Collections are tables that remember which they are, objects are "
                 + "tables with className; what is not changed is saved as it was.",
             in: bridge.state)
         cls.property(
-            "root", .any, "The object under `root`, or under the only key.",
-            set: { graph, call in graph.root = call.value(0) }
-        ) { graph, call in call.returns(graph.root) }
+            "root", "The object under `root`, or under the only key.", get: { $0.root }, set: { $0.root = $1 })
+        cls.property("top", "What was encoded outside any object, by key.", get: { $0.top }, set: { $0.top = $1 })
         cls.property(
-            "top", .table, "What was encoded outside any object, by key.",
-            set: { graph, call in graph.top = try call.table(0) }
-        ) { graph, call in call.returns(LuaValue.table(graph.top)) }
-        cls.property(
-            "format", .choice(["binary", "xml"]), "The form it was read in, and is saved in.",
-            set: { graph, call in
-                guard let format = PropertyListFormat(word: call.value(0)) else {
-                    throw call.refuse(0, "\"binary\" or \"xml\" expected")
-                }
-                graph.format = format
-            }
-        ) { graph, call in call.returns(graph.format.word) }
-        inspecting(cls, bridge, predicates)
+            "format", "The form it was read in, and is saved in.", get: { $0.format }, set: { $0.format = $1 })
+        inspecting(cls, bridge)
         keeping(cls, host)
         cls.metamethod("__tostring") { graph, call in
             call.returns("Graph (\(bridge.className(of: graph.root) ?? "no root"))")
@@ -52,117 +39,92 @@ enum GraphBinding {
 
     // MARK: Inspecting
 
-    private static func inspecting(
-        _ cls: LuaClass<GraphValue>, _ bridge: ArchiveBridge, _ predicates: LuaClass<PredicateValue>
-    ) {
+    private static func inspecting(_ cls: LuaClass<GraphValue>, _ bridge: ArchiveBridge) {
         cls.method(
-            "objects", [LuaParameter("className", .optional(.text), "only those of this class")],
-            returns: [.array(.table)],
+            "objects", ["className": "only those of this class"], returns: [.array(.table)],
             "Every object and collection, each once, outermost first.", example: example + "return #graph:objects()"
-        ) { graph, call in
-            let name = try call.optional(0, call.text)
-            return try gather(graph, call) { value in name == nil || bridge.className(of: value) == name }
-        }
+        ) { (graph, name: String?) in try gather(graph) { name == nil || bridge.className(of: .table($0)) == name } }
         cls.method(
             "query",
             [
-                LuaParameter(
-                    "predicate", .union([.text, .object("Predicate"), .callback("(object: table) → boolean")]),
+                "predicate": .callback(
+                    "(object: table) → boolean",
                     "in NSPredicate's format language, compiled, or a function; className is the class's name"),
-                LuaParameter("variables", .optional(.table), "values for $names"),
-            ], returns: [.array(.table)], "The objects and dictionaries that a predicate holds for, outermost first.",
+                "variables": "values for $names",
+            ],
+            "The objects and dictionaries that a predicate holds for, outermost first.",
             example: example + "return #graph:query(\"name BEGINSWITH $start\", { start = \"B\" })"
-        ) { graph, call in
-            if case .function(let function) = call.value(0) {
-                return try gather(graph, call) { try function.call($0).first?.isTruthy == true }
+        ) { (graph, condition: ConditionArgument, variables: LuaTable?) in
+            let predicate: FormatPredicate
+            switch condition {
+            case .function(let function):
+                return try gather(graph) { try function.call(.table($0)).first?.isTruthy == true }
+            case .predicate(let value): predicate = value.predicate
+            case .format(let text): predicate = try PredicateModule.compile(text, variables, bridge.values)
             }
-            let predicate =
-                try call.optionalObject(0, predicates)?.predicate ?? PredicateModule.compile(call, 0, bridge.values)
-            return try gather(graph, call) { value in
-                guard case .table(let table) = value, table.count == 0 else { return false }
-                return predicate.evaluate { key in
-                    let field = table[key]
-                    if field.isNil, key == "className" { return bridge.className(of: value).map { .string($0) } }
-                    return try? bridge.values.propertyList(field, takesObjects: true)
-                }
+            return try gather(graph) { table in
+                table.count == 0
+                    && predicate.evaluate { key in
+                        let field = table[key]
+                        if field.isNil, key == "className" {
+                            return bridge.className(of: .table(table)).map { .string($0) }
+                        }
+                        return try? bridge.values.propertyList(field, takesObjects: true)
+                    }
             }
         }
         cls.method(
             "walk",
             [
-                LuaParameter(
-                    "visitor", .callback("(value: any, path: string) → boolean?"),
+                "visitor": .callback(
+                    "(value: any, path: string) → boolean?",
                     "called with each value and where it is; false leaves out what the value holds")
             ], "Goes through all values, objects once, outermost first.",
             example: example + "graph:walk(function(value, path) print(path, value) end)"
-        ) { graph, call in
-            let visitor = try call.function(0)
+        ) { (graph, visitor: LuaFunction) in
             try graph.walk { value, path in
                 if case .boolean(false)? = try visitor.call(value, .text(path?.text ?? "")).first { return false }
                 return true
             }
-            return call.returnsNothing()
         }
         cls.method(
-            "dump", returns: [.string],
+            "dump", [], returns: [.string],
             "The graph as indented text, a line a value; shared objects are named by number.",
             example: example + "print(graph:dump())"
-        ) { graph, call in
-            try refusing(call) { call.returns(try graph.withGraph { $0.dump() }) }
-        }
+        ) { graph in try refusing { try graph.withGraph { $0.dump() } } }
     }
 
-    private static func gather(
-        _ graph: GraphValue, _ call: LuaCall, _ isWanted: (LuaValue) throws -> Bool
-    ) throws -> LuaResults {
-        let found = call.state.makeTable()
-        var count: Int64 = 0
+    private static func gather(_ graph: GraphValue, _ isWanted: (LuaTable) throws -> Bool) throws -> [LuaTable] {
+        var found: [LuaTable] = []
         try graph.walk { value, _ in
-            guard case .table = value else { return true }
-            if try isWanted(value) {
-                count += 1
-                found[.integer(count)] = value
-            }
+            if case .table(let table) = value, try isWanted(table) { found.append(table) }
             return true
         }
-        return call.returns(LuaValue.table(found))
+        return found
     }
 
     // MARK: Saving
 
     private static func keeping(_ cls: LuaClass<GraphValue>, _ host: ScriptHost) {
         cls.method(
-            "save", [LuaParameter("path", .text, "a path that the sandbox grants"), options],
-            returns: LuaType.orError(.boolean), "Writes the archive to a file, whole or not at all.",
+            "save", ["path": "a path that the sandbox grants", "options": "how it is written"],
+            "Writes the archive to a file, whole or not at all.",
             example: example + "return graph:save(app.container.tmp .. \"/a.archive\", { format = \"xml\" })"
-        ) { [unowned host] graph, call in
-            let path = try call.text(0)
-            let format = PropertyListFormat(word: try call.option("format", of: 1))
-            return try refusing(call) {
-                let bytes = try graph.encoded(as: format)
-                return try FileSystemModule.write(call, host, path) { write in
-                    try write(bytes)
-                    return call.returns(true)
-                }
-            }
+        ) { [unowned host] (graph, path: String, options: Saving) in
+            try refusing { try graph.encoded(as: options.format) }.flatMap { try host.write($0, to: path) }
         }
         cls.method(
-            "bytes", [options], returns: LuaType.orError(.string), "The archive's bytes.",
+            "bytes", ["options": "how it is written"], "The archive's bytes.",
             example: example + "return #graph:bytes({ format = \"xml\" })"
-        ) { graph, call in
-            let format = PropertyListFormat(word: try call.option("format", of: 0))
-            return try refusing(call) { call.returns(LuaString(try graph.encoded(as: format))) }
-        }
+        ) { (graph, options: Saving) in try refusing { LuaString(try graph.encoded(as: options.format)) } }
     }
 
-    /// A value that cannot be archived is the script's fault; violations of the format are returned as errors.
-    private static func refusing(_ call: LuaCall, _ body: () throws -> LuaResults) throws -> LuaResults {
+    /// A value that cannot be archived is the script's fault; violations of the format are the result.
+    private static func refusing<Value>(_ body: () throws -> Value) throws -> OrError<Value> {
         do {
-            return try body()
+            return try OrError(returning: ArchiveError.self, body)
         } catch let error as ArchiveValueBuilder.Refusal {
             throw LuaError(.argument, error.message)
-        } catch let error as ArchiveError {
-            return call.returns(failure: error)
         }
     }
 }

@@ -8,13 +8,17 @@ enum PlistModule {
     /// The reader's limit, so that everything read can be written.
     private static let depthLimit = PropertyListLimits.standard.maximumDepth
 
-    private static let value = LuaParameter(
-        "value", .any, "text, a number, a boolean, a date, data, or a table of these")
-    private static let path = LuaParameter("path", .text, "a path that the sandbox grants")
-    private static let options = LuaParameter(
-        "options",
-        .optional(.options([LuaParameter("format", .choice(["binary", "xml"]), "the form; binary if not given")])),
-        "how it is written")
+    private static let value: LuaArgument = "text, a number, a boolean, a date, data, or a table of these"
+    private static let path: LuaArgument = "a path that the sandbox grants"
+
+    /// How a property list is written.
+    private struct Writing: LuaOptions {
+        var format = PropertyListFormat.binary
+
+        static var luaOptions: [LuaOption<Writing>] {
+            LuaOption("format", \.format, doc: "the form; binary if not given")
+        }
+    }
 
     static func install(in host: ScriptHost) -> LuaModule {
         let bridge = host.values
@@ -25,40 +29,43 @@ enum PlistModule {
         reading(module, host)
         writing(module, host)
         module.function(
-            "dictionary", [LuaParameter("table", .optional(.table), "its entries; none if not given")],
-            returns: [.table],
+            "dictionary", ["table": "its entries; none if not given"],
             "Marks a table as a dictionary, so that it is one when it is empty, too; gives the table.",
             example: "return plist.encode({ options = plist.dictionary{} }, { format = \"xml\" })"
-        ) { call in
-            try marked(call, bridge.readOnly.markDictionary)
+        ) { (table: LuaTable?) in
+            let table = table ?? bridge.state.makeTable()
+            bridge.readOnly.markDictionary(table)
+            return table
         }
         module.function(
-            "set", [LuaParameter("table", .optional(.table), "its elements, from 1 on; none if not given")],
-            returns: [.table], "Marks a table as a set, which only the binary form has; gives the table.",
+            "set", ["table": "its elements, from 1 on; none if not given"],
+            "Marks a table as a set, which only the binary form has; gives the table.",
             example: "return #plist.decode(plist.encode(plist.set{ 1, 2 }))"
-        ) { call in
-            try marked(call, bridge.readOnly.markSet)
+        ) { (table: LuaTable?) in
+            let table = table ?? bridge.state.makeTable()
+            bridge.readOnly.markSet(table)
+            return table
         }
         module.function(
-            "integer", [LuaParameter("digits", .text, "decimal digits, with a sign or without")],
+            "integer", ["digits": "decimal digits, with a sign or without"],
             returns: [.union([.integer, .object("WideInteger")])],
             "An integer of up to 128 bits: Lua's own where that holds it.",
             example: "return tostring(plist.integer(\"18446744073709551615\"))"
-        ) { call in
-            guard let value = Int128(try call.text(0)) else {
-                throw call.refuse(0, "decimal digits of an integer of 128 bits expected")
+        ) { (digits: String) in
+            guard let value = Int128(digits) else {
+                throw LuaMismatch("decimal digits of an integer of 128 bits expected", argument: "digits")
             }
-            return call.returns(try bridge.lua(Int64(exactly: value).map { .integer($0) } ?? .wideInteger(value)))
+            return try bridge.lua(Int64(exactly: value).map { .integer($0) } ?? .wideInteger(value))
         }
         module.function(
-            "uid", [LuaParameter("value", .integer, "0 to 4294967295")], returns: [.object("UID")],
+            "uid", ["value": "0 to 4294967295"],
             "A reference into the objects of a keyed archive, for those who write one by hand.",
             example: "return plist.uid(1).value"
-        ) { call in
-            guard let uid = UInt32(exactly: try call.integer(0)) else {
-                throw call.refuse(0, "an integer from 0 to 4294967295 expected")
+        ) { (value: Int64) in
+            guard let uid = UInt32(exactly: value) else {
+                throw LuaMismatch("an integer from 0 to 4294967295 expected", argument: "value")
             }
-            return call.returns(UIDValue(uid), bridge.uids)
+            return UIDValue(uid)
         }
         return module
     }
@@ -68,32 +75,21 @@ enum PlistModule {
     private static func reading(_ module: LuaModule, _ host: ScriptHost) {
         let bridge = host.values
         module.function(
-            "read", [path], returns: LuaType.orError(.any),
+            "read", ["path": path],
             "The value of a property list's file, in either form; nil and an error when it can't be read.",
             example:
                 "local path = app.container.tmp .. \"/a.plist\" plist.write({ 1 }, path) return plist.read(path)[1]"
-        ) { [unowned host] call in
-            let path = try call.text(0)
-            return try FileSystemModule.attempt(call, host, path, .read) { layer in
-                let bytes = try layer.contents(of: path, limit: FileSystemModule.readLimit)
-                let value: PropertyListValue
-                do throws(PropertyListError) { value = try PropertyListValue(decoding: bytes) } catch {
-                    return call.returns(failure: LocatedError(error, path))
-                }
-                return call.returns(try bridge.lua(value))
-            }
+        ) { [unowned host] (path: String) in
+            try host.read(path, refusing: PropertyListError.self) { try bridge.lua(PropertyListValue(decoding: $0)) }
         }
         module.function(
-            "decode", [LuaParameter("bytes", .union([.string, .object("data")]), "a property list in either form")],
-            returns: LuaType.orError(.any), "The value of a property list; nil and an error when it is none.",
+            "decode", ["bytes": "a property list in either form"],
+            "The value of a property list; nil and an error when it is none.",
             example: "return plist.decode(\"<plist version='1.0'><array><true/></array></plist>\")[1]"
-        ) { call in
-            let bytes = try bridge.bytes(call, 0)
-            let value: PropertyListValue
-            do throws(PropertyListError) { value = try PropertyListValue(decoding: bytes) } catch {
-                return call.returns(failure: error)
+        ) { (bytes: BytesArgument) in
+            try OrError(returning: PropertyListError.self) {
+                try bridge.lua(PropertyListValue(decoding: bytes.bytes))
             }
-            return call.returns(try bridge.lua(value))
         }
     }
 
@@ -102,39 +98,30 @@ enum PlistModule {
     private static func writing(_ module: LuaModule, _ host: ScriptHost) {
         let bridge = host.values
         module.function(
-            "write", [value, path, options], returns: LuaType.orError(.boolean),
+            "write", ["value": value, "path": path, "options": "how it is written"],
             "Writes a value as a property list's file, whole or not at all. Raises when it is no property-list value, and "
                 + "says where.",
             example: "return plist.write({ name = \"Bear\" }, app.container.tmp .. \"/a.plist\", { format = \"xml\" })"
-        ) { [unowned host] call in
-            let bytes = try encoded(call, options: 2, bridge)
-            let path = try call.text(1)
-            return try FileSystemModule.write(call, host, path) { write in
-                try write(bytes)
-                return call.returns(true)
-            }
+        ) { [unowned host] (value: LuaValue, path: String, options: Writing) in
+            try host.write(encoded(value, options.format, bridge), to: path)
         }
         module.function(
-            "encode", [value, options], returns: [.string],
+            "encode", ["value": value, "options": "how it is written"],
             "A value as a property list. Raises when it is no property-list value, and says where.",
             example: "return plist.encode({ name = \"Bear\", tags = { \"gift\" } }, { format = \"xml\" })"
-        ) { call in call.returns(LuaString(try encoded(call, options: 1, bridge))) }
+        ) { (value: LuaValue, options: Writing) in LuaString(try encoded(value, options.format, bridge)) }
     }
 
-    private static func marked(_ call: LuaCall, _ mark: (LuaTable) -> Void) throws -> LuaResults {
-        let table = try call.optional(0, call.table) ?? call.state.makeTable()
-        mark(table)
-        return call.returns(LuaValue.table(table))
-    }
-
-    private static func encoded(_ call: LuaCall, options position: Int, _ bridge: ValueBridge) throws -> [UInt8] {
-        let format = PropertyListFormat(word: try call.option("format", of: position)) ?? .binary
+    /// The argument `value` as a property list.
+    private static func encoded(
+        _ argument: LuaValue, _ format: PropertyListFormat, _ bridge: ValueBridge
+    ) throws -> [UInt8] {
         let value: PropertyListValue
         do throws(ValueBridge.Refusal) {
-            value = try bridge.propertyList(call.value(0), path: "root", depthLimit: depthLimit)
+            value = try bridge.propertyList(argument, path: "root", depthLimit: depthLimit)
             try check(value, format)
         } catch {
-            throw call.refuse(0, error.message)
+            throw LuaMismatch(error.message, argument: "value")
         }
         return try value.encoded(as: format)
     }
@@ -174,25 +161,7 @@ enum PlistModule {
     }
 }
 
-extension PropertyListFormat {
-    /// Parses an option's word.
-    init?(word: LuaValue) {
-        switch word.textValue {
-        case "binary": self = .binary
-        case "xml": self = .xml
-        default: return nil
-        }
-    }
-
-    var word: String { self == .binary ? "binary" : "xml" }
-}
-
 extension ValueBridge {
     /// A value that scripts may change.
     func lua(_ value: PropertyListValue) throws(LuaError) -> LuaValue { try lua(value, readOnly: false) }
-
-    /// The bytes of an argument: a string or data.
-    func bytes(_ call: LuaCall, _ position: Int) throws -> [UInt8] {
-        try call.optionalObject(position, datas)?.bytes ?? call.bytes(position)
-    }
 }

@@ -1,72 +1,63 @@
 import Images
 import Lua
-import Wording
 
 extension ImageClasses {
     func declareThumbnails(_ host: ScriptHost) {
-        let image = image
-        let size = LuaParameter("size", .optional(.integer), "pixels a side; 40 if not given")
-        let radius = LuaType.optional(
-            .options([LuaParameter("cornerRadius", .number, "in pixels; an eighth of the size if not given")]))
         images.method(
             "thumbnail",
             [
-                LuaParameter("key", .text, "a file name of at most 255 bytes: an item's key, say"),
-                size, LuaParameter("options", radius, "how it looks"),
+                "key": LuaArgument(Self.keyText), "size": "pixels a side; 40 if not given",
+                "options": "how it looks",
             ],
-            returns: LuaType.orError(.object("Image")),
             "The picture in a small square with rounded corners, filled from its middle, kept in Library/Caches.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return images:thumbnail(\"cover\", 16).width"
-        ) { store, call in
-            let (size, radius) = try Self.thumbnailOptions(call)
-            return try Self.keyed(call, 0) {
-                call.returns(
-                    try store.thumbnail(forKey: try call.text(0), size: size, cornerRadius: radius), image)
-            }
+        ) { (store, key: String, size: Int?, options: Corners) in
+            let (size, radius) = try options.checked(size)
+            return try Self.keyed { try store.thumbnail(forKey: key, size: size, cornerRadius: radius) }
         }
         images.method(
             "prepareThumbnails",
             [
-                LuaParameter("keys", .array(.text), "the pictures' keys: images:keys(), say"),
-                size, LuaParameter("options", radius, "how they look"),
+                "keys": "the pictures' keys: images:keys(), say", "size": "pixels a side; 40 if not given",
+                "options": "how they look",
             ],
             returns: [.table],
             "Makes the thumbnails of many pictures that are not there yet, on all processors; images:thumbnail then reads a small file. Why there is none, by key: empty when all are there.",
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) images:setImage(picture, \"cover\") return next(images:prepareThumbnails({ \"cover\" }, 16))"
-        ) { [unowned host] store, call in
-            let (size, radius) = try Self.thumbnailOptions(call)
-            let given = try call.table(0)
-            var keys: [String] = []
-            for index in 1..<(given.count + 1) {
-                let value = given[index]
-                guard let key = value.textValue else {
-                    throw call.refuse(0, "an array of keys expected, got \(value.typeName.withArticle) at \(index)")
-                }
-                keys.append(key)
-            }
-            return try Self.keyed(call, 0) {
+        ) { [unowned host] (store, keys: [String], size: Int?, options: Corners) in
+            let (size, radius) = try options.checked(size)
+            return try Self.keyed(argument: "keys") {
                 let work = try LongWork("Making thumbnails", total: keys.count, on: host)
                 defer { work.finish() }
-                let failures = try store.prepareThumbnails(
-                    forKeys: keys, size: size, cornerRadius: radius, progress: work.step)
-                let table = call.state.makeTable()
-                for (key, error) in failures { table[key] = .text(error.message) }
-                return call.returns(LuaValue.table(table))
+                return try store.prepareThumbnails(
+                    forKeys: keys, size: size, cornerRadius: radius, progress: work.step
+                ).mapValues(\.message)
             }
         }
     }
 
-    /// The size and the radius of a thumbnail.
-    private static func thumbnailOptions(_ call: LuaCall) throws -> (size: Int, radius: Double?) {
-        let size = try call.optional(1, call.integer) ?? 40
-        guard (1...4096).contains(size) else { throw call.refuse(1, "a size from 1 to 4096 expected, got \(size)") }
-        let radius = try call.option("cornerRadius", of: 2).numberValue
-        if let radius, !(0...Double(size) / 2).contains(radius) {
-            throw call.refuse(2, "option 'cornerRadius': 0 to half of the size expected, got \(radius)")
+    /// How a thumbnail looks.
+    private struct Corners: LuaOptions {
+        var radius: Double?
+
+        static var luaOptions: [LuaOption<Corners>] {
+            LuaOption("cornerRadius", \.radius, doc: "in pixels; an eighth of the size if not given")
         }
-        return (Int(size), radius)
+
+        /// The size and the radius.
+        func checked(_ size: Int?) throws(LuaMismatch) -> (size: Int, radius: Double?) {
+            let size = size ?? 40
+            guard (1...4096).contains(size) else {
+                throw LuaMismatch("a size from 1 to 4096 expected, got \(size)", argument: "size")
+            }
+            if let radius, !(0...Double(size) / 2).contains(radius) {
+                throw LuaMismatch(
+                    "option 'cornerRadius': 0 to half of the size expected, got \(radius)", argument: "options")
+            }
+            return (size, radius)
+        }
     }
 
     func declareCache() {

@@ -57,67 +57,49 @@ final class GroupsBinding {
     private func declare() {
         let values = classes.host.values
         groups.method(
-            "sorted",
-            [
-                LuaParameter(
-                    "by", .choice(ItemGroups.Order.allCases.map(\.rawValue)), "the number of items, or the key"),
-                LuaParameter("order", .optional(.choice(["ascending", "descending"])), "ascending if not given"),
-            ],
+            "sorted", ["by": "the number of items, or the key", "order": "ascending if not given"],
             returns: [.object("Groups")], "The groups in another order; equal ones stay in theirs.",
             example: "return items:query():groupBy(\"name\"):sorted(\"count\", \"descending\")[1]"
-        ) { [unowned self] value, call in
-            let order = ItemGroups.Order(rawValue: try call.text(0)) ?? .count
-            let isDescending = try call.optional(1, call.text) == "descending"
-            return call.returns(LuaValue.table(table(value.groups.sorted(by: order, descending: isDescending))))
+        ) { [unowned self] (value, by: ItemGroups.Order, order: SortOrder?) in
+            table(value.groups.sorted(by: by, descending: order == .descending))
         }
         groups.method(
-            "limit", [LuaParameter("count", .integer, "from 0")], returns: [.object("Groups")],
-            "At most so many groups.",
+            "limit", ["count": "from 0"], returns: [.object("Groups")], "At most so many groups.",
             example: "return #items:query():groupBy(\"name\"):limit(3)"
-        ) { [unowned self] value, call in
-            let count = try call.integer(0)
-            guard count >= 0 else { throw call.refuse(0, "a number from 0 expected, got \(count)") }
-            return call.returns(LuaValue.table(table(value.groups.limit(Int(clamping: count)))))
-        }
+        ) { [unowned self] (value, count: Int64) in table(value.groups.limit(try QueryBinding.size(count))) }
         groups.method(
             "aggregate",
             [
-                LuaParameter(
-                    "functions", .table,
-                    "by the names of the results: count(), sum(f), average(f), min(f), max(f) of fields or expressions")
+                "functions":
+                    "by the names of the results: count(), sum(f), average(f), min(f), max(f) of fields or expressions"
             ],
             returns: [.array(.table)], "A table for each group: its key, and what the functions make of its items.",
             example:
                 "items:randomItem() return items:query():groupBy(\"name\"):aggregate{ n = \"count()\", total = \"sum(valueInDollars)\" }[1].n"
-        ) { value, call in
+        ) { (value, functions: LuaTable) in
             var names: [(LuaValue, String)] = []
-            try call.table(0).forEach { name, function in
+            try functions.forEach { name, function in
                 guard let text = function.textValue else {
-                    throw call.refuse(0, "a function's text expected, such as \"sum(valueInDollars)\"")
+                    throw LuaMismatch(
+                        "a function's text expected, such as \"sum(valueInDollars)\"", argument: "functions")
                 }
                 names.append((name, text))
                 return true
             }
-            let results = try value.groups.aggregate(names.map(\.1))
-            let rows = call.state.makeTable(array: results.count)
-            for (place, result) in results.enumerated() {
-                let row = call.state.makeTable(fields: names.count + 1)
-                if let key = value.groups[place].key { row["key"] = try values.lua(key, readOnly: true) }
-                for ((name, _), each) in zip(names, result) {
+            return try zip(value.groups, value.groups.aggregate(names.map(\.1))).map { group, results in
+                let row = values.state.makeTable(fields: names.count + 1)
+                if let key = group.key { row["key"] = try values.lua(key, readOnly: true) }
+                for ((name, _), each) in zip(names, results) {
                     row[name] = try each.map { try values.lua($0, readOnly: true) } ?? .nil
                 }
-                rows[place + 1] = .table(row)
+                return row
             }
-            return call.returns(LuaValue.table(rows))
         }
         groups.method(
-            "group", [LuaParameter("key", .any, "what its items have in common")],
-            returns: [.optional(.object("Group"))],
-            "The group with a key; nil when there is none.",
+            "group", ["key": "what its items have in common"], "The group with a key; nil when there is none.",
             example: "items:createItem{ name = \"Lamp\" } return items:query():groupBy(\"name\"):group(\"Lamp\").count"
-        ) { [unowned self] value, call in
-            guard let place = try place(of: call.value(0), in: value) else { return call.returns(LuaValue.nil) }
-            return call.returns(GroupValue(value.groups[place]), group)
+        ) { [unowned self] (value, key: LuaValue) in
+            try place(of: key, in: value).map { GroupValue(value.groups[$0]) }
         }
     }
 

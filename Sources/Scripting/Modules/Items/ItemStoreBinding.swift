@@ -14,14 +14,16 @@ enum ItemStoreBinding {
         ItemFilesBinding.declare(on: cls, classes)
         let hooks = classes.hooks
         cls.method(
-            "on", HookBinding.parameters(for: .items), returns: [.object("Hook")],
+            "on", HookBinding.arguments(for: .items),
             "Calls a handler before or after items change; a will… handler may refuse with event:veto(reason).",
             example:
                 "items:on(\"didInsert\", function(event) print(event.item) end) items:createItem{ name = \"Lamp\" }"
-        ) { [unowned host] _, call in
-            let results = try hooks.register(call, events: EventDeclaration.names(of: .items), allowsUserEvents: false)
-            host.observeItems(for: try call.text(0), as: classes.item)
-            return results
+        ) {
+            [unowned host]
+            (_, event: String, options: LuaEither<HookBinding.Options, LuaFunction>, handler: LuaFunction?) in
+            let hook = try hooks.register(event, options, handler, of: .items)
+            host.observeItems(for: event, as: classes.item)
+            return hook
         }
     }
 
@@ -33,28 +35,17 @@ enum ItemStoreBinding {
         LuaParameter("itemKey", .optional(.text), "its key, one that is unused; a new one if not given"),
     ]
 
-    private static let transactionOptions = [
-        LuaParameter("retries", .optional(.integer), "how often it may run again; 10 if not given"),
-        LuaParameter(
-            "isolation", .optional(.choice(ItemStore.Isolation.allCases.map(\.rawValue))),
-            "`serializable`, or `snapshot`: then only changes of the same fields stand in its way"),
-    ]
+    /// How a transaction of a shared collection runs.
+    private struct TransactionOptions: LuaOptions {
+        var retries = ItemStore.defaultRetries
+        var isolation = ItemStore.Isolation.serializable
 
-    private static func retries(_ call: LuaCall) throws -> Int {
-        switch try call.option("retries", of: 1) {
-        case .nil: return ItemStore.defaultRetries
-        case .integer(let count) where (0...1000).contains(count): return Int(count)
-        default: throw call.refuse(1, "retries is a number from 0 to 1000")
+        static var luaOptions: [LuaOption<TransactionOptions>] {
+            LuaOption("retries", \.retries, doc: "how often it may run again; 10 if not given")
+            LuaOption(
+                "isolation", \.isolation,
+                doc: "`serializable`, or `snapshot`: then only changes of the same fields stand in its way")
         }
-    }
-
-    private static func isolation(_ call: LuaCall) throws -> ItemStore.Isolation {
-        let given = try call.option("isolation", of: 1)
-        if given.isNil { return .serializable }
-        guard let isolation = given.textValue.flatMap(ItemStore.Isolation.init(rawValue:)) else {
-            throw call.refuse(1, "isolation is \"serializable\" or \"snapshot\"")
-        }
-        return isolation
     }
 
     private static let diff: [LuaParameter] = {
@@ -80,6 +71,7 @@ enum ItemStoreBinding {
         let item = classes.item
         cls.metamethod("__len") { store, call in call.returns(store.count) }
         cls.metamethod("__tostring") { store, call in call.returns("items (\(store.count))") }
+        // By hand, and so are all arrays of items: with a String and an Item each it takes 2.7 times as long.
         cls.method(
             "item", [LuaParameter("itemKey", .text, "its key")], returns: [.optional(.object("Item"))],
             "The item with a key, or nil.",
@@ -120,117 +112,89 @@ enum ItemStoreBinding {
             call.returns(row: try binding.create(in: store, from: call).bits, item)
         }
         cls.method(
-            "randomItem", returns: [.object("Item")], "A new item of an adjective and a noun.",
-            example: "return items:randomItem().name"
-        ) { store, call in
-            call.returns(try store.randomItem(), item)
-        }
+            "randomItem", [], "A new item of an adjective and a noun.", example: "return items:randomItem().name"
+        ) { try $0.randomItem() }
         cls.method(
-            "removeItem", [LuaParameter("item", .object("Item"), "which item")],
-            "Removes an item, with its image.", example: "items:removeItem(items:randomItem()) return #items"
-        ) {
-            store, call in
-            try store.removeItem(try call.object(0, item))
-            return call.returnsNothing()
-        }
+            "removeItem", ["item": "which item"], "Removes an item, with its image.",
+            example: "items:removeItem(items:randomItem()) return #items"
+        ) { (store, item: Item) in try store.removeItem(item) }
         cls.method(
-            "moveItem",
-            [LuaParameter("from", .integer, "where it is"), LuaParameter("to", .integer, "where it will be")],
+            "moveItem", ["from": "where it is", "to": "where it will be"],
             "Moves an item from one position to another, both from 1.",
             example: "for _ = 1, 3 do items:randomItem() end items:moveItem(3, 1)"
-        ) { store, call in
-            let count = Int64(store.count)
-            let positions = try [call.integer(0), call.integer(1)]
-            for (index, position) in positions.enumerated() where !(1...max(count, 1)).contains(position) || count == 0
-            {
-                throw call.refuse(index, "a position from 1 to \(count) expected, got \(position)")
+        ) { (store, from: Int, to: Int) in
+            for (name, position) in [("from", from), ("to", to)] where position < 1 || position > store.count {
+                throw LuaMismatch("a position from 1 to \(store.count) expected, got \(position)", argument: name)
             }
-            try store.moveItem(from: Int(positions[0]) - 1, to: Int(positions[1]) - 1)
-            return call.returnsNothing()
+            try store.moveItem(from: from - 1, to: to - 1)
         }
         cls.method(
             "transaction",
             [
-                LuaParameter("body", .callback("() → any"), "what changes items"),
-                LuaParameter(
-                    "options", .optional(.record("transaction.options", transactionOptions)),
-                    "for a collection that other hosts change, too"),
+                "body": .callback("() → any", "what changes items"),
+                "options": "for a collection that other hosts change, too",
             ],
-            returns: [.variadic(.any)],
             "Runs a function whose changes all happen or none; an error rolls back and is raised again. On a shared collection it is serializable, and runs again when another host changed what it read.",
             example: "items:transaction(function() for _ = 1, 10 do items:randomItem() end end) return #items"
-        ) { store, call in
-            let body = try call.function(0)
-            let results = try store.transaction(isolation: try isolation(call), retries: try retries(call)) {
-                try body.call()
+        ) { (store, body: LuaFunction, options: TransactionOptions) in
+            guard (0...1000).contains(options.retries) else {
+                throw LuaMismatch(
+                    "option 'retries': 0 to 1000 expected, got \(options.retries)", argument: "options")
             }
-            return try call.returns(values: results)
+            return LuaVariadic(
+                try store.transaction(isolation: options.isolation, retries: options.retries) { try body.call() })
         }
         cls.method(
-            "undo", returns: [.boolean], "Takes back the last commit or transaction; false when there is none.",
+            "undo", [], "Takes back the last commit or transaction; false when there is none.",
             example: "items:transaction(function() items:randomItem() end) return items:undo(), #items"
-        ) { store, call in
-            call.returns(try store.undo())
-        }
+        ) { try $0.undo() }
         cls.method(
-            "redo", returns: [.boolean], "Does again what undo took back.",
+            "redo", [], "Does again what undo took back.",
             example: "items:transaction(function() items:randomItem() end) items:undo() return items:redo(), #items"
-        ) { store, call in
-            call.returns(try store.redo())
-        }
+        ) { try $0.redo() }
         cls.method(
-            "dryRun", [LuaParameter("body", .callback("()"), "what would change items")],
-            returns: [.record("diff", diff)],
+            "dryRun", ["body": .callback("()", "what would change items")], returns: [.record("diff", diff)],
             "What a function would change: counts and entries; nothing is changed.",
             example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
-        ) { store, call in
-            let body = try call.function(0)
-            let diff = try store.dryRun { _ = try body.call() }
-            return call.returns(LuaValue.table(try classes.table(of: diff)))
-        }
+        ) { (store, body: LuaFunction) in try classes.table(of: store.dryRun { _ = try body.call() }) }
     }
 
     private static func indexing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
         let host = classes.host
-        let field = [LuaParameter("field", .text, "a field's name, of the domain or custom")]
         /// Changes the set of indexes, and undoes the change when the container can't store it.
-        func change(_ call: LuaCall, _ host: ScriptHost, _ change: () throws -> Bool, _ back: () throws -> Void) throws
-            -> LuaResults
-        {
-            guard try change() else { return call.returns(false) }
+        func change(
+            _ host: ScriptHost, _ change: () throws -> Bool, _ back: () throws -> Void
+        ) throws -> OrError<Bool> {
+            guard try change() else { return .success(false) }
             do throws(DefaultsError) { try host.rememberIndexes() } catch {
                 try back()
-                return call.returns(failure: error)
+                return .failure(error)
             }
-            return call.returns(true)
+            return .success(true)
         }
         cls.method(
-            "createIndex", field, returns: LuaType.orError(.boolean),
+            "createIndex", ["field": "a field's name, of the domain or custom"],
             "An ordered index on a field, which queries use by themselves; false when there is one. The container remembers it.",
             example: "items:createIndex(\"valueInDollars\") print(items:query(\"valueInDollars > 500\"):explain())"
-        ) { [unowned host] store, call in
-            let name = try call.text(0)
-            return try change(call, host) {
+        ) { [unowned host] (store, name: String) in
+            try change(host) {
                 try store.createIndex(name)
             } _: {
                 store.dropIndex(name)
             }
         }
         cls.method(
-            "dropIndex", field, returns: LuaType.orError(.boolean),
+            "dropIndex", ["field": "a field's name, of the domain or custom"],
             "Removes the ordered index on a field; false when there is none.",
             example: "items:createIndex(\"name\") return items:dropIndex(\"name\")"
-        ) { [unowned host] store, call in
-            let name = try call.text(0)
-            return try change(call, host) {
+        ) { [unowned host] (store, name: String) in
+            try change(host) {
                 store.dropIndex(name)
             } _: {
                 try store.createIndex(name, lazily: true)
             }
         }
-        cls.property("indexes", .array(.text), "The fields that have an ordered index.") { store, call in
-            call.returns(array: store.indexedFields)
-        }
+        cls.property("indexes", "The fields that have an ordered index.", get: { $0.indexedFields })
     }
 
     private static func keeping(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
@@ -261,36 +225,31 @@ enum ItemStoreBinding {
             }
         }
         cls.method(
-            "synchronize", returns: LuaType.orError(.boolean),
+            "synchronize", [],
             "Commits, and waits until every change survives a power cut: the journal is on the disk then, which takes far less than saving. True, or nil and an error.",
             example: "items:randomItem() return assert(items:synchronize())"
-        ) { [unowned host] store, call in
+        ) { [unowned host] store -> OrError<Bool> in
             guard !store.isInTransaction else {
                 throw LuaError(
                     .argument, "synchronize is not possible inside a transaction: its changes are not committed yet")
             }
-            if case .failure(let error) = host.commit() { return call.returns(failure: error.underlying ?? error) }
-            do { try store.synchronize() } catch { return call.returns(failure: error) }
-            return call.returns(true)
+            if case .failure(let error) = host.commit() { return .failure(error.underlying ?? error) }
+            do { try store.synchronize() } catch { return .failure(error) }
+            return .success(true)
         }
-        cls.property(
-            "isReadOnly", .boolean,
-            "Whether items can be read and not changed: the container was opened so, or the shared collection's server does not answer."
-        ) { store, call in call.returns(store.isReadOnly) }
-        cls.property(
-            "isConnected", .boolean,
-            "Whether the shared collection's server answered last; true for a container's own items."
-        ) { store, call in call.returns(store.isConnected) }
+        cls.boolean(
+            "isReadOnly",
+            "Whether items can be read and not changed: the container was opened so, or the shared collection's server does not answer.",
+            get: { $0.isReadOnly })
+        cls.boolean(
+            "isConnected", "Whether the shared collection's server answered last; true for a container's own items.",
+            get: { $0.isConnected })
         cls.method(
-            "conflicts", returns: [.array(.object("Conflict"))],
+            "conflicts", [],
             "Commits that were made while the shared collection's server did not answer, and that other hosts were ahead of: an array, oldest first.",
             example: "for _, conflict in ipairs(items:conflicts()) do print(conflict) end return #items:conflicts()"
-        ) { [unowned classes] store, call in
-            call.returns(array: store.conflicts.map { classes.conflict.value(ConflictValue($0)) })
-        }
-        cls.property("hasChanges", .boolean, "Whether something changed since the last save.") { store, call in
-            call.returns(store.hasChanges)
-        }
+        ) { $0.conflicts.map { ConflictValue($0) } }
+        cls.boolean("hasChanges", "Whether something changed since the last save.", get: { $0.hasChanges })
         cls.optionalText("archivePath", "Where the items are saved.", get: { $0.archivePath })
     }
 }

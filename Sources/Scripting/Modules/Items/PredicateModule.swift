@@ -12,49 +12,65 @@ final class PredicateValue {
 /// `predicate(text, variables)`.
 enum PredicateModule {
     static func makeClass(in state: LuaState) -> LuaClass<PredicateValue> {
-        LuaClass<PredicateValue>("Predicate", "A compiled predicate, for any query.", in: state, kind: .box)
+        LuaClass<PredicateValue>(
+            PredicateValue.luaName, "A compiled predicate, for any query.", in: state, kind: .box)
     }
-
-    static let parameters = [
-        LuaParameter("format", .text, "NSPredicate's format language"),
-        LuaParameter("variables", .optional(.table), "values for $names"),
-    ]
 
     static func install(_ classes: ItemClasses) -> LuaModule {
         let cls = classes.predicate
         cls.method(
-            "evaluate", [LuaParameter("item", .object("Item"), "which item")], returns: [.boolean],
-            "Whether it holds for an item.",
+            "evaluate", ["item": "which item"], "Whether it holds for an item.",
             example: "return predicate(\"valueInDollars < 100\"):evaluate(items:randomItem())"
-        ) {
-            [unowned classes] value, call in
-            let item = try call.object(0, classes.item)
+        ) { (value, item: Item) in
             _ = try item.itemKey
-            return call.returns(value.predicate.evaluate { (try? item.value(forField: $0)) ?? nil })
+            return value.predicate.evaluate { (try? item.value(forField: $0)) ?? nil }
         }
         cls.metamethod("__tostring") { value, call in call.returns(value.predicate.format) }
         let module = LuaModule("predicate", "Predicates in NSPredicate's format language.", in: classes.host.state)
         module.callable(
-            parameters, returns: [.object("Predicate")], "Compiles a predicate.",
+            ["format": "NSPredicate's format language", "variables": "values for $names"], "Compiles a predicate.",
             example: "return tostring(predicate(\"name == $n\", { n = \"Lamp\" }))"
-        ) { [unowned classes] call in
-            call.returns(PredicateValue(try compile(call, 0, classes.host.values)), cls)
+        ) { [unowned classes] (format: String, variables: LuaTable?) in
+            PredicateValue(try compile(format, variables, classes.host.values))
         }
         return module
     }
 
-    /// Compiles the format at a position, with the variables in the next argument.
-    static func compile(_ call: LuaCall, _ position: Int, _ bridge: ValueBridge) throws -> FormatPredicate {
+    /// Compiles a format with the variables of the argument of that name.
+    static func compile(_ format: String, _ table: LuaTable?, _ bridge: ValueBridge) throws -> FormatPredicate {
         var variables: [String: PropertyListValue] = [:]
-        if case .table(let table) = call.value(position + 1) {
-            try table.forEach { key, value in
-                guard let name = key.textValue else { throw call.refuse(position + 1, "a variable's name is text") }
-                do throws(ValueBridge.Refusal) { variables[name] = try bridge.propertyList(value, path: name) } catch {
-                    throw call.refuse(position + 1, error.message)
-                }
-                return true
+        try table?.forEach { key, value in
+            guard let name = key.textValue else {
+                throw LuaMismatch("a variable's name is text", argument: "variables")
             }
+            do throws(ValueBridge.Refusal) { variables[name] = try bridge.propertyList(value, path: name) } catch {
+                throw LuaMismatch(error.message, argument: "variables")
+            }
+            return true
         }
-        return try FormatPredicate(format: try call.text(position), variables: variables)
+        return try FormatPredicate(format: format, variables: variables)
+    }
+}
+
+/// A predicate as an argument: a format, a compiled predicate, or a function of what it is asked of.
+enum ConditionArgument: LuaRepresentable {
+    case format(String), function(LuaFunction), predicate(PredicateValue)
+
+    static var luaType: LuaType { .union([.text, .function, PredicateValue.luaType]) }
+
+    init(lua value: LuaValue) throws(LuaMismatch) {
+        switch value {
+        case .function(let function): self = .function(function)
+        case .userdata: self = .predicate(try PredicateValue(lua: value))
+        default: self = .format(try String(lua: value))
+        }
+    }
+
+    func luaValue(in state: LuaState) -> LuaValue {
+        switch self {
+        case .format(let text): .text(text)
+        case .function(let function): .function(function)
+        case .predicate(let predicate): predicate.luaValue(in: state)
+        }
     }
 }

@@ -13,10 +13,8 @@ final class QueryValue {
 enum QueryBinding {
     static func makeClass(in state: LuaState) -> LuaClass<QueryValue> {
         LuaClass<QueryValue>(
-            "Query", "A question about the items; it is answered when it is asked.", in: state, kind: .box)
+            QueryValue.luaName, "A question about the items; it is answered when it is asked.", in: state, kind: .box)
     }
-
-    private static let condition = LuaType.union([.text, .callback("(item: Item) → boolean"), .object("Predicate")])
 
     static func declare(on cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         refining(cls, classes)
@@ -28,69 +26,67 @@ enum QueryBinding {
     // MARK: Refining
 
     private static func refining(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
-        let parameters = [
-            LuaParameter(
-                "predicate", .optional(condition), "a format, a compiled predicate, or a function of the item"),
-            LuaParameter("variables", .optional(.table), "values for $names"),
+        let condition: LuaArguments = [
+            "predicate": .callback(
+                "(item: Item) → boolean", "a format, a compiled predicate, or a function of the item"),
+            "variables": "values for $names",
         ]
         classes.items.method(
-            "query", parameters, returns: [.object("Query")],
-            "A query of all items, or of those that satisfy a predicate.",
+            "query", condition, "A query of all items, or of those that satisfy a predicate.",
             example: "return items:query(\"valueInDollars > $least\", { least = 500 }):count()"
-        ) { [unowned classes] store, call in
-            call.returns(QueryValue(try filtered(store.query(), call, classes)), cls)
+        ) { [unowned classes] (store, condition: ConditionArgument?, variables: LuaTable?) in
+            QueryValue(try filtered(store.query(), condition, variables, classes))
         }
         cls.method(
-            "where", parameters, returns: [.object("Query")], "Only items that satisfy this, too.",
+            "where", condition, "Only items that satisfy this, too.",
             example: "return items:query():where(function(item) return item.name ~= \"\" end):count()"
-        ) { [unowned classes] value, call in
-            call.returns(QueryValue(try filtered(value.query, call, classes)), cls)
+        ) { [unowned classes] (value, condition: ConditionArgument?, variables: LuaTable?) in
+            QueryValue(try filtered(value.query, condition, variables, classes))
         }
         cls.method(
             "sorted",
             [
-                LuaParameter(
-                    "key", .union([.text, .callback("(item: Item) → any")]),
-                    "a field, an expression such as width * height, or a function of the item"),
-                LuaParameter("order", .optional(.choice(["ascending", "descending"])), "ascending if not given"),
+                "key": .callback(
+                    "(item: Item) → any", "a field, an expression such as width * height, or a function of the item"),
+                "order": "ascending if not given",
             ],
-            returns: [.object("Query")], "In the order of a key; a second call adds a lesser one.",
+            "In the order of a key; a second call adds a lesser one.",
             example: "return items:query():sorted(\"valueInDollars\", \"descending\"):sorted(\"name\"):all()"
-        ) { [unowned classes] value, call in
-            // The shim has checked the choice.
-            let descending = call.isNil(1) ? false : try call.borrowedBytes(1).first == UInt8(ascii: "d")
-            if call.isFunction(0) {
-                let key = try Self.key(call, classes, of: value.query)
-                return call.returns(QueryValue(value.query.sorted(key, descending: descending)), cls)
+        ) { [unowned classes] (value, key: KeyArgument, order: SortOrder?) in
+            let isDescending = order == .descending
+            // A field's name is no expression to be parsed.
+            if case .first(var text) = key {
+                return QueryValue(try text.withUTF8 { try value.query.sorted(utf8: $0, descending: isDescending) })
             }
-            let field = try call.borrowedBytes(0).bindMemory(to: UInt8.self)
-            return call.returns(QueryValue(try value.query.sorted(utf8: field, descending: descending)), cls)
+            return QueryValue(
+                value.query.sorted(try Self.key(key, classes, of: value.query), descending: isDescending))
         }
-        for (name, documentation) in [
-            ("limit", "At most so many items."), ("offset", "Without the first so many items."),
-        ] {
-            cls.method(
-                name, [LuaParameter("count", .integer, "from 0")], returns: [.object("Query")], documentation,
-                example: "return items:query():\(name)(3):count()"
-            ) {
-                value, call in
-                let count = try call.integer(0)
-                guard count >= 0 else { throw call.refuse(0, "a number from 0 expected, got \(count)") }
-                let number = Int(clamping: count)
-                return call.returns(
-                    QueryValue(name == "limit" ? value.query.limit(number) : value.query.offset(number)), cls)
-            }
-        }
+        cls.method(
+            "limit", ["count": "from 0"], "At most so many items.", example: "return items:query():limit(3):count()"
+        ) { (value, count: Int64) in QueryValue(value.query.limit(try size(count))) }
+        cls.method(
+            "offset", ["count": "from 0"], "Without the first so many items.",
+            example: "return items:query():offset(3):count()"
+        ) { (value, count: Int64) in QueryValue(value.query.offset(try size(count))) }
     }
 
-    private static func filtered(_ query: ItemQuery, _ call: LuaCall, _ classes: ItemClasses) throws -> ItemQuery {
-        switch call.value(0) {
-        case .nil: return query
-        case .function(let function):
+    /// A number of items or groups.
+    static func size(_ count: Int64) throws(LuaMismatch) -> Int {
+        guard count >= 0 else { throw LuaMismatch("a number from 0 expected, got \(count)", argument: "count") }
+        return Int(clamping: count)
+    }
+
+    private static func filtered(
+        _ query: ItemQuery, _ condition: ConditionArgument?, _ variables: LuaTable?, _ classes: ItemClasses
+    ) throws -> ItemQuery {
+        switch condition {
+        case nil: return query
+        case .function(let function)?:
             let item = classes.item
             return query.filter { try function.call(item.value($0)).first?.isTruthy ?? false }
-        case .userdata: return try query.filter(try call.object(0, classes.predicate).predicate)
-        default: return try query.filter(try PredicateModule.compile(call, 0, classes.host.values))
+        case .predicate(let value)?: return try query.filter(value.predicate)
+        case .format(let text)?:
+            return try query.filter(try PredicateModule.compile(text, variables, classes.host.values))
         }
     }
 
@@ -112,11 +108,9 @@ enum QueryBinding {
             call.returns(row: try value.query.firstReference()?.bits, item)
         }
         cls.method(
-            "count", returns: [.integer], "How many there are.",
+            "count", [], "How many there are.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):count()"
-        ) { value, call in
-            call.returns(try value.query.count())
-        }
+        ) { try $0.query.count() }
         cls.declareOperator("len", returns: .integer, "How many there are.")
         cls.metamethod("__len") { value, call in call.returns(try value.query.count()) }
         cls.method(
@@ -129,12 +123,10 @@ enum QueryBinding {
             return call.returnsIterator()
         }
         cls.method(
-            "explain", returns: [.string],
+            "explain", [],
             "How the answer is found, as a tree: what each operator reads, rows in and out, and its time. It runs the query.",
             example: "print(items:query(\"name == 'Lamp'\"):explain())"
-        ) {
-            value, call in call.returns(try value.query.explain().description)
-        }
+        ) { try $0.query.explain().description }
         cls.metamethod("__tostring") { value, call in
             let count = try value.query.count()
             return call.returns("query (\(count) \(count.word("item")))")
@@ -145,71 +137,61 @@ enum QueryBinding {
 
     private static func aggregating(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         let values = classes.host.values
-        func give(_ value: PropertyListValue?, _ call: LuaCall) throws -> LuaResults {
-            call.returns(try value.map { try values.lua($0, readOnly: true) } ?? .nil)
+        func lua(_ value: PropertyListValue?) throws -> LuaValue {
+            try value.map { try values.lua($0, readOnly: true) } ?? .nil
         }
-        let key = [LuaParameter("key", .text, "a field, or an expression such as width * height")]
+        let key: LuaArguments = ["key": "a field, or an expression such as width * height"]
         cls.method(
             "sum", key, returns: [.number], "The sum of a key; an integer when all values are.",
             example: "return items:query():sum(\"valueInDollars\")"
-        ) {
-            value, call in
-            try give(value.query.sum(try call.text(0)), call)
-        }
+        ) { (value, key: String) in try lua(value.query.sum(key)) }
         cls.method(
-            "average", key, returns: [.optional(.number)], "The mean of a key; nil without items.",
+            "average", key, "The mean of a key; nil without items.",
             example: "return items:query():average(\"valueInDollars\")"
-        ) {
-            value, call in
-            try give(value.query.average(try call.text(0)).map(PropertyListValue.real), call)
-        }
+        ) { (value, key: String) in try value.query.average(key) }
         cls.method(
-            "min", key, returns: [.any], "The least value of a key; nil without items.",
+            "min", key, "The least value of a key; nil without items.",
             example: "return items:query():min(\"valueInDollars\")"
-        ) { value, call in
-            try give(value.query.min(try call.text(0)), call)
-        }
+        ) { (value, key: String) in try lua(value.query.min(key)) }
         cls.method(
-            "max", key, returns: [.any], "The greatest value of a key; nil without items.",
+            "max", key, "The greatest value of a key; nil without items.",
             example: "return items:query():max(\"dateCreated\")"
-        ) { value, call in
-            try give(value.query.max(try call.text(0)), call)
-        }
+        ) { (value, key: String) in try lua(value.query.max(key)) }
         cls.method(
-            "distinct", key, returns: [.array(.any)], "The different values of a key, in order.",
+            "distinct", key, "The different values of a key, in order.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1]"
-        ) {
-            value, call in
-            let found = try value.query.distinct(try call.text(0))
-            return call.returns(array: try found.map { try values.lua($0, readOnly: true) })
-        }
+        ) { (value, key: String) in try value.query.distinct(key).map(lua) }
         cls.method(
             "groupBy",
             [
-                LuaParameter(
-                    "key", .union([.text, .callback("(item: Item) → any")]),
+                "key": .callback(
+                    "(item: Item) → any",
                     "a field, an expression such as dims.w, name.firstWord or width * height, or a function of the item"
                 )
             ],
             returns: [.array(.object("Group"))],
             "The items in groups: an array in the order of their first items, with the methods of Groups; a group's key finds it, too.",
             example: "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end"
-        ) { [unowned classes] value, call in
-            let groups = try value.query.groups(by: try Self.key(call, classes, of: value.query))
-            return call.returns(LuaValue.table(classes.groups.table(groups)))
+        ) { [unowned classes] (value, key: KeyArgument) in
+            classes.groups.table(try value.query.groups(by: try Self.key(key, classes, of: value.query)))
         }
     }
 
     /// A key of a query: text, or a function of the item.
-    private static func key(_ call: LuaCall, _ classes: ItemClasses, of query: ItemQuery) throws -> ItemKey {
-        guard case .function(let function) = call.value(0) else { return try query.store.key(try call.text(0)) }
-        let (item, values) = (classes.item, classes.host.values)
-        return .function { each in
-            let key = try function.call(item.value(each)).first ?? .nil
-            if key.isNil { return nil }
-            do throws(ValueBridge.Refusal) { return try values.propertyList(key) } catch {
-                throw call.refuse(0, "the function gave no key: \(error.message)")
+    private static func key(
+        _ argument: KeyArgument, _ classes: ItemClasses, of query: ItemQuery
+    ) throws -> ItemKey {
+        switch argument {
+        case .first(let text): return try query.store.key(text)
+        case .second(let function):
+            let (item, values) = (classes.item, classes.host.values)
+            return .function { each in
+                let key = try function.call(item.value(each)).first ?? .nil
+                if key.isNil { return nil }
+                do throws(ValueBridge.Refusal) { return try values.propertyList(key) } catch {
+                    throw LuaMismatch("the function gave no key: \(error.message)", argument: "key")
+                }
             }
         }
     }
@@ -218,30 +200,33 @@ enum QueryBinding {
 
     private static func changing(_ cls: LuaClass<QueryValue>, _ classes: ItemClasses) {
         cls.method(
-            "update", [LuaParameter("fields", .table, "values by field name")], returns: [.integer],
-            "Sets fields of all the items; how many were changed.",
+            "update", ["fields": "values by field name"], "Sets fields of all the items; how many were changed.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query(\"room == 'Study'\"):update{ room = \"Attic\" }"
-        ) {
-            [unowned classes] value, call in
+        ) { [unowned classes] (value, table: LuaTable) in
             var fields: [String: PropertyListValue?] = [:]
-            try call.table(0).forEach { key, each in
-                guard let name = key.textValue else { throw call.refuse(0, "a field's name is text") }
+            try table.forEach { key, each in
+                guard let name = key.textValue else {
+                    throw LuaMismatch("a field's name is text", argument: "fields")
+                }
                 try classes.itemBinding.checkName(name)
                 fields[name] = .some(try classes.itemBinding.value(each, field: name))
                 return true
             }
-            return call.returns(try value.query.update(fields))
+            return try value.query.update(fields)
         }
         cls.method(
-            "remove", returns: [.integer], "Removes all the items, with their images; how many there were.",
+            "remove", [], "Removes all the items, with their images; how many there were.",
             example: "items:randomItem() return items:query(\"valueInDollars < 100\"):remove()"
-        ) {
-            value, call in
-            call.returns(try value.query.remove())
-        }
+        ) { try $0.query.remove() }
     }
 }
+
+/// A key of a query, as an argument.
+private typealias KeyArgument = LuaEither<String, LuaFunction>
+
+/// The order of a sort.
+enum SortOrder: String, CaseIterable, LuaRepresentable { case ascending, descending }
 
 extension LuaCall {
     /// Returns an array of items.

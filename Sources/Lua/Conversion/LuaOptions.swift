@@ -1,0 +1,69 @@
+/// A table of named options, which may be left out; an unknown name is an error. A struct with its defaults:
+///
+/// ```swift
+/// struct Format: LuaOptions {
+///     var quality = 0.5
+///     var title: String?
+///     static var luaOptions: [LuaOption<Format>] {
+///         LuaOption("quality", \.quality, doc: "0 to 1; 0.5 if not given")
+///         LuaOption("title", \.title, doc: "the page's")
+///     }
+/// }
+///
+/// module.function("export", ["path", "options"], "Writes a page.") { (path: String, options: Format) in … }
+/// ```
+public protocol LuaOptions: LuaRepresentable {
+    /// The defaults.
+    init()
+
+    /// The options by name.
+    @LuaOptionList<Self> static var luaOptions: [LuaOption<Self>] { get }
+}
+
+extension LuaOptions {
+    public static var luaType: LuaType { .optional(.options(luaOptions.map(\.declaration))) }
+
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        self.init()
+        guard case .table(let table) = value else {
+            if value.isNil { return }
+            throw LuaMismatch(Self.luaType, value)
+        }
+        for option in Self.luaOptions {
+            let given = table[option.declaration.name]
+            if given.isNil { continue }
+            do throws(LuaMismatch) { try option.assign(&self, given) } catch {
+                throw error.at("option '\(option.declaration.name)'")
+            }
+        }
+    }
+
+    public func luaValue(in state: LuaState) -> LuaValue {
+        let table = state.makeTable(fields: Self.luaOptions.count)
+        for option in Self.luaOptions { table[option.declaration.name] = option.value(self, state) }
+        return .table(table)
+    }
+}
+
+/// An option of a ``LuaOptions`` struct: a property of the struct under the name that scripts use.
+public struct LuaOption<Options> {
+    let declaration: LuaParameter
+    let assign: (inout Options, LuaValue) throws(LuaMismatch) -> Void
+    let value: (Options, LuaState) -> LuaValue
+
+    /// An option; its type is the property's, or what an optional property wraps.
+    public init<Value: LuaRepresentable>(_ name: String, _ path: WritableKeyPath<Options, Value>, doc: String) {
+        declaration = LuaParameter(name, Value.luaType.wrapped, doc)
+        assign = { options, value throws(LuaMismatch) in options[keyPath: path] = try Value(lua: value) }
+        value = { options, state in options[keyPath: path].luaValue(in: state) }
+    }
+}
+
+/// Collects the options of a struct.
+@resultBuilder
+public enum LuaOptionList<Options> {
+    /// An option.
+    public static func buildExpression(_ option: LuaOption<Options>) -> LuaOption<Options> { option }
+    /// Options in order.
+    public static func buildBlock(_ options: LuaOption<Options>...) -> [LuaOption<Options>] { options }
+}

@@ -1,0 +1,86 @@
+import Testing
+
+@testable import Lua
+
+/// Tables of named options as structs.
+@Suite("Options") struct LuaOptionsTests {
+    enum Format: String, CaseIterable, LuaRepresentable { case plain, rich }
+
+    struct Page: LuaOptions {
+        var title = "Items"
+        var format = Format.plain
+        var width: Int?
+
+        static var luaOptions: [LuaOption<Page>] {
+            LuaOption("title", \.title, doc: "the page's")
+            LuaOption("format", \.format, doc: "plain if not given")
+            LuaOption("width", \.width, doc: "in pixels")
+        }
+    }
+
+    let state: LuaState
+
+    init() throws {
+        state = try LuaState()
+        let module = LuaModule("m", "Functions.", in: state)
+        module.function("page", ["path": "where", "page": "how"], "Describes a page.") { (path: String, page: Page) in
+            guard page.width != 0 else { throw LuaMismatch("option 'width': not 0", argument: "page") }
+            return "\(path) \(page.title) \(page.format) \(page.width ?? -1)"
+        }
+        state.globals["m"] = .table(module.table)
+    }
+
+    private func show(_ expression: String) throws -> String {
+        try state.load("return \(expression)".utf8, name: "=test").call().map(\.description).joined(separator: " ")
+    }
+
+    @Test(
+        "what is not given has the struct's default",
+        arguments: [
+            ("m.page('a')", #""a Items plain -1""#), ("m.page('a', nil)", #""a Items plain -1""#),
+            ("m.page('a', {})", #""a Items plain -1""#),
+            ("m.page('a', { title = 'T', format = 'rich', width = 3.0 })", #""a T rich 3""#),
+        ])
+    func values(expression: String, expected: String) throws {
+        #expect(try show(expression) == expected)
+    }
+
+    @Test(
+        "what is wrong names the option",
+        arguments: [
+            ("{ titel = 'T' }", "unknown option 'titel'; did you mean 'title'?"),
+            ("{ width = 'x' }", "option 'width': integer expected, got string"),
+            (
+                "{ format = 'riche' }",
+                "option 'format': \"plain\" or \"rich\" expected, got \"riche\"; did you mean 'rich'?"
+            ),
+            ("{ width = 0 }", "option 'width': not 0"), ("5", "table of options expected, got number"),
+        ])
+    func refusals(options: String, message: String) throws {
+        let error = #expect(throws: LuaError.self) { try show("m.page('a', \(options))") }
+        #expect(error?.message == "test:1: bad argument #2 'page' to 'm.page' (\(message))")
+    }
+
+    @Test("the declaration has the options; they may be left out")
+    func declaration() throws {
+        let function = try #require(state.declarations["m"]?.functions.first)
+        #expect(function.signature() == "page(path, [page]) → string")
+        let expected: [LuaParameter] = [
+            LuaParameter("title", .text, "the page's"),
+            LuaParameter("format", .choice(["plain", "rich"]), "plain if not given"),
+            LuaParameter("width", .integer, "in pixels"),
+        ]
+        #expect(function.parameters.last?.type == .optional(.options(expected)))
+    }
+
+    @Test("a struct without a call")
+    func bare() throws {
+        #expect(try Page(lua: .nil).title == "Items")
+        #expect(try Page(lua: Page(title: "T", width: 5).luaValue(in: state)).width == 5)
+        let table = state.makeTable()
+        table["format"] = 7
+        #expect(throws: LuaMismatch("option 'format': \"plain\" or \"rich\" expected, got number")) {
+            try Page(lua: .table(table))
+        }
+    }
+}
