@@ -146,20 +146,19 @@ package final class SQLiteStatement {
     package func cell(_ column: Int) -> SQLiteCell {
         guard database.isOpen else { return .null }
         let place = Int32(column)
-        let library = library.pointee
-        switch library.sqlite3_column_type(statement, place) {
-        case 1: return .integer(library.sqlite3_column_int64(statement, place))
-        case 2: return .real(library.sqlite3_column_double(statement, place))
+        switch library.pointee.sqlite3_column_type(statement, place) {
+        case 1: return .integer(library.pointee.sqlite3_column_int64(statement, place))
+        case 2: return .real(library.pointee.sqlite3_column_double(statement, place))
         case 3:
             // The text first: it decides how many bytes there are.
-            let start = library.sqlite3_column_text(statement, place)
+            let start = library.pointee.sqlite3_column_text(statement, place)
             return .text(
-                UnsafeBufferPointer(start: start, count: Int(library.sqlite3_column_bytes(statement, place))))
+                UnsafeBufferPointer(start: start, count: Int(library.pointee.sqlite3_column_bytes(statement, place))))
         case 4:
-            let start = library.sqlite3_column_blob(statement, place)?.assumingMemoryBound(to: UInt8.self)
+            let start = library.pointee.sqlite3_column_blob(statement, place)?.assumingMemoryBound(to: UInt8.self)
             return .blob(
                 UnsafeBufferPointer(
-                    start: start, count: start == nil ? 0 : Int(library.sqlite3_column_bytes(statement, place))))
+                    start: start, count: start == nil ? 0 : Int(library.pointee.sqlite3_column_bytes(statement, place))))
         default: return .null
         }
     }

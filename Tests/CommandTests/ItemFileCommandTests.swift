@@ -69,6 +69,18 @@ struct ItemFileCommandTests {
         #expect(output.stdout == "1 created, 0 updated, 0 unchanged, 0 rejected\n", "\(output.stderr)")
     }
 
+    @Test("a statement without an end ends with the script's time")
+    func endlessStatement() throws {
+        let script = """
+            local db = sqlite.open(app.container.tmp .. "/a.sqlite")
+            pcall(db.execute, db, "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n")
+            print("went on")
+            """
+        let output = try program("--time-limit", "0.5", "-e", script)
+        #expect(output.status == .exited(1), "\(output.stderr)")
+        #expect(output.stdout == "")
+    }
+
     @Test("an archive brings the pictures beside it")
     func pictures() throws {
         let made = try program(

@@ -89,7 +89,8 @@ struct SQLiteDatabaseTests {
             try statement.run()
         }
         // A function that is refused makes the statement none.
-        #expect(refused == (sql.contains("load_extension") ? .error : .denied), "\(sql): \(String(describing: refused))")
+        let expected = sql.contains("load_extension") ? SQLiteError.Code.error : .denied
+        #expect(refused == expected, "\(sql): \(String(describing: refused))")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.sqlite"])
     }
 

@@ -126,19 +126,22 @@ final class ItemMerger {
     @discardableResult
     private func create(_ row: ImportedRow) throws -> UInt32 {
         let draft = try store.beginItem()
+        let (columns, cells) = (row.columns, row.cells)
         do throws(StoreError) {
-            for place in row.cells.indices {
-                let column = row.columns[place]
-                switch row.cells[place] {
+            for place in cells.indices {
+                switch cells[place] {
                 case .missing, .empty: continue
                 case .text(let text):
-                    if column.kind ?? .string == .string {
-                        try draft.setUTF8(text, for: column.field)
+                    let field = columns[place].field
+                    if columns[place].kind ?? .string == .string {
+                        try draft.setUTF8(text, for: field)
                     } else {
-                        try draft.set(try value(text, column), for: column.field)
+                        try draft.set(try value(text, columns[place]), for: field)
                     }
                 case .value(let value):
-                    if value != .null { try draft.set(try converted(value, column), for: column.field) }
+                    if value == .null { continue }
+                    let value = columns[place].kind == nil ? value : try converted(value, columns[place])
+                    try draft.set(value, for: columns[place].field)
                 }
             }
             _ = try store.insertReference(draft)
@@ -182,8 +185,9 @@ final class ItemMerger {
     private func update(_ found: UInt32, _ row: ImportedRow) throws -> Bool {
         var hasChanges = false
         do throws(StoreError) {
-            for place in row.cells.indices {
-                let column = row.columns[place]
+            let columns = row.columns
+            for place in columns.indices {
+                let column = columns[place]
                 guard !keyFields.contains(column.field) else { continue }
                 guard let cell = try difference(found, column, row.cells[place]) else { continue }
                 if !hasChanges {

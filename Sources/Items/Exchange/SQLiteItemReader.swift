@@ -24,7 +24,7 @@ struct SQLiteItemReader {
         try ImportedNames(options, row.names, path).check()
         let declared = rows.columns.indices.map { Self.declared(rows.declaredType($0)) }
         row.original = { rows.columns.enumerated().map { ($1, rows.cell($0).text) } }
-        let total = try count(table, database)
+        let total = count(table, database)
         while try rows.step() {
             try options.report(row.number, total)
             row.number += 1
@@ -52,9 +52,13 @@ struct SQLiteItemReader {
             path: path)
     }
 
-    private func count(_ table: String, _ database: SQLiteDatabase) throws -> Int {
-        let statement = try SQLiteStatement(database, "select count(*) from \(SQLiteDatabase.quoted(table))")
-        guard try statement.step(), case .integer(let count) = statement.cell(0) else { return 0 }
+    /// About how many rows there are, for a bar: to count them would read the table. 0 for a view.
+    private func count(_ table: String, _ database: SQLiteDatabase) -> Int {
+        guard
+            let statement = try? SQLiteStatement(
+                database, "select max(rowid) from \(SQLiteDatabase.quoted(table))"),
+            (try? statement.step()) == true, case .integer(let count) = statement.cell(0)
+        else { return 0 }
         return Int(clamping: count)
     }
 

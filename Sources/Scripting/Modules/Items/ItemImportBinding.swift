@@ -79,8 +79,7 @@ final class ItemImportBinding {
         var options = try options(call, path)
         let rejects = try call.option("rejects", of: 1).textValue
         return try ItemFilesBinding.finish(call) {
-            try FileInput.read(call, host, path) { file, layer in
-                let file = try ImportFile(file, layer)
+            try read(call, path, options.format) { file in
                 var report = ItemImportReport()
                 func run() throws {
                     report = try ItemFilesBinding.work(&options, "Importing", on: host) {
@@ -99,6 +98,17 @@ final class ItemImportBinding {
                 }
             }
         }
+    }
+
+    /// Runs a body with the file's bytes. A database's file is left to its library: to close it here would give up the locks
+    /// of other connections.
+    private func read(
+        _ call: LuaCall, _ path: String, _ format: ItemFileFormat, _ body: (ImportFile) throws -> LuaResults
+    ) throws -> LuaResults {
+        if format == .sqlite {
+            return try FileSystemModule.attempt(call, host, path, .read) { _ in try body(ImportFile([])) }
+        }
+        return try FileInput.read(call, host, path) { try body(try ImportFile($0, $1)) }
     }
 
     private func results(of report: ItemImportReport, _ call: LuaCall) throws -> LuaResults {
