@@ -158,7 +158,8 @@ package final class SQLiteStatement {
             let start = library.pointee.sqlite3_column_blob(statement, place)?.assumingMemoryBound(to: UInt8.self)
             return .blob(
                 UnsafeBufferPointer(
-                    start: start, count: start == nil ? 0 : Int(library.pointee.sqlite3_column_bytes(statement, place))))
+                    start: start, count: start == nil ? 0 : Int(library.pointee.sqlite3_column_bytes(statement, place)))
+            )
         default: return .null
         }
     }
