@@ -58,6 +58,8 @@ struct ItemFileCommandTests {
         #expect(try String(contentsOfFile: file, encoding: .utf8).contains("\"name\" : \"Bear\""))
         #expect(try program("export", program.scratch.file("out.archive")).status == .exited(0))
         #expect(try program("export").status == .exited(64))
+        #expect(
+            try program("--no-init", "export", "--format", "jsonl", "--columns", "name,width").stdout == lines)
         #expect(try program("export", "width >", "--format", "csv").status == .exited(1))
         let script = "items:query():export('/dev/stdout', { format = 'jsonl', columns = { 'name', 'width' } })"
         #expect(try program("-e", script).stdout == lines)
