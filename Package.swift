@@ -50,6 +50,9 @@ let package = Package(
         .target(name: "KeyedArchive", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
         .target(name: "PredicateFormat", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
         .target(name: "CSV", dependencies: ["Platform", "PropertyList"]),
+        // SQLite's library is loaded when a database is opened.
+        .target(name: "CSQLite", dependencies: ["CPlatform"]),
+        .target(name: "SQLite", dependencies: ["CSQLite", "PropertyList"]),
         .target(name: "Lua", dependencies: ["CLuaShim", "Platform", "CPlatform", "Wording"]),
         .target(name: "LineEditor", dependencies: ["Platform", "CPlatform", "Wording"]),
 
@@ -74,7 +77,7 @@ let package = Package(
         .target(
             name: "Items",
             dependencies: [
-                "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "PropertyList", "Files", "CPlatform",
+                "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "SQLite", "PropertyList", "Files", "CPlatform",
                 "Wording",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
@@ -101,7 +104,7 @@ let package = Package(
             name: "Scripting",
             dependencies: [
                 "Lua", "Application", "Gallery", "Images", "SharedItems", "Items", "ItemArchive", "ColumnEngine",
-                "PredicateFormat", "CSV", "TimeZones",
+                "PredicateFormat", "CSV", "TimeZones", "SQLite",
                 "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -141,6 +144,7 @@ let package = Package(
             name: "PredicateFormatTests", dependencies: ["PredicateFormat", "PropertyList", "TestSupport"]),
         .testTarget(name: "CSVTests", dependencies: ["CSV", "TestSupport"]),
         .testTarget(name: "TimeZonesTests", dependencies: ["TimeZones", "PropertyList", "Files", "TestSupport"]),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "TestSupport"]),
         .testTarget(name: "LineEditorTests", dependencies: ["LineEditor", "TestSupport"]),
         .testTarget(name: "ApplicationTests", dependencies: ["Application", "Files", "TestSupport"]),

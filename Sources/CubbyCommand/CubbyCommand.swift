@@ -19,6 +19,8 @@ struct CubbyCommand: ParsableCommand {
             cubby [<options>] [FILE.lua [ARGS …]]
             cubby [<options>] -e CODE [ARGS …]
             cubby run [<options>] FILE [ARGS …]
+            cubby import [<options>] FILE
+            cubby export [<options>] [PREDICATE] [FILE] --format FORMAT
             cubby gallery [<options>] [PREDICATE] DIR
             cubby inspect | convert | check FILE … [<options>]
             cubby shared init | migrate | grant | status | push | pull URL
@@ -32,8 +34,8 @@ struct CubbyCommand: ParsableCommand {
         version: CubbyVersion.string,
         subcommands: [
             StartCommand.self, RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
-            InspectCommand.self, ConvertCommand.self, CheckCommand.self, GalleryCommand.self, DoctorCommand.self,
-            SharedCommand.self, APICommand.self, InitCommand.self,
+            ImportCommand.self, ExportCommand.self, InspectCommand.self, ConvertCommand.self, CheckCommand.self,
+            GalleryCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self, InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
 
@@ -110,6 +112,6 @@ struct CubbyCommand: ParsableCommand {
     /// The commands with the options of ``StartCommand``.
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
         RunCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
-        GalleryCommand.self, SharedCommand.self,
+        GalleryCommand.self, ImportCommand.self, ExportCommand.self, SharedCommand.self,
     ]
 }

@@ -37,9 +37,11 @@ struct StartCommand: ParsableCommand {
                 "Unknown option '\(first)'\(NearestNames.hint(for: name, among: Self.optionNames)); "
                     + "options are listed by cubby help start.")
         }
-        // A misspelt command; paths and scripts' names are excluded.
-        guard first.allSatisfy({ $0.isLetter || $0 == "-" }), !PosixFileLayer().exists(first) else { return }
-        let hint = NearestNames.hint(for: first, among: CubbyCommand.commandNames)
+        // A misspelt command; paths and scripts' names are excluded. A command's name behind options is none.
+        let names = CubbyCommand.commandNames
+        guard first.allSatisfy({ $0.isLetter || $0 == "-" }), !names.contains(first), !PosixFileLayer().exists(first)
+        else { return }
+        let hint = NearestNames.hint(for: first, among: names)
         guard hint.isEmpty else { throw ValidationError("There is no command and no file '\(first)'\(hint)") }
     }
 

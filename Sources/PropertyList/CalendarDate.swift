@@ -121,3 +121,44 @@ extension PropertyListDate {
         return "\(date.texts.day)T\(date.texts.time)Z"
     }
 }
+
+extension PropertyListDate {
+    /// Appends `2026-11-21T04:13:00.25Z`: ISO 8601 with milliseconds at most, without needless zeros. Outside of the years 0
+    /// to 9999 the form of ``text``.
+    package func appendExchangeText(to bytes: inout [UInt8]) {
+        let milliseconds = (secondsSinceReferenceDate * 1000).rounded()
+        guard abs(milliseconds) < 1e15 else { return bytes.append(contentsOf: text.utf8) }
+        let whole = Int(milliseconds)
+        let fraction = (whole % 1000 + 1000) % 1000
+        let seconds = PropertyListDate(secondsSinceReferenceDate: Double((whole - fraction) / 1000))
+        guard let date = CalendarDate(seconds), 0...9999 ~= date.year else {
+            return bytes.append(contentsOf: text.utf8)
+        }
+        func two(_ number: Int) {
+            bytes.append(UInt8(0x30 + number / 10))
+            bytes.append(UInt8(0x30 + number % 10))
+        }
+        two(date.year / 100)
+        two(date.year % 100)
+        for (mark, number) in [
+            ("-", date.month), ("-", date.day), ("T", date.hour), (":", date.minute), (":", date.second),
+        ] as [(Unicode.Scalar, Int)] {
+            bytes.append(UInt8(ascii: mark))
+            two(number)
+        }
+        if fraction > 0 {
+            bytes.append(UInt8(ascii: "."))
+            bytes.append(UInt8(0x30 + fraction / 100))
+            if fraction % 100 > 0 { bytes.append(UInt8(0x30 + fraction / 10 % 10)) }
+            if fraction % 10 > 0 { bytes.append(UInt8(0x30 + fraction % 10)) }
+        }
+        bytes.append(UInt8(ascii: "Z"))
+    }
+
+    /// The text of ``appendExchangeText(to:)``.
+    package var exchangeText: String {
+        var bytes: [UInt8] = []
+        appendExchangeText(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,4 +1,5 @@
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("JSON for other programs")
@@ -50,5 +51,39 @@ struct JSONTests {
             (0..<2000).map { .dictionary(["k\($0)": .string("v\($0)"), "n": .real(Double($0) + 0.5)]) })
         #expect(try PropertyListValue(json: value.json()) == value)
         #expect(try PropertyListValue(json: value.json(isPretty: true)) == value)
+    }
+}
+
+/// The writer's ways for many texts and numbers, which are those for one.
+@Suite("JSON of many texts and numbers")
+struct JSONTextTests {
+    @Test("a byte that has to be escaped is found at every place, among all others")
+    func escapes() throws {
+        for byte in UInt8.min...0x7F {
+            for place in 0..<20 {
+                var bytes = Array("äbcdefghijklmnopqrst".utf8.prefix(20))
+                bytes[place < 2 ? 2 : place] = byte
+                let text = String(decoding: bytes, as: UTF8.self)
+                let isEscaped = byte < 0x20 || byte == 0x7F || byte == 0x22 || byte == 0x5C
+                let quoted = JSONText.quoted(text)
+                #expect((quoted.utf8.count > text.utf8.count + 2) == isEscaped)
+                #expect(try PropertyListValue(json: Array(quoted.utf8)) == .string(text))
+            }
+        }
+    }
+
+    @Test("a real's text is its description")
+    func reals() {
+        var generator = TestGenerator(seed: 11)
+        var values: [Double] = [0, -0.0, 0.001, 0.0005, 1e12, 999_999_999.999, 5.875, 13, -0.5, 0.1 + 0.2, 1e-5, .pi]
+        for _ in 0..<20_000 {
+            values.append(Double(generator.number(2_000_000_000) - 1_000_000_000) / 1000)
+            values.append(Double(bitPattern: generator.next()))
+        }
+        for value in values where value.isFinite {
+            var bytes: [UInt8] = []
+            value.appendShortest(to: &bytes)
+            #expect(String(decoding: bytes, as: UTF8.self) == value.description)
+        }
     }
 }

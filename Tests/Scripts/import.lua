@@ -10,7 +10,7 @@ local function names()
   return table.concat(list, " ")
 end
 
--- CSV: a header, typed fields of the domain, custom ones as they are written.
+-- CSV: a header, typed fields of the domain, custom ones of the kind that their columns show.
 local csv = write("a.csv", 'name,valueInDollars,dateCreated,room\n"Lamp, red",12,2001-02-03,Study\nBear,,,\n')
 tell(items:import(csv))
 -- expect: 2
@@ -106,7 +106,8 @@ for _, name in ipairs{ "out.csv", "out.json", "out.plist", "out.archive" } do
   items:undo()
 end
 -- expect: out.csv	4
--- expect: true	string	2.5	1999-12-31T23:59:59.5Z	AAE=
+-- expect log: out.csv: weight real; when date; other columns are text
+-- expect: true	string	2.5	1999-12-31 23:59:59 +0000	AAE=
 -- expect: out.json	4
 -- expect: true	table	2.5	1999-12-31T23:59:59.5Z	AAE=
 -- expect: out.plist	4
@@ -124,13 +125,13 @@ io.write((fs.read(tmp .. "some.csv"):gsub("\r", "")))
 
 -- What is refused, and what the world refuses.
 print(select(2, pcall(items.import, items, "a.txt")))
--- expect: bad argument #1 'path' to 'items:import' (the extension of 'a.txt' names no format: give options.format, csv, json, plist or archive)
+-- expect: bad argument #1 'path' to 'items:import' (the extension of 'a.txt' names no format: give options.format, csv, tsv, json, jsonl, plist, archive or sqlite)
 print(pcall(items.export, items, tmp .. "x.csv", { map = { nmae = "Title" } }))
 -- expect: false	no item has a field nmae: did you mean name?
 print(pcall(items.import, items, csv, { fromat = "csv" }))
 -- expect: false	bad argument #2 'options' to 'items:import' (unknown option 'fromat'; did you mean 'format'?)
 print(pcall(items.import, items, csv, { columns = {} }))
--- expect: false	bad argument #2 'options' to 'items:import' (unknown option 'columns'; there are 'format', 'map', 'delimiter', 'progress')
+-- expect: false	bad argument #2 'options' to 'items:import' (unknown option 'columns'; there are 'format', 'map', 'key', 'update', 'types', 'transform', 'onError', 'rejects', 'encoding', 'table', 'dryRun', 'delimiter', 'progress')
 local none, missing = items:import(tmp .. "nothing.csv")
 print(none, missing.domain, missing.code)
 -- expect: nil	NSPOSIXErrorDomain	2

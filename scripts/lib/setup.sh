@@ -1,7 +1,7 @@
 # Set-up that the scripts share: what a fresh Debian lacks is installed, and what changed is built.
 # To be sourced by bash with `root` set to the project's folder. Says what it does on standard error, and nothing else.
 
-readonly BUILD_PACKAGES=(liblua5.4-dev libvips42 libpq-dev pkg-config tzdata)
+readonly BUILD_PACKAGES=(liblua5.4-dev libvips42 libpq-dev libsqlite3-0 pkg-config tzdata)
 readonly TEST_PACKAGES=(libvips-dev tmux lua5.4 libplist-utils python3 python3-pil lua-check lua-penlight lua-inspect)
 readonly BINARY=$root/.build/release/cubby
 # Touched before a build begins, so that an edit made while it runs is newer.
@@ -96,7 +96,7 @@ install_packages() {
 # Not Debian: the scripts cannot install there, but they build where the libraries are.
 check_libraries() {
   command -v pkg-config >/dev/null && pkg-config --exists lua5.4 libpq ||
-    die "this is not Debian, so nothing is installed by itself: install the development files of Lua 5.4 and of libpq, libvips, and pkg-config"
+    die "this is not Debian, so nothing is installed by itself: install the development files of Lua 5.4 and of libpq, libvips, libsqlite3, and pkg-config"
 }
 
 # Tests of shared collections start a server of their own; without PostgreSQL they say that they are skipped.

@@ -133,8 +133,23 @@ extension ColumnStore {
     package var customFieldsInUse: Set<UInt32> {
         noteWholeRead()
         var held: Set<UInt32> = []
-        for row in order.slots where row != ItemOrder.hole {
-            table.forEachCustomCell(row) { number, _ in held.insert(number) }
+        var isInBlocks = false
+        for number in (table.keyField.rawValue + 1)..<max(UInt32(fields.names.count), table.keyField.rawValue + 1) {
+            let field = ItemField(rawValue: number)
+            guard table.hasKind(field) else { continue }
+            // A column answers at the first item that has the field; blocks are read once for all others.
+            guard let column = materialise(field) else {
+                isInBlocks = true
+                continue
+            }
+            if order.slots.contains(where: { $0 != ItemOrder.hole && !column.cell($0).isAbsent }) {
+                held.insert(number)
+            }
+        }
+        if isInBlocks {
+            for row in order.slots where row != ItemOrder.hole {
+                table.forEachCustomCell(row) { number, _ in held.insert(number) }
+            }
         }
         if let attachment = fields.attachment { held.remove(attachment.rawValue) }
         return held
@@ -158,6 +173,33 @@ extension ColumnStore {
     /// Prefetches the elements that a script's access to an item's field reads.
     @inline(never)
     package func prefetchRead(_ row: UInt32, _ field: ItemField) { table.prefetchRead(row, field) }
+
+    /// Reads the columns of fields from a mapped archive, in batches, before their cells are asked for row by row.
+    @inline(never)
+    package func prepareColumns(_ fields: [ItemField]) {
+        noteWholeRead()
+        for field in fields { _ = materialise(field) }
+    }
+
+    /// The kinds of cells that a field has ever held, a bit a kind; those of a declared field are its own.
+    package func cellKinds(_ field: ItemField) -> UInt16 {
+        switch table.declared(field)?.kind {
+        case .integer?: 1 << UInt16(Cell.Kind.integer.rawValue)
+        case .date?: 1 << UInt16(Cell.Kind.date.rawValue)
+        case .text?: 1 << UInt16(Cell.Kind.shortText.rawValue)
+        default: table.kinds(field) ?? 1 << UInt16(Cell.Kind.shortText.rawValue)
+        }
+    }
+
+    /// Whether an item in the store has a text in a field.
+    package func hasTexts(_ field: ItemField) -> Bool {
+        noteWholeRead()
+        let texts = [Cell.Kind.shortText, .longText].reduce(UInt16(0)) { $0 | 1 << UInt16($1.rawValue) }
+        guard let kinds = table.kinds(field), kinds & texts != 0 else { return false }
+        _ = materialise(field)
+        // The kinds are of all times, and texts may be gone.
+        return order.slots.contains { $0 != ItemOrder.hole && table.cell($0, field).isText }
+    }
 
     // MARK: Values
 

@@ -46,7 +46,7 @@ package enum FieldValidation {
         return value
     }
 
-    static let keyIsReadOnly = StoreError(
+    package static let keyIsReadOnly = StoreError(
         .readOnlyField(field: "itemKey"),
         "itemKey is read-only: an item gets its key when it is created and keeps it")
 

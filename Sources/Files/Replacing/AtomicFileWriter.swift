@@ -71,6 +71,11 @@ package final class AtomicFileWriter {
         try bytes.withUnsafeBytesThrowing { buffer throws(FileError) in try append(buffer) }
     }
 
+    /// Has the disk write what was appended so far, so that less is left for `commit`.
+    package func beginSync() {
+        if let file { layer.beginSync(file) }
+    }
+
     /// Replaces the old version with the new one.
     ///
     /// - Parameter durable: force the contents to the disk before the rename, and the folder's entry after it.

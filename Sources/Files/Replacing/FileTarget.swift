@@ -62,6 +62,37 @@ package enum FileTarget {
         }
     }
 
+    /// Writes a file in pieces, as ``write(_:to:using:durable:reachesStreams:)``. An error of the body leaves a regular file
+    /// unchanged.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - layer: the file system.
+    ///   - body: calls its argument with the next bytes.
+    /// - Returns: the body's result.
+    /// - Throws: `FileError`; what the body throws.
+    package static func write<Result>(
+        to path: String, using layer: any FileLayer,
+        _ body: (_ append: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Result
+    ) throws -> Result {
+        switch try place(of: path, layer, false) {
+        case .file(let place):
+            let writer = try AtomicFileWriter(place, using: layer)
+            // Released without a commit, the writer gives the new version up.
+            let result = try body { bytes in
+                try writer.append(bytes)
+                writer.beginSync()
+            }
+            try writer.commit(durable: true)
+            return result
+        case .special(let place):
+            let file = try layer.open(place, .special)
+            defer { layer.close(file) }
+            return try body { try layer.writeAll($0, to: file) }
+        case .stream: throw FileError(.write, path, code: FileLayerCode.denied)
+        }
+    }
+
     private static func place(
         of path: String, _ layer: any FileLayer, _ reachesStreams: Bool
     ) throws(FileError) -> Place {

@@ -1,107 +1,157 @@
 import CSV
 import ColumnEngine
-import ItemArchive
+import Files
 import PropertyList
 
-/// Makes items of the rows of comma-separated values; a text goes into the store without becoming a string.
+/// Reads the rows of comma-separated values: once to infer the kinds of columns, and once to merge them.
+///
+/// A guess that is taken back would save the first reading, a tenth of an import, and show functions of a host values that
+/// are texts in the end.
 struct CSVItemReader {
     private let store: ItemStore
     private let options: ItemFileOptions
     private let path: String
+    private let file: ImportFile
 
-    init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String) {
-        (self.store, self.options, self.path) = (store, options, path)
+    init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String, _ file: ImportFile) {
+        (self.store, self.options, self.path, self.file) = (store, options, path, file)
     }
 
-    /// - Returns: the number of items.
-    func read(_ bytes: [UInt8]) throws -> Int {
+    func read(_ row: ImportedRow, _ merger: ItemMerger) throws {
+        let reader = try reader()
+        guard let header = try reader.header() else { return }
+        let places = try columns(header, row)
+        // Columns that are not there are known before the rows are read.
+        try ImportedNames(options, row.names, path).check()
+        try inferKinds(of: row, places)
+        let rows = try self.reader()
+        let names = try (0..<header.count).map { try name($0, of: header) }
+        _ = try rows.header()
+        var cells = CSVRow()
+        row.original = { cells.withTexts(names) }
         var count = 0
-        do {
-            var row = CSVRow()
-            let reader = try CSVReader(bytes: bytes, options: CSVOptions(delimiter: options.delimiter))
-            guard let header = try reader.header() else { return 0 }
-            let columns = try columns(header)
-            var done = 0
-            while try reader.next(into: &row) {
-                if count % ItemFileOptions.reportInterval == 0 { try options.progress?(done, bytes.count) }
-                for cell in 0..<row.count { done += row.range(of: cell).count + 1 }
-                try ItemImporter.row(reader.row, path) { try create(row, columns) }
-                count += 1
+        while try rows.next(into: &cells) {
+            try report(count, inferred: options.infersKinds ? file.size : 0)
+            (row.number, row.line) = (rows.row, rows.line)
+            try cells.withUnsafeBytes { bytes in
+                let texts = bytes.bindMemory(to: UInt8.self)
+                guard cells.count <= places.count else {
+                    return try merger.reject(row, .tooManyCells(cells.count, places.count))
+                }
+                for cell in 0..<places.count {
+                    guard let place = places[cell] else { continue }
+                    guard cell < cells.count else {
+                        row.cells[place] = .missing
+                        continue
+                    }
+                    let range = cells.range(of: cell)
+                    row.cells[place] = range.isEmpty ? .empty : .text(UnsafeBufferPointer(rebasing: texts[range]))
+                }
+                try merger.take(row)
             }
-        } catch let error as CSVError {
-            throw StoreError(.unreadableFile, "\(path): \(error)", path: path, cause: error)
-        }
-        return count
-    }
-
-    /// The field of each column; nil for one that is left out.
-    private func columns(_ header: CSVRow) throws -> [ItemField?] {
-        var columns: [ItemField?] = []
-        var seen: [ItemField: String] = [:]
-        var names: Set<String> = []
-        for cell in 0..<header.count {
-            guard let name = header.string(cell) else {
-                throw StoreError(
-                    .unreadableFile, "\(path): the name of column \(cell + 1) is not UTF-8", path: path)
-            }
-            names.insert(name)
-            // A column without a name is what spreadsheets make of row numbers.
-            guard let fieldName = options.name(for: name), !fieldName.isEmpty else {
-                columns.append(nil)
-                continue
-            }
-            try options.checkField?(fieldName)
-            let field = try store.field(named: fieldName)
-            if let other = seen.updateValue(name, forKey: field) {
-                throw StoreError(
-                    .unreadableFile, "\(path): the columns '\(other)' and '\(name)' are both \(fieldName)", path: path)
-            }
-            columns.append(field)
-        }
-        try ItemImporter.checkNames(options, names, path)
-        return columns
-    }
-
-    private func create(_ row: CSVRow, _ columns: [ItemField?]) throws(StoreError) {
-        if row.count > columns.count {
-            throw StoreError(
-                .invalidValue(field: ""), "\(row.count) cells, and the header has \(columns.count) names")
-        }
-        let draft = try store.beginItem()
-        do throws(StoreError) {
-            for cell in 0..<row.count {
-                guard let field = columns[cell], !row.range(of: cell).isEmpty else { continue }
-                try set(draft, field, row, cell)
-            }
-            _ = try store.insertReference(draft)
-        } catch {
-            draft.discard()
-            throw error
+            count += 1
         }
     }
 
-    /// An empty cell is a field that is not given.
-    private func set(_ draft: ItemDraft, _ field: ItemField, _ row: CSVRow, _ cell: Int) throws(StoreError) {
-        switch field {
-        case .valueInDollars:
-            let text = row.string(cell) ?? ""
-            if let number = Int64(text) { return try draft.set(.integer(number), for: field) }
-            guard let real = Double(text) else {
-                throw FieldValidation.refusal("valueInDollars", "an integer", .string(text))
-            }
-            try draft.set(.real(real), for: field)
-        case .dateCreated:
-            let text = row.string(cell) ?? ""
-            guard let date = ISO8601.parse(text) else {
-                throw FieldValidation.refusal("dateCreated", "a date in ISO 8601", .string(text))
-            }
-            try draft.set(.date(date), for: field)
-        default:
-            let range = row.range(of: cell)
-            try row.withUnsafeBytes { bytes throws(StoreError) in
-                let cell = UnsafeRawBufferPointer(rebasing: bytes[range])
-                try draft.setUTF8(cell.assumingMemoryBound(to: UInt8.self), for: field)
+    private func report(_ count: Int, inferred: Int) throws {
+        guard count % ItemFileOptions.reportInterval == 0 else { return }
+        try options.progress?(inferred + file.position, options.infersKinds ? 2 * file.size : file.size)
+    }
+
+    /// A reader at the beginning of the file.
+    private func reader() throws -> CSVReader {
+        let text = try TextDecoding(file, options.encoding)
+        return try CSVReader(options: CSVOptions(delimiter: options.cellDelimiter)) { buffer throws(CSVError) in
+            do { return try text.read(into: buffer) } catch let error as FileError {
+                throw CSVError(.unreadable(error.code), row: 0, line: 0, error.message)
+            } catch {
+                throw CSVError(.notText, row: 0, line: 0, (error as? TextDecoding.Failure)?.message ?? "\(error)")
             }
         }
+    }
+
+    private func name(_ cell: Int, of header: CSVRow) throws(StoreError) -> String {
+        if let name = header.string(cell) { return name }
+        throw StoreError(
+            .unreadableFile,
+            "\(path): the name of column \(cell + 1) is not UTF-8: say with encoding what the file is", path: path)
+    }
+
+    /// The place of each cell in the row; nil for one that is left out.
+    private func columns(_ header: CSVRow, _ row: ImportedRow) throws -> [Int?] {
+        try (0..<header.count).map { cell in
+            guard let place = try row.addColumn(try name(cell, of: header)) else { return nil }
+            let field = row.columns[place].field
+            if row.columns[place].kind == nil { row.setKind(field == .valueInDollars ? .integer : .string, at: place) }
+            return place
+        }
+    }
+
+    // MARK: Kinds
+
+    /// Gives the columns kinds by all of their cells.
+    private func inferKinds(of row: ImportedRow, _ places: [Int?]) throws {
+        guard options.infersKinds else { return }
+        var styles: [(cell: Int, place: Int, style: CanonicalStyle, isEmpty: Bool)] = []
+        for (cell, place) in places.enumerated() {
+            guard let place, isOpen(row.columns[place]) else { continue }
+            styles.append((cell, place, .all, true))
+        }
+        let candidates = styles
+        let reader = try reader()
+        _ = try reader.header()
+        var cells = CSVRow()
+        var count = 0
+        while !styles.isEmpty, try reader.next(into: &cells) {
+            try report(count, inferred: 0)
+            count += 1
+            cells.withUnsafeBytes { bytes in
+                let texts = bytes.bindMemory(to: UInt8.self)
+                for index in styles.indices.reversed() where styles[index].cell < cells.count {
+                    let range = cells.range(of: styles[index].cell)
+                    if range.isEmpty { continue }
+                    styles[index].isEmpty = false
+                    styles[index].style.formIntersection(.of(UnsafeBufferPointer(rebasing: texts[range])))
+                    if styles[index].style.isEmpty { styles.remove(at: index) }
+                }
+            }
+        }
+        var inferred: [ItemFileKind: [String]] = [:]
+        for column in styles where !column.isEmpty {
+            row.setKind(column.style.kind, at: column.place)
+            inferred[column.style.kind, default: []].append(row.columns[column.place].fieldName)
+        }
+        if inferred.isEmpty || candidates.isEmpty { return }
+        let said = ItemFileKind.allCases.compactMap { kind in
+            inferred[kind].map { "\($0.joined(separator: ", ")) \(kind.rawValue)" }
+        }
+        options.onKinds?("\(path): \(said.joined(separator: "; ")); other columns are text")
+    }
+
+    /// Whether a column may have a kind: the key's texts, and a field whose values are texts, stay as they are.
+    private func isOpen(_ column: ImportedColumn) -> Bool {
+        guard column.field.isCustom, column.kind == .string, !options.key.contains(column.fieldName) else {
+            return false
+        }
+        if case .named(let kinds)? = options.kinds, kinds[column.fieldName] != nil { return false }
+        return !store.columns.hasTexts(column.field)
+    }
+}
+
+extension ItemFileOptions {
+    /// Whether kinds of columns are inferred: of comma-separated values, unless all are texts.
+    var infersKinds: Bool { kinds != .text }
+}
+
+extension StoreError {
+    fileprivate static func tooManyCells(_ count: Int, _ names: Int) -> StoreError {
+        StoreError(.invalidValue(field: ""), "\(count) cells, and the header has \(names) names")
+    }
+}
+
+extension CSVRow {
+    /// The cells with the names of their columns; a cell beyond them has its number.
+    fileprivate func withTexts(_ names: [String]) -> [(name: String, text: [UInt8])] {
+        (0..<count).map { ($0 < names.count ? names[$0] : "\($0 + 1)", Array(self[$0])) }
     }
 }

@@ -2,102 +2,109 @@ import CSV
 import ColumnEngine
 import ItemArchive
 import PropertyList
+package import SQLite
 
-/// A store's items as the bytes of a file.
+/// Writes items as a file, a piece at a time where the format allows that.
 struct ItemExporter {
+    /// A field that goes out, and its name there.
+    typealias Column = (field: ItemField, name: String)
+
+    /// How many bytes are a piece.
+    static let pieceSize = 1 << 20
+
     let store: ItemStore
     let options: ItemFileOptions
+    /// The items' rows, in order.
+    let rows: [UInt32]
+    /// Takes the next bytes of the file.
+    let write: (UnsafeRawBufferPointer) throws -> Void
 
-    func bytes() throws -> [UInt8] {
+    /// An exporter of a query's items, or of all if it is nil.
+    init(
+        _ store: ItemStore, _ query: ItemQuery?, _ options: ItemFileOptions,
+        _ write: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let rows = try query?.rows.rows() ?? store.columns.slots.filter { $0 != ItemOrder.hole }
+        self.init(store, rows: rows, options, write)
+    }
+
+    init(
+        _ store: ItemStore, rows: [UInt32], _ options: ItemFileOptions,
+        _ write: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) {
+        (self.store, self.rows, self.options, self.write) = (store, rows, options, write)
+    }
+
+    func checkNames() throws {
+        for name in options.names.keys.sorted() + (options.columns ?? []) { _ = try store.columns.queriedField(name) }
+    }
+
+    func run() throws {
+        try checkNames()
         switch options.format {
-        case .csv: return try csv()
-        case .json: return try records(datesAreText: true).json(isPretty: true)
-        case .propertyList: return try records(datesAreText: false).encoded(as: .xml)
+        case .csv, .tsv:
+            var writer = ItemCSVWriter(self)
+            try writer.write()
+        case .json:
+            var writer = ItemJSONWriter(self, isPretty: true)
+            try writer.writeArray()
+        case .jsonLines:
+            var writer = ItemJSONWriter(self)
+            try writer.writeLines()
+        case .propertyList: try put(try records().encoded(as: .xml))
         case .keyedArchive:
-            if !options.names.isEmpty {
-                return try ItemArchiveWriter(ItemSnapshot(try renamed().columns), ArchiveSchema()).bytes()
-            }
-            return try ItemArchiveWriter(ItemSnapshot(store.columns), ArchiveSchema()).bytes()
+            let isWhole = options.names.isEmpty && options.columns == nil && rows.count == store.count
+            let columns = isWhole ? store.columns : try copy().columns
+            try put(try ItemArchiveWriter(ItemSnapshot(columns), ArchiveSchema()).bytes())
+        case .sqlite: throw StoreError(.unreadableFile, "a SQLite database is a file, and no stream of bytes")
         }
     }
 
-    /// The fields that go out, and their names there: those of the domain, then custom ones that an item has, by name.
-    private func columns() -> [(field: ItemField, name: String)] {
-        let custom = store.columns.customFieldsInUse.map { ($0, store.columns.fieldNames[Int($0)]) }.sorted {
-            $0.1 < $1.1
+    func put(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
+
+    /// The fields that go out: those that were chosen, in their order, or those of the domain and then custom ones by name.
+    func columns() throws -> [Column] {
+        let fields: [ItemField]
+        if let chosen = options.columns {
+            fields = try chosen.map { try store.columns.queriedField($0) }
+        } else {
+            let custom = store.columns.customFieldsInUse.map { (number: $0, name: store.columns.fieldNames[Int($0)]) }
+            fields = ItemField.domain + custom.sorted { $0.name < $1.name }.map { ItemField(rawValue: $0.number) }
         }
-        let all = ItemField.domain + custom.map { ItemField(rawValue: $0.0) }
-        return all.compactMap { field in options.name(for: store.name(of: field)).map { (field, $0) } }
+        // Cells of a mapped archive are read in batches when many are.
+        if rows.count > 1000 { store.columns.prepareColumns(fields) }
+        return fields.compactMap { field in options.name(for: store.name(of: field)).map { (field, $0) } }
     }
 
-    private func csv() throws -> [UInt8] {
-        var writer = try CSVWriter(delimiter: options.delimiter)
-        let columns = columns()
-        for column in columns { writer.append(column.name) }
-        writer.endRow()
-        var done = 0
-        for row in store.columns.slots where row != ItemOrder.hole {
-            try options.report(done, store.count)
-            for (field, _) in columns { try append(row, field, to: &writer) }
-            writer.endRow()
-            done += 1
-        }
-        return writer.take()
-    }
-
-    private func append(_ row: UInt32, _ field: ItemField, to writer: inout CSVWriter) throws {
-        if field == .itemKey { return store.columns.withKey(row) { writer.append($0) } }
-        let cell = store.columns.cell(row, field)
-        if cell.isText { return cell.withText { writer.append($0) } }
-        switch store.columns.value(cell) {
-        case nil: writer.append("")
-        case .date(let date)?: writer.append(date.exactISO8601)
-        case .boolean(let flag)?: writer.append(flag ? "true" : "false")
-        case .integer(let number)?: writer.append(String(number))
-        case .wideInteger(let number)?: writer.append(String(number))
-        case .real(let number)?: writer.append(String(number))
-        case .single(let number)?: writer.append(String(number))
-        // JSON's text of data is Base64 in quotes, which the cell has no use for.
-        case let value?:
-            let text = try value.json()
-            if case .data = value { writer.append(text.dropFirst().dropLast()) } else { writer.append(text) }
-        }
-    }
-
-    private func records(datesAreText: Bool) throws -> PropertyListValue {
-        let columns = columns()
+    private func records() throws -> PropertyListValue {
+        let columns = try columns()
         var records: [PropertyListValue] = []
-        records.reserveCapacity(store.count)
-        for row in store.columns.slots where row != ItemOrder.hole {
-            try options.report(records.count, store.count)
+        records.reserveCapacity(rows.count)
+        for row in rows {
+            try options.report(records.count, rows.count)
             var record: [String: PropertyListValue] = [:]
-            for (field, name) in columns {
-                guard let value = store.columns.value(row, field) else { continue }
-                if datesAreText, case .date(let date) = value {
-                    record[name] = .string(date.exactISO8601)
-                } else {
-                    record[name] = value
-                }
-            }
+            for (field, name) in columns { record[name] = store.columns.value(row, field) }
             records.append(.dictionary(record))
         }
         return .array(records)
     }
 
-    /// A store whose items have the other names: what an archive calls its own fields is fixed.
-    private func renamed() throws -> ItemStore {
+    /// A store of the items that go out, whose custom fields have the other names: what an archive calls its own is fixed.
+    private func copy() throws -> ItemStore {
+        for field in ItemField.domain where options.name(for: store.name(of: field)) != store.name(of: field) {
+            let name = store.name(of: field)
+            throw StoreError(
+                .invalidValue(field: name),
+                "an archive has the field \(name) under its own name: only custom fields can be renamed")
+        }
+        let chosen = options.columns.map(Set.init)
         let other = ItemStore()
-        for row in store.columns.slots where row != ItemOrder.hole {
+        for (index, row) in rows.enumerated() {
+            try options.report(index, rows.count)
             var fields = store.columns.fields(of: row)
             let custom = fields.custom
             fields.custom = [:]
-            for field in ItemField.domain where options.name(for: store.name(of: field)) != store.name(of: field) {
-                throw StoreError(
-                    .invalidValue(field: store.name(of: field)),
-                    "an archive has the field \(store.name(of: field)) under its own name: only custom fields can be renamed"
-                )
-            }
-            for (name, value) in custom {
+            for (name, value) in custom where chosen?.contains(name) ?? true {
                 if let new = options.name(for: name) { try fields.set(value, forField: new) }
             }
             try other.createItem(fields)
@@ -109,20 +116,82 @@ struct ItemExporter {
 extension ItemStore {
     /// All items as the bytes of a file.
     ///
-    /// - Throws: `StoreError` for a renamed field that no item has; what the options' functions throw.
+    /// - Throws: `StoreError` for a field that no item has; what the options' functions throw.
     public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
-        for name in options.names.keys.sorted() { _ = try columns.queriedField(name) }
-        return try ItemExporter(store: self, options: options).bytes()
+        var bytes: [UInt8] = []
+        try ItemExporter(self, nil, options) { bytes.append(contentsOf: $0) }.run()
+        return bytes
+    }
+
+    /// Writes items as a file.
+    ///
+    /// - Parameters:
+    ///   - query: which items; all if nil.
+    ///   - options: the format.
+    ///   - write: takes the next bytes.
+    /// - Returns: how many items.
+    /// - Throws: as ``exportItems(_:)``; what the functions throw.
+    package func exportItems(
+        _ query: ItemQuery?, _ options: ItemFileOptions, write: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Int {
+        let exporter = try ItemExporter(self, query, options, write)
+        try exporter.run()
+        return exporter.rows.count
     }
 }
 
-extension PropertyListDate {
-    /// ISO 8601 with as much of the second's fraction as it takes to read the same date back.
-    var exactISO8601: String {
-        let whole = secondsSinceReferenceDate.rounded(.down)
-        guard let text = PropertyListDate(secondsSinceReferenceDate: whole).iso8601Text else { return self.text }
-        let fraction = "\(secondsSinceReferenceDate - whole)"
-        guard fraction.hasPrefix("0."), fraction != "0.0", !fraction.contains("e") else { return text }
-        return text.dropLast() + fraction.dropFirst() + "Z"
+extension ItemStore {
+    /// Writes items into a table of a database that does not have it.
+    ///
+    /// - Parameters:
+    ///   - query: which items; all if nil.
+    ///   - options: the table and its columns.
+    ///   - database: may be written to.
+    /// - Returns: how many items.
+    /// - Throws: as ``exportItems(_:)``; `SQLiteError`.
+    package func exportItems(
+        _ query: ItemQuery?, _ options: ItemFileOptions, into database: SQLiteDatabase
+    ) throws -> Int {
+        let exporter = try ItemExporter(self, query, options) { _ in }
+        try exporter.checkNames()
+        try SQLiteItemWriter(exporter, database).write()
+        return exporter.rows.count
+    }
+}
+
+extension ItemQuery {
+    /// The items as the bytes of a file.
+    ///
+    /// - Throws: `StoreError` for a field that no item has; what the options' functions and conditions throw.
+    public func exportItems(_ options: ItemFileOptions) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try ItemExporter(store, self, options) { bytes.append(contentsOf: $0) }.run()
+        return bytes
+    }
+
+    /// The items as an array in JSON.
+    ///
+    /// - Throws: as ``exportItems(_:)``.
+    package func json(_ options: ItemFileOptions, isPretty: Bool) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        let exporter = try ItemExporter(store, self, options) { bytes.append(contentsOf: $0) }
+        var writer = ItemJSONWriter(exporter, isPretty: isPretty)
+        try writer.writeArray()
+        return bytes
+    }
+}
+
+extension Item {
+    /// The item as an object in JSON.
+    ///
+    /// - Throws: `itemRemoved`; `JSONError` for a number that JSON does not have.
+    package func json(isPretty: Bool) throws -> [UInt8] {
+        var options = ItemFileOptions(format: .json)
+        options.columns = try ItemField.domain.map(store.name) + customFieldNames
+        var bytes: [UInt8] = []
+        let exporter = ItemExporter(store, rows: [row], options) { bytes.append(contentsOf: $0) }
+        var writer = ItemJSONWriter(exporter, isPretty: isPretty)
+        try writer.writeObject()
+        return bytes
     }
 }

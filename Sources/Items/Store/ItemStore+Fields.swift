@@ -90,7 +90,7 @@ extension ItemStore {
     }
 
     /// Sets a field to a cell of a kind that it takes.
-    private func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
+    func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
         switch columns.state(row) {
         case .live: break
         case .draft:

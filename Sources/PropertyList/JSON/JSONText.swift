@@ -71,24 +71,63 @@ package struct JSONText {
     }
 
     package mutating func string(_ text: String) {
-        append("\"")
         var text = text
-        text.withUTF8 { text in
-            var start = 0
-            for index in text.indices {
-                // The caller checks for the interruption, too, and discards the partial text.
-                if index & 0xFFFF == 0xFFFF, Interruption.isDue { return }
-                let byte = text[index]
-                guard byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-                    continue
-                }
-                bytes.append(contentsOf: text[start..<index])
-                start = index + 1
-                escape(byte)
-            }
-            bytes.append(contentsOf: text[start...])
+        text.withUTF8 { string(utf8: $0) }
+    }
+
+    /// The same of a text's bytes.
+    package mutating func string(utf8 text: UnsafeBufferPointer<UInt8>) {
+        bytes.append(UInt8(ascii: "\""))
+        var start = 0
+        while let index = Self.indexToEscape(text, from: start) {
+            // The caller checks for the interruption, too, and discards the partial text.
+            if Interruption.isDue { return }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+            escape(text[index])
+            start = index + 1
         }
-        append("\"")
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// The first byte that cannot stand in a string by itself, looked for eight at a time.
+    private static func indexToEscape(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        let raw = UnsafeRawBufferPointer(text)
+        let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        /// Sets the high bit of bytes below a limit; of those behind the first such byte perhaps, too.
+        func below(_ word: UInt64, _ limit: UInt64) -> UInt64 { (word &- (ones &* limit)) & ~word }
+        var index = start
+        while index + 8 <= raw.count {
+            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let found =
+                below(word, 0x20) | below(word ^ (ones &* 0x22), 1) | below(word ^ (ones &* 0x5C), 1)
+                | below(word ^ (ones &* 0x7F), 1)
+            if found & highs != 0 { return index + (found & highs).trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < raw.count {
+            let byte = raw[index]
+            if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    package mutating func append(byte: UInt8) { bytes.append(byte) }
+
+    /// Bytes that are JSON.
+    package mutating func append(json: [UInt8]) {
+        json.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+    }
+
+    /// A finite real in the shortest form that reads back, with a point: `13.0`.
+    package mutating func real(_ value: Double) { value.appendShortest(to: &bytes) }
+
+    /// A date as a string.
+    package mutating func date(_ date: PropertyListDate) {
+        bytes.append(UInt8(ascii: "\""))
+        date.appendExchangeText(to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
     }
 
     private mutating func escape(_ byte: UInt8) {

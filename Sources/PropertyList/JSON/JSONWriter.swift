@@ -23,7 +23,7 @@ struct JSONWriter {
         case .wideInteger(let value): try real(Double(value))
         case .real(let value): try real(value)
         case .single(let value): try real(Double(value))
-        case .date(let date): out.string(date.iso8601Text ?? date.text)
+        case .date(let date): out.string(date.exchangeText)
         case .data(let bytes):
             try spend(bytes.count / 3 * 4)
             out.base64(bytes)

@@ -44,6 +44,7 @@ struct SharedReadsTests {
             "max": "return q:max('valueInDollars')", "distinct": "return q:distinct('name')",
             "groupBy": "return q:groupBy('name')", "update": "return q:where(never):update{ name = 'x' }",
             "remove": "return q:where(never):remove()", "gallery": "return q:gallery(app.container.tmp .. '/gallery')",
+            "export": "return q:export(app.container.tmp .. '/q.csv')",
             "limit": nil, "offset": nil,
         ],
         "Group": [

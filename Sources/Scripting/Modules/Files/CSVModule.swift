@@ -1,12 +1,14 @@
 import Application
 import CSV
 import Files
+import Items
 import Lua
 import PropertyList
 
 /// `csv`: comma-separated values, read as a stream and written at once.
 enum CSVModule {
-    static func install(in host: ScriptHost) -> LuaModule {
+    static func install(_ classes: ItemClasses) -> LuaModule {
+        let host = classes.host
         let module = LuaModule("csv", "Comma-separated values (RFC 4180), byte for byte.", in: host.state)
         module.function(
             "rows",
@@ -28,21 +30,37 @@ enum CSVModule {
         module.function(
             "write",
             [
-                LuaParameter("path", .text, "the file's"), LuaParameter("rows", .table, "an array of tables"),
+                ItemFilesBinding.path,
+                LuaParameter(
+                    "rows", .union([.table, .object("Query")]), "an array of tables, or the items of a query"),
                 LuaParameter(
                     "options",
                     .optional(
                         .options([
                             LuaParameter(
                                 "columns", .array(.text),
-                                "which columns, in this order; all names, sorted, if not given"),
+                                "which columns, in this order; if not given all names, sorted, or an item's own and then the others"
+                            ),
                             LuaParameter("delimiter", .text, "one character; a comma if not given"),
                         ])), "how the file is written"),
             ], returns: LuaType.orError(.boolean),
             "Writes rows with a header; nil and an error when the file can't be written.",
             example:
                 "return csv.write(app.container.tmp .. \"/a.csv\", { { name = \"Lamp\", value = 9 } }, { columns = { \"name\", \"value\" } })"
-        ) { [unowned host] call in try write(call, host) }
+        ) { [unowned classes] call in
+            guard let query = call.optionalObject(1, classes.query)?.query else { return try write(call, classes.host) }
+            var options = ItemFileOptions(format: .csv)
+            options.delimiter = try delimiter(call, of: 2)
+            options.columns = try ItemFilesBinding.texts(call, "columns", at: 2)
+            return try ItemFilesBinding.finish(call) {
+                try FileOutput.write(call, classes.host, try call.text(0)) { append in
+                    try ItemFilesBinding.work(&options, "Writing", on: classes.host) {
+                        _ = try query.store.exportItems(query, $0, write: append)
+                        return call.returns(true)
+                    }
+                }
+            }
+        }
         return module
     }
 
@@ -151,8 +169,8 @@ enum CSVModule {
             writer.endRow()
         }
         let bytes = writer.take()
-        return try FileSystemModule.write(call, host, path) { write in
-            try write(bytes)
+        return try FileOutput.write(call, host, path) { append in
+            try bytes.withUnsafeBytes(append)
             return call.returns(true)
         }
     }

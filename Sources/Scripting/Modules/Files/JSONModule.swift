@@ -1,21 +1,27 @@
+import Items
 import Lua
 import PropertyList
 
 /// `json`: encode and decode.
 enum JSONModule {
-    static func install(_ bridge: ValueBridge) -> LuaModule {
+    static func install(_ classes: ItemClasses) -> LuaModule {
+        let bridge = classes.host.values
         let module = LuaModule(
             "json", "JSON. null stands for null; dates are written as ISO 8601, data as Base64.", in: bridge.state)
         module.function(
             "encode",
             [
-                LuaParameter("value", .any, "text, a number, a boolean, null, a date, data, or a table of these"),
+                LuaParameter(
+                    "value", .any,
+                    "text, a number, a boolean, null, a date, data, a table of these, an item, or a query: an array of its items"
+                ),
                 LuaParameter(
                     "options", .optional(.options([LuaParameter("pretty", .boolean, "indented, keys in order")])),
                     "how it is written"),
             ], returns: [.string], "A value as JSON; keys are sorted. Raises when it is no JSON value.",
             example: "return json.encode({ name = \"Bear\", tags = { \"gift\" } })"
-        ) { call in
+        ) { [unowned classes] call in
+            if let json = try items(call, classes) { return call.returns(LuaString(json)) }
             let value: PropertyListValue
             do throws(ValueBridge.Refusal) { value = try bridge.propertyList(call.value(0)) } catch {
                 throw call.refuse(0, error.message)
@@ -38,5 +44,16 @@ enum JSONModule {
             return call.returns(try bridge.lua(value))
         }
         return module
+    }
+
+    /// The JSON of an item or a query; nil for any other value.
+    private static func items(_ call: LuaCall, _ classes: ItemClasses) throws -> [UInt8]? {
+        let isPretty = try call.option("pretty", of: 1).isTruthy
+        if let item = call.optionalObject(0, classes.item) { return try item.json(isPretty: isPretty) }
+        guard let query = call.optionalObject(0, classes.query)?.query else { return nil }
+        var options = ItemFileOptions(format: .json)
+        return try ItemFilesBinding.work(&options, "Encoding", on: classes.host) {
+            try query.json($0, isPretty: isPretty)
+        }
     }
 }

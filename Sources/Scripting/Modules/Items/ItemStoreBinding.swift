@@ -11,7 +11,8 @@ enum ItemStoreBinding {
         changing(cls, classes)
         keeping(cls, classes)
         indexing(cls, classes)
-        ItemFilesBinding.declare(on: cls, classes)
+        ItemImportBinding.declare(on: cls, classes)
+        ItemExportBinding.declare(on: cls, classes)
         let hooks = classes.hooks
         cls.method(
             "on", HookBinding.arguments(for: .items),
@@ -291,14 +292,19 @@ extension ItemClasses {
                     ("to", .integer(Int64($0.to + 1))),
                 ])
             })
+        describe(table, as: "diff", diff.description)
+        return table
+    }
+
+    /// Has a table print as a text.
+    func describe(_ table: LuaTable, as name: String, _ text: String) {
+        let state = host.state
         let metatable = state.makeTable(fields: 2)
-        let summary = diff.description
         metatable["__tostring"] = .function(
             state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("…", .variadic(.any))])) { call in
-                call.returns(summary)
+                call.returns(text)
             })
-        metatable["__name"] = "diff"
+        metatable["__name"] = .text(name)
         table.setMetatable(metatable)
-        return table
     }
 }

@@ -21,6 +21,7 @@ enum QueryBinding {
         answering(cls, classes)
         aggregating(cls, classes)
         changing(cls, classes)
+        ItemExportBinding.declare(on: cls, classes)
     }
 
     // MARK: Refining

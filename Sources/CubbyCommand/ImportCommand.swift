@@ -1,0 +1,117 @@
+import Application
+import ArgumentParser
+import Files
+import Items
+import Lua
+import Scripting
+
+/// `cubby import FILE`: the items of a file into the container.
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract:
+            "Bring the items of a file in: CSV, JSON, JSON Lines, a property list or an archive with its pictures.",
+        discussion: "With --key it can be run again: rows of items that exist update them.")
+
+    @OptionGroup var host: HostOptions
+
+    @Option(
+        help: ArgumentHelp("The field by which a row finds its item; several times for several.", valueName: "name"))
+    var key: [String] = []
+
+    @Flag(inversion: .prefixedNo, help: "With --key: replace fields of items that exist.")
+    var update = true
+
+    @Option(help: ArgumentHelp("Another name for a column; an empty one leaves it out.", valueName: "old=new"))
+    var map: [String] = []
+
+    @Option(help: ArgumentHelp("What texts become: infer kinds of whole columns, or text.", valueName: "kinds"))
+    var types: String?
+
+    @Option(help: ArgumentHelp("The file's format, if its extension does not say it.", valueName: "format"))
+    var format: String?
+
+    @Option(help: ArgumentHelp("Between the cells of CSV.", valueName: "character"))
+    var delimiter: String?
+
+    @Option(help: ArgumentHelp("Of text: utf-8, latin1, utf-16 or auto.", valueName: "encoding"))
+    var encoding: String?
+
+    @Option(help: ArgumentHelp("A row that is no item: stop and change nothing, or skip it.", valueName: "action"))
+    var onError: String?
+
+    @Option(help: ArgumentHelp("A file for rows that were skipped, and why.", valueName: "file"))
+    var rejects: String?
+
+    @Flag(help: "Change nothing, and say what would be done.")
+    var dryRun = false
+
+    @Argument(help: ArgumentHelp("The file; - is standard input.", valueName: "file"))
+    var file: String
+
+    func validate() throws {
+        if let wrong = map.first(where: { !$0.dropFirst().contains("=") }) {
+            throw ValidationError("--map takes OLD=NEW, and '\(wrong)' has no new name.")
+        }
+    }
+
+    func run() throws {
+        var host = host
+        let path = ItemFileArgument.absolute(file)
+        // Naming the file is consent to read it, and of an archive what lies beside it.
+        if path != "-" {
+            let kind = format.flatMap { ItemFileFormat(rawValue: $0) } ?? ItemFileFormat(path: path)
+            let isAlone = if case .keyedArchive? = kind { false } else { true }
+            host.allowRead.append(isAlone ? path : PathText.parent(of: path))
+        }
+        var words: [String] = [path]
+        func add(_ name: String, _ value: String?) { if let value { words += [name, value] } }
+        key.forEach { add("key", $0) }
+        map.forEach { add("map", $0) }
+        add("types", types)
+        add("format", format)
+        add("delimiter", delimiter)
+        add("encoding", encoding)
+        add("onError", onError)
+        if let rejects {
+            let path = ItemFileArgument.absolute(rejects)
+            if path != "-" { host.allowWrite.append(PathText.parent(of: path)) }
+            add("rejects", path)
+        }
+        if !key.isEmpty, update { add("update", "true") }
+        if dryRun { add("dryRun", "true") }
+        let work = HostWork(Self.chunk, name: "cubby import") { results, _ in
+            Report.line(results.first?.textValue ?? "")
+        }
+        try ScriptSession(host, source: .work(work), arguments: words, staysAtPrompt: false).run()
+    }
+
+    /// The chunk, as a script would write it.
+    private static let chunk = """
+        local path, words = ..., { select(2, ...) }
+        local options = { progress = true }
+        for place = 1, #words, 2 do
+            local name, value = words[place], words[place + 1]
+            if name == "map" then
+                local old, new = value:match("^(.[^=]*)=(.*)$")
+                options.map = options.map or {}
+                options.map[old] = new ~= "" and new
+            elseif name == "key" then
+                options.key = options.key or {}
+                table.insert(options.key, value)
+            else
+                options[name] = value == "true" or value
+            end
+        end
+        local count, report = items:import(path, options)
+        return assert(count and tostring(report), report)
+        """
+}
+
+/// Files that commands name.
+enum ItemFileArgument {
+    /// The path from the root on; `-`, the standard stream, stays.
+    static func absolute(_ path: String) -> String {
+        path == "-" ? path : PathText.absolute(path, from: WorkingDirectory.path ?? "/")
+    }
+}

@@ -1,0 +1,127 @@
+import ColumnEngine
+import PropertyList
+
+/// The values of a file's texts: numbers, booleans and dates without a string where the text is of the usual form.
+enum FileText {
+    /// The value of a text in a kind.
+    ///
+    /// - Throws: `invalidValue` that names the field.
+    static func value(
+        _ text: UnsafeBufferPointer<UInt8>, _ kind: ItemFileKind, _ field: @autoclosure () -> String
+    ) throws(StoreError) -> PropertyListValue {
+        let wanted: String
+        switch kind {
+        case .integer:
+            if let number = integer(text) { return .integer(number) }
+            if let number = real(text).flatMap(Int64.init(exactly:)) { return .integer(number) }
+            wanted = "an integer"
+        case .real:
+            if let number = real(text) { return .real(number) }
+            wanted = "a number"
+        case .boolean:
+            if let value = boolean(text) { return .boolean(value) }
+            wanted = "true or false"
+        case .date:
+            if let date = date(text) ?? ISO8601.parse(string(text)) { return .date(date) }
+            wanted = "a date in ISO 8601"
+        case .string:
+            if let string = String(validating: text, as: UTF8.self) { return .string(string) }
+            throw StoreError(
+                .invalidValue(field: field()),
+                "\(field()) takes text in UTF-8, and these bytes are not: say with encoding what they are")
+        }
+        throw FieldValidation.refusal(field(), wanted, .string(string(text)))
+    }
+
+    static func string(_ text: UnsafeBufferPointer<UInt8>) -> String { String(decoding: text, as: UTF8.self) }
+
+    static func boolean(_ text: UnsafeBufferPointer<UInt8>) -> Bool? {
+        if text.elementsEqual("true".utf8) { return true }
+        return text.elementsEqual("false".utf8) ? false : nil
+    }
+
+    static func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let start = isNegative ? 1 : 0
+        guard text.count - start <= 18 else { return Int64(string(text)) }
+        guard text.count > start else { return nil }
+        var number: Int64 = 0
+        for index in start..<text.count {
+            guard text[index].isDigit else { return Int64(string(text)) }
+            number = number &* 10 &+ Int64(text[index] &- 0x30)
+        }
+        return isNegative ? -number : number
+    }
+
+    /// A finite real. Up to fifteen digits are one exact division, which rounds as a longer way would.
+    static func real(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        var index = isNegative ? 1 : 0
+        var (digits, fraction) = (0, 0)
+        var mantissa: Int64 = 0
+        var isBehindPoint = false
+        while index < text.count {
+            let byte = text[index]
+            index += 1
+            if byte == UInt8(ascii: "."), !isBehindPoint, digits > 0 {
+                isBehindPoint = true
+                continue
+            }
+            guard byte.isDigit, digits < 15 else { return general(text) }
+            mantissa = mantissa &* 10 &+ Int64(byte &- 0x30)
+            digits += 1
+            if isBehindPoint { fraction += 1 }
+        }
+        guard digits > 0 else { return nil }
+        let value = Double(mantissa) / powers[fraction]
+        return isNegative ? -value : value
+    }
+
+    private static let powers: [Double] = (0...15).map { power in (0..<power).reduce(1) { value, _ in value * 10 } }
+
+    private static func general(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        guard text.count <= 400, let value = Double(string(text)), value.isFinite else { return nil }
+        return value
+    }
+
+    /// Whether a real's text is the one that Swift prints.
+    static func isShortest(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count <= 24, let value = general(text) else { return false }
+        return text.elementsEqual(value.description.utf8)
+    }
+
+    /// The date of `1906-10-17` or `1906-10-17T09:30:00.25Z`, with at most three digits and no needless zero; nil for any
+    /// other text.
+    static func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {
+        guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+            let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
+            year > 0, (1...12).contains(month), (1...CalendarDate.days(inMonth: month, of: year)).contains(day)
+        else { return nil }
+        let days = CalendarDate.daysSince1970(year: year, month: month, day: day)
+        let midnight = Double(days * 86400) - PropertyListDate.unixEpochOffset
+        if text.count == 10 { return PropertyListDate(secondsSinceReferenceDate: midnight) }
+        guard text.count >= 20, text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
+            text[16] == UInt8(ascii: ":"), text[text.count - 1] == UInt8(ascii: "Z"),
+            let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2),
+            hour < 24, minute < 60, second < 60
+        else { return nil }
+        var time = Double(hour * 3600 + minute * 60 + second)
+        if text.count > 20 {
+            let count = text.count - 21
+            guard text[19] == UInt8(ascii: "."), (1...3).contains(count), text[text.count - 2] != UInt8(ascii: "0"),
+                let fraction = number(text, 20, count)
+            else { return nil }
+            time += Double(fraction) / powers[count]
+        }
+        return PropertyListDate(secondsSinceReferenceDate: midnight + time)
+    }
+
+    private static func number(_ text: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int) -> Int? {
+        var number = 0
+        for index in start..<start + count {
+            guard text[index].isDigit else { return nil }
+            number = number * 10 + Int(text[index] &- 0x30)
+        }
+        return number
+    }
+}

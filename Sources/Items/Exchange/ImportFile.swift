@@ -1,0 +1,49 @@
+import ColumnEngine
+package import Files
+
+/// The bytes of a file that items come from, in order, and from the beginning again.
+///
+/// One thread owns it. The file stays open with its owner.
+package final class ImportFile {
+    /// The number of bytes, as far as it is known.
+    let size: Int
+    private let read: (_ offset: Int, UnsafeMutableRawBufferPointer) throws(FileError) -> Int
+    private(set) var position = 0
+
+    package init(_ bytes: [UInt8]) {
+        size = bytes.count
+        read = { offset, buffer throws(FileError) in
+            let count = min(buffer.count, bytes.count - offset)
+            buffer.copyBytes(from: bytes[offset..<offset + count])
+            return count
+        }
+    }
+
+    /// - Throws: `FileError` when its size cannot be read.
+    package init(_ file: OpenFile, _ layer: any FileLayer) throws(FileError) {
+        size = try layer.status(file).size
+        read = { offset, buffer throws(FileError) in try layer.read(file, at: offset, into: buffer) }
+    }
+
+    func rewind() { position = 0 }
+
+    /// The next bytes, how many; 0 at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        let count = try read(position, buffer)
+        position += count
+        return count
+    }
+
+    /// All bytes, for formats that are no stream.
+    func contents() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size)
+        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { chunk.deallocate() }
+        while true {
+            let count = try read(into: chunk)
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import ColumnEngine
+import Wording
+
+/// Checks that the columns which options speak of are in the file.
+struct ImportedNames {
+    private let options: ItemFileOptions
+    private let columns: Set<String>
+    private let path: String
+
+    init(_ options: ItemFileOptions, _ columns: Set<String>, _ path: String) {
+        (self.options, self.columns, self.path) = (options, columns, path)
+    }
+
+    /// - Throws: `StoreError` for a column that is renamed, or a field that is the key or has a kind, and that the file does
+    ///   not have.
+    func check() throws(StoreError) {
+        if columns.isEmpty { return }
+        if let missing = options.names.keys.sorted().first(where: { !columns.contains($0) }) {
+            throw error("has no column '\(missing)' to be renamed\(advice(missing))")
+        }
+        let fields = Set(columns.compactMap { options.name(for: $0) })
+        if options.transform == nil, let missing = options.key.first(where: { !fields.contains($0) }) {
+            throw error("has no column '\(missing)' to be the key\(hint(missing, fields))")
+        }
+        guard case .named(let kinds)? = options.kinds else { return }
+        if let missing = kinds.keys.sorted().first(where: { !fields.contains($0) }) {
+            throw error("has no column '\(missing)' to have a kind\(hint(missing, fields))")
+        }
+    }
+
+    private func error(_ what: String) -> StoreError { StoreError(.unreadableFile, "\(path) \(what)", path: path) }
+
+    /// What was probably meant by a column that the file does not have.
+    private func advice(_ missing: String) -> String {
+        if let new = options.names[missing] ?? nil, columns.contains(new) {
+            return "; it has '\(new)': a map goes from the file's names to the items'"
+        }
+        return hint(missing, columns)
+    }
+
+    private func hint(_ missing: String, _ names: Set<String>) -> String {
+        let nearest = NearestNames.nearest(to: missing, among: names.sorted())
+        guard nearest.isEmpty else { return NearestNames.suggestion(nearest) }
+        let listed = names.sorted().prefix(12).joined(separator: ", ")
+        return "; it has \(listed)\(names.count > 12 ? ", …" : "")"
+    }
+}

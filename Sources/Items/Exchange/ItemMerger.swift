@@ -1,0 +1,265 @@
+import ColumnEngine
+import ItemArchive
+import PropertyList
+
+/// Brings the rows of a file into a store, each wholly or not: a new item, other fields of one that exists, or a rejection.
+final class ItemMerger {
+    private(set) var report = ItemImportReport()
+    private let store: ItemStore
+    private let options: ItemFileOptions
+    private let path: String
+    /// The columns of the key in the row that is merged, and of how many columns that row knew.
+    private var keyPlaces: [Int] = []
+    private var keyedColumns = -1
+    private let keyFields: [ItemField]
+    private var keys: ImportKeys?
+    private var key: [UInt8] = []
+    private var rejected = RejectedRows()
+    /// The row that a host's function made.
+    private lazy var transformed = ImportedRow(store, options)
+
+    init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String) throws {
+        (self.store, self.options, self.path) = (store, options, path)
+        keyFields = try options.key.map { try store.field(named: $0) }
+        if !keyFields.isEmpty { keys = try ImportKeys(store, keyFields) }
+    }
+
+    /// The report, when all rows were taken.
+    func finish() throws -> ItemImportReport {
+        report.rejects = try rejected.bytes(options.cellDelimiter)
+        return report
+    }
+
+    /// Takes a row.
+    ///
+    /// - Throws: `StoreError` with `invalidRow` for one that is no item, unless it is left out; what functions of the host
+    ///   throw.
+    func take(_ row: ImportedRow) throws {
+        report.total += 1
+        do {
+            guard let transform = options.transform else { return try merge(row) }
+            guard let values = try transform(try row.values()) else { return }
+            try merge(try transformed(values, row))
+        } catch let error as StoreError {
+            try reject(row, error)
+        }
+    }
+
+    /// Leaves a row out, or ends the import.
+    func reject(_ row: ImportedRow, _ error: StoreError) throws {
+        let message = error.message
+        let failure = StoreError(
+            .invalidRow(row.number), "\(path), row \(row.number): \(message)", path: path, cause: error)
+        guard let skipsRow = options.skipsRow else { throw failure }
+        let original = row.original()
+        var texts: [String: PropertyListValue] = [:]
+        for (name, text) in original where !text.isEmpty {
+            guard let name = options.name(for: name) else { continue }
+            texts[name] = .string(String(decoding: text, as: UTF8.self))
+        }
+        guard try skipsRow(texts, row.line, message) else { throw failure }
+        report.rejected += 1
+        rejected.append(original, message)
+    }
+
+    private func transformed(_ values: [String: PropertyListValue], _ source: ImportedRow) throws -> ImportedRow {
+        transformed.removeCells()
+        for (place, column) in source.columns.enumerated() {
+            guard case .empty = source.cells[place] else { continue }
+            let known = transformed.columns.firstIndex { $0.field == column.field }
+            transformed.cells[try known ?? transformed.addField(column.fieldName, column.kind)] = .empty
+        }
+        for (name, value) in values {
+            let known = transformed.columns.firstIndex { $0.fieldName == name }
+            let kind = source.columns.first { $0.fieldName == name }?.kind
+            transformed.cells[try known ?? transformed.addField(name, kind)] = .value(value)
+        }
+        return transformed
+    }
+
+    // MARK: Merging
+
+    private func merge(_ row: ImportedRow) throws {
+        if keyFields.isEmpty {
+            try create(row)
+            return
+        }
+        try makeKey(row)
+        switch keys?.find(key) ?? .none {
+        case .none: keys?.add(try create(row), key)
+        case .row(let found):
+            if options.updates, try update(found, row) { report.updated += 1 } else { report.unchanged += 1 }
+        case .seenBefore: throw StoreError(.duplicateKey(keyText), "an earlier row has the same \(keyText)")
+        case .severalItems:
+            throw StoreError(
+                .duplicateKey(keyText), "several items have the same \(keyText): it identifies none of them")
+        }
+    }
+
+    private var keyText: String { options.key.joined(separator: " and ") }
+
+    private func makeKey(_ row: ImportedRow) throws(StoreError) {
+        if row.columns.count != keyedColumns {
+            keyedColumns = row.columns.count
+            keyPlaces = keyFields.compactMap { field in row.columns.firstIndex { $0.field == field } }
+        }
+        key.removeAll(keepingCapacity: true)
+        var parts = 0
+        for place in keyPlaces {
+            switch row.cells[place] {
+            case .text(let text) where !text.isEmpty:
+                ImportKeys.append(text, to: &key)
+                parts += 1
+            case .value(let value):
+                guard var text = ImportKeys.text(value), !text.isEmpty else { continue }
+                text.withUTF8 { ImportKeys.append($0, to: &key) }
+                parts += 1
+            default: continue
+            }
+        }
+        if parts < keyFields.count {
+            throw StoreError(.invalidValue(field: keyText), "it has no \(keyText), by which items are found")
+        }
+    }
+
+    /// - Returns: the new row.
+    @discardableResult
+    private func create(_ row: ImportedRow) throws -> UInt32 {
+        let draft = try store.beginItem()
+        let (columns, cells) = (row.columns, row.cells)
+        do throws(StoreError) {
+            for place in cells.indices {
+                switch cells[place] {
+                case .missing, .empty: continue
+                case .text(let text):
+                    let field = columns[place].field
+                    if columns[place].kind ?? .string == .string {
+                        try draft.setUTF8(text, for: field)
+                    } else {
+                        try draft.set(try value(text, columns[place]), for: field)
+                    }
+                case .value(let value):
+                    if value == .null { continue }
+                    let value = columns[place].kind == nil ? value : try converted(value, columns[place])
+                    try draft.set(value, for: columns[place].field)
+                }
+            }
+            _ = try store.insertReference(draft)
+        } catch {
+            draft.discard()
+            throw error
+        }
+        report.created += 1
+        try bringPicture(draft.row)
+        return draft.row
+    }
+
+    private func value(
+        _ text: UnsafeBufferPointer<UInt8>, _ column: ImportedColumn
+    ) throws(StoreError) -> PropertyListValue {
+        do throws(StoreError) { return try FileText.value(text, column.kind ?? .string, column.fieldName) } catch {
+            // A real that the field can't take is refused in the field's words.
+            if column.field == .valueInDollars, let real = FileText.real(text) { return .real(real) }
+            guard column.name != column.fieldName else { throw error }
+            throw StoreError(error.code, "column '\(column.name)': \(error.message)", cause: error)
+        }
+    }
+
+    /// The value of a text in a column that has a kind.
+    private func converted(
+        _ value: PropertyListValue, _ column: ImportedColumn
+    ) throws(StoreError) -> PropertyListValue {
+        if case .integer(let number) = value, column.kind == .real { return .real(Double(number)) }
+        guard case .string(var text) = value, let kind = column.kind, kind != .string else { return value }
+        let result = text.withUTF8 { bytes in
+            Result { () throws(StoreError) in try self.value(bytes, column) }
+        }
+        return try result.get()
+    }
+
+    // MARK: Updating
+
+    /// Sets what is other in a row's fields, all of it or nothing.
+    ///
+    /// - Returns: whether something was.
+    private func update(_ found: UInt32, _ row: ImportedRow) throws -> Bool {
+        var hasChanges = false
+        do throws(StoreError) {
+            let columns = row.columns
+            for place in columns.indices {
+                let column = columns[place]
+                guard !keyFields.contains(column.field) else { continue }
+                guard let cell = try difference(found, column, row.cells[place]) else { continue }
+                if !hasChanges {
+                    store.openSavepoint()
+                    hasChanges = true
+                }
+                try store.setCell(found, column.field, cell)
+            }
+        } catch {
+            if hasChanges { store.rollBackSavepoint() }
+            throw error
+        }
+        if hasChanges { store.closeSavepoint() }
+        return hasChanges
+    }
+
+    /// The cell that a field should have; nil when it has it.
+    private func difference(
+        _ row: UInt32, _ column: ImportedColumn, _ given: ImportedCell
+    ) throws(StoreError) -> Cell? {
+        if column.field == .itemKey { return try refuseOtherKey(row, given) }
+        let present = store.columns.cell(row, column.field)
+        var wanted: PropertyListValue?
+        switch given {
+        case .missing: return nil
+        case .empty:
+            // A date that is not given is that of the item's creation.
+            if present.isAbsent || column.field == .dateCreated { return nil }
+            if column.field == .name { wanted = .string("") }
+            if column.field == .valueInDollars { wanted = .integer(0) }
+        case .text(let text):
+            if column.kind ?? .string == .string {
+                if present.isText, present.withText({ $0.elementsEqual(text) }) { return nil }
+                return try store.columns.textCell(text, for: column.field)
+            }
+            wanted = try value(text, column)
+        case .value(let value): wanted = value == .null ? nil : try converted(value, column)
+        }
+        wanted = try store.columns.checked(wanted, for: column.field)
+        return isEqual(store.columns.value(present), wanted)
+            ? nil : wanted.map { store.columns.cell($0, for: column.field) } ?? .absent
+    }
+
+    /// Dates are equal when their texts in files are, and numbers by value: JSON has one kind of them.
+    private func isEqual(_ present: PropertyListValue?, _ wanted: PropertyListValue?) -> Bool {
+        switch (present, wanted) {
+        case (.date(let present)?, .date(let wanted)?):
+            present == wanted || present.exchangeText == wanted.exchangeText
+        case (.real(let real)?, .integer(let integer)?), (.integer(let integer)?, .real(let real)?):
+            Int64(exactly: real) == integer
+        default: present == wanted
+        }
+    }
+
+    private func refuseOtherKey(_ row: UInt32, _ given: ImportedCell) throws(StoreError) -> Cell? {
+        switch given {
+        case .missing, .empty: return nil
+        case .text(let text):
+            if store.columns.withKey(row, { $0.elementsEqual(text) }) { return nil }
+        case .value(let value):
+            if value == .null || value == .string(store.columns.keyString(row)) { return nil }
+        }
+        throw FieldValidation.keyIsReadOnly
+    }
+
+    // MARK: Pictures
+
+    private func bringPicture(_ row: UInt32) throws {
+        guard let attachment = options.attachment, let attachments = store.attachments else { return }
+        let key = store.columns.keyString(row)
+        guard let bytes = try attachment(key) else { return }
+        try attachments.setBytes(bytes, forKey: key)
+        report.pictures += 1
+    }
+}

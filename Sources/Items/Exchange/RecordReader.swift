@@ -1,0 +1,113 @@
+import ColumnEngine
+import ItemArchive
+import PropertyList
+
+/// Reads items from a file that is one value: an array of records, or an archive.
+struct RecordReader {
+    private let options: ItemFileOptions
+    private let path: String
+
+    init(_ options: ItemFileOptions, _ path: String) { (self.options, self.path) = (options, path) }
+
+    func readJSON(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
+        let text = try TextDecoding(file, options.encoding)
+        try read(try decoded { try PropertyListValue(json: try text.contents(file.size)) }, row, merger)
+    }
+
+    func readPropertyList(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
+        let bytes = try file.contents()
+        try read(try decoded { try PropertyListValue(decoding: bytes) }, row, merger)
+    }
+
+    private func decoded(_ decode: () throws -> PropertyListValue) throws -> [PropertyListValue] {
+        let value: PropertyListValue
+        do { value = try decode() } catch let error as TextDecoding.Failure { throw error } catch {
+            throw StoreError(.unreadableFile, "\(path): \(error)", path: path, cause: error)
+        }
+        guard case .array(let records) = value else {
+            throw StoreError(
+                .unreadableFile,
+                "\(path): an array of items is expected, and this is \(FieldValidation.describe(value))",
+                path: path)
+        }
+        return records
+    }
+
+    private func read(_ records: [PropertyListValue], _ row: ImportedRow, _ merger: ItemMerger) throws {
+        for (index, record) in records.enumerated() {
+            try options.report(index, records.count)
+            row.number = index + 1
+            try merger.take(record, row)
+        }
+    }
+
+    func readArchive(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
+        let bytes = try file.contents()
+        let other = ColumnStore(.domain)
+        do throws(PropertyListError) {
+            let isBinary = bytes.starts(with: "bplist".utf8)
+            let binary = isBinary ? bytes : try PropertyListValue(decoding: bytes).encoded(as: .binary)
+            var reader = ItemArchiveReader(
+                ItemLoader(other), try BinaryPropertyListReader(binary),
+                ArchiveIdentity(of: bytes))
+            try reader.read()
+            if let damage = reader.damage.first { throw PropertyListError(code: .readCorrupt, message: damage) }
+        } catch {
+            throw StoreError(.unreadableFile, "\(path) is no archive of items: \(error)", path: path, cause: error)
+        }
+        for (index, item) in other.order.slots.enumerated() {
+            try options.report(index, other.count)
+            row.number = index + 1
+            try merger.take(.dictionary(other.dictionary(of: item)), row)
+        }
+    }
+}
+
+extension ItemMerger {
+    /// Takes a record, whose names may be new.
+    func take(_ record: PropertyListValue, _ row: ImportedRow) throws {
+        row.original = { record.texts }
+        row.removeCells()
+        do {
+            guard case .dictionary(let values) = record else {
+                throw StoreError(
+                    .invalidValue(field: ""),
+                    "a dictionary is expected, and this is \(FieldValidation.describe(record))")
+            }
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                guard let place = try row.place(name) else { continue }
+                row.cells[place] = value == .null ? .empty : .value(value)
+            }
+        } catch let error as StoreError {
+            return try reject(row, error)
+        }
+        try take(row)
+    }
+}
+
+extension PropertyListValue {
+    /// A record's values as the texts of a file; empty for what is no record.
+    fileprivate var texts: [(name: String, text: [UInt8])] {
+        guard case .dictionary(let values) = self else {
+            return [("value", (try? json()) ?? [])]
+        }
+        return values.sorted { $0.key < $1.key }.map { name, value in
+            (name, ImportKeys.text(value).map { Array($0.utf8) } ?? (try? value.json()) ?? [])
+        }
+    }
+}
+
+extension TextDecoding {
+    /// All of the text.
+    func contents(_ size: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size)
+        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { chunk.deallocate() }
+        while true {
+            let count = try read(into: chunk)
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import CSV
+import PropertyList
+
+/// The rows that an import rejected, as they were in the file, and why: comma-separated values to be corrected and imported.
+struct RejectedRows {
+    /// The name of the column that says what is wrong.
+    static let reason = "error"
+
+    private var names: [String] = []
+    private var places: [String: Int] = [:]
+    private var rows: [(cells: [(place: Int, text: [UInt8])], message: String)] = []
+
+    mutating func append(_ row: [(name: String, text: [UInt8])], _ message: String) {
+        var cells: [(place: Int, text: [UInt8])] = []
+        for (name, text) in row where name != Self.reason {
+            let place = places[name] ?? names.count
+            if place == names.count {
+                names.append(name)
+                places[name] = place
+            }
+            cells.append((place, text))
+        }
+        rows.append((cells, message))
+    }
+
+    /// - Throws: `CSVError` when the delimiter cannot be one.
+    func bytes(_ delimiter: UInt8) throws(CSVError) -> [UInt8] {
+        if rows.isEmpty { return [] }
+        var writer = try CSVWriter(delimiter: delimiter)
+        writer.appendRow(names + [Self.reason])
+        for row in rows {
+            var texts = [[UInt8]](repeating: [], count: names.count)
+            for cell in row.cells { texts[cell.place] = cell.text }
+            for text in texts { writer.append(text) }
+            writer.append(row.message)
+            writer.endRow()
+        }
+        return writer.take()
+    }
+}

@@ -1,0 +1,70 @@
+import ColumnEngine
+import PropertyList
+import SQLite
+
+/// Writes items as a table of a SQLite database.
+struct SQLiteItemWriter {
+    /// The table's name if none is given.
+    static let table = "items"
+
+    private let exporter: ItemExporter
+    private let database: SQLiteDatabase
+
+    init(_ exporter: ItemExporter, _ database: SQLiteDatabase) {
+        (self.exporter, self.database) = (exporter, database)
+    }
+
+    func write() throws {
+        let columns = try exporter.columns()
+        guard !columns.isEmpty else {
+            throw StoreError(.invalidValue(field: ""), "a table needs a column: all fields are left out")
+        }
+        let table = SQLiteDatabase.quoted(exporter.options.table ?? Self.table)
+        let definitions = columns.map { "\(SQLiteDatabase.quoted($0.name)) \(type(of: $0.field))" }
+        try database.transaction {
+            try database.execute("create table \(table)(\(definitions.joined(separator: ", ")))")
+            let places = columns.map { _ in "?" }.joined(separator: ", ")
+            let insertion = try SQLiteStatement(database, "insert into \(table) values(\(places))")
+            for (index, row) in exporter.rows.enumerated() {
+                try exporter.options.report(index, exporter.rows.count)
+                for (place, column) in columns.enumerated() { try bind(row, column.field, insertion, place) }
+                try insertion.run()
+            }
+        }
+    }
+
+    /// What a column is declared as: what all of its values are. SQLite keeps dates as texts and booleans as numbers.
+    private func type(of field: ItemField) -> String {
+        if field == .itemKey { return "TEXT" }
+        let kinds = exporter.store.columns.cellKinds(field)
+        func areOnly(_ allowed: Cell.Kind...) -> Bool {
+            allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
+        }
+        if areOnly(.shortText, .longText) { return "TEXT" }
+        if areOnly(.integer) { return "INTEGER" }
+        if areOnly(.real, .single) { return "REAL" }
+        if areOnly(.yes, .no) { return "BOOLEAN" }
+        return areOnly(.date) ? "DATETIME" : ""
+    }
+
+    private func bind(_ row: UInt32, _ field: ItemField, _ insertion: SQLiteStatement, _ place: Int) throws {
+        let columns = exporter.store.columns
+        if field == .itemKey {
+            return try columns.withKey(row) { key in Result { try insertion.bind(text: key, at: place) } }.get()
+        }
+        let cell = columns.cell(row, field)
+        if cell.isText { return try cell.withText { text in try insertion.bind(text: text, at: place) } }
+        try insertion.bind(try value(columns.value(cell)), at: place)
+    }
+
+    private func value(_ value: PropertyListValue?) throws -> SQLiteValue {
+        switch value {
+        case nil, .null?: .null
+        case .integer(let number)?: .integer(number)
+        case .real(let number)?: .real(number)
+        case .boolean(let flag)?: .integer(flag ? 1 : 0)
+        case .data(let bytes)?: .blob(bytes)
+        case let value?: .text(try ImportKeys.text(value).map { Array($0.utf8) } ?? value.json())
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import ColumnEngine
+import Files
+
+/// The text of a file as UTF-8, decoded as it is read.
+///
+/// What is not text in the file's encoding is an error. One thread owns it.
+final class TextDecoding {
+    private enum Form { case utf8, latin1, utf16(isBigEndian: Bool) }
+
+    /// What the encoding of a file does not allow.
+    struct Failure: Error {
+        let message: String
+    }
+
+    private let file: ImportFile
+    private let form: Form
+    private var input: [UInt8] = []
+    private var next = 0
+    /// The file's end was read.
+    private var isAtEnd = false
+    /// The first half of a pair of UTF-16.
+    private var highSurrogate: UInt16?
+
+    /// - Throws: `FileError`; `Failure` for a mark that contradicts the encoding.
+    init(_ file: ImportFile, _ encoding: ItemFileEncoding) throws {
+        self.file = file
+        file.rewind()
+        var head = [UInt8](repeating: 0, count: 4)
+        let count = try head.withUnsafeMutableBytes { try file.read(into: $0) }
+        file.rewind()
+        let isLittle = count >= 2 && head[0] == 0xFF && head[1] == 0xFE
+        let isBig = count >= 2 && head[0] == 0xFE && head[1] == 0xFF
+        switch encoding {
+        case .utf8:
+            if isLittle || isBig {
+                throw Failure(message: "it is UTF-16 by its first bytes: give encoding = \"utf-16\" or \"auto\"")
+            }
+            form = .utf8
+        case .latin1: form = .latin1
+        case .utf16: form = .utf16(isBigEndian: isBig)
+        case .automatic:
+            if isLittle || isBig {
+                form = .utf16(isBigEndian: isBig)
+            } else {
+                form = try Self.isUTF8(file) ? .utf8 : .latin1
+                file.rewind()
+            }
+        }
+        // The mark is no text; that of UTF-8 is skipped by the readers.
+        if case .utf16 = form, isLittle || isBig {
+            _ = try head.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[..<2])) }
+        }
+    }
+
+    /// The next bytes of UTF-8, how many; 0 at the end. The buffer has room for at least one character.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        if case .utf8 = form { return try file.read(into: buffer) }
+        var filled = 0
+        while filled + 4 <= buffer.count {
+            if next == input.count, try !fill() { break }
+            switch form {
+            case .utf8: break
+            case .latin1:
+                filled += Self.put(Self.scalar(latin1: input[next]), at: filled, buffer)
+                next += 1
+            case .utf16(let isBigEndian):
+                let (first, second) = (UInt16(input[next]), UInt16(input[next + 1]))
+                next += 2
+                if let scalar = try scalar(isBigEndian ? first << 8 | second : second << 8 | first) {
+                    filled += Self.put(scalar, at: filled, buffer)
+                }
+            }
+        }
+        if filled == 0, highSurrogate != nil { throw Failure(message: "the text ends within a character of UTF-16") }
+        return filled
+    }
+
+    /// Reads the next units; false at the end.
+    private func fill() throws -> Bool {
+        if isAtEnd { return false }
+        if input.count < 1 << 15 { input = [UInt8](repeating: 0, count: 1 << 15) }
+        var count = 0
+        // Units of UTF-16 are whole.
+        repeat {
+            let got = try input.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[count...])) }
+            if got == 0 { isAtEnd = true }
+            count += got
+        } while !isAtEnd && count % 2 == 1
+        if case .utf16 = form, count % 2 == 1 {
+            throw Failure(message: "a text in UTF-16 has an even number of bytes, and this one has not")
+        }
+        input.removeLast(input.count - count)
+        next = 0
+        return count > 0
+    }
+
+    private func scalar(_ unit: UInt16) throws(Failure) -> Unicode.Scalar? {
+        if let high = highSurrogate {
+            guard UTF16.isTrailSurrogate(unit) else { throw Self.loneSurrogate }
+            highSurrogate = nil
+            return Unicode.Scalar(0x10000 + (UInt32(high) - 0xD800) << 10 + UInt32(unit) - 0xDC00)
+        }
+        if UTF16.isLeadSurrogate(unit) {
+            highSurrogate = unit
+            return nil
+        }
+        guard let scalar = Unicode.Scalar(unit) else { throw Self.loneSurrogate }
+        return scalar
+    }
+
+    private static let loneSurrogate = Failure(message: "this is no UTF-16: half of a surrogate pair is missing")
+
+    private static func put(_ scalar: Unicode.Scalar, at place: Int, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var place = place
+        let start = place
+        for byte in scalar.utf8 {
+            buffer[place] = byte
+            place += 1
+        }
+        return place - start
+    }
+
+    private static func scalar(latin1 byte: UInt8) -> Unicode.Scalar {
+        guard 0x80...0x9F ~= byte else { return Unicode.Scalar(byte) }
+        return Unicode.Scalar(windows1252[Int(byte) - 0x80]) ?? Unicode.Scalar(byte)
+    }
+
+    /// From 80 on; what Windows-1252 does not have is the control character of ISO 8859-1.
+    private static let windows1252: [UInt16] = [
+        0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
+        0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,
+        0x0153, 0x9D, 0x017E, 0x0178,
+    ]
+
+    /// Whether all of a file is UTF-8, a piece at a time.
+    private static func isUTF8(_ file: ImportFile) throws -> Bool {
+        var piece = [UInt8](repeating: 0, count: 1 << 20)
+        var kept = 0
+        while true {
+            let got = try piece.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[kept...])) }
+            let count = kept + got
+            // A character may go on in the next piece.
+            let whole = got == 0 ? count : count - cutCharacter(piece[..<count])
+            let isValid = piece.withUnsafeBufferPointer { UTF8Check.isValid(.init(rebasing: $0[..<whole])) }
+            if !isValid || got == 0 { return isValid }
+            piece.replaceSubrange(..<(count - whole), with: Array(piece[whole..<count]))
+            kept = count - whole
+        }
+    }
+
+    /// The bytes at the end that begin a character and do not end it, at most three.
+    private static func cutCharacter(_ bytes: ArraySlice<UInt8>) -> Int {
+        for back in 1...3 {
+            guard bytes.count >= back else { return 0 }
+            let byte = bytes[bytes.endIndex - back]
+            if byte & 0xC0 == 0x80 { continue }
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return length > back ? back : 0
+        }
+        return 0
+    }
+}

@@ -1,0 +1,177 @@
+internal import CSQLite
+
+/// A statement of a database: bound to parameters, then stepped through its rows. It keeps its database.
+package final class SQLiteStatement {
+    private let database: SQLiteDatabase
+    private let library: UnsafePointer<csqlite_library>
+    /// Valid as long as the database is open, which finalizes it.
+    private let statement: OpaquePointer
+    /// The columns of its rows; a name may be there twice.
+    package let columns: [String]
+
+    /// - Throws: `SQLiteError` for what is no single statement.
+    package init(_ database: SQLiteDatabase, _ sql: String) throws(SQLiteError) {
+        let handle = try database.handle()
+        let library = database.library
+        guard !sql.utf8.contains(0) else { throw SQLiteError(.error, "a statement holds no NUL") }
+        var made: OpaquePointer?
+        var hasRest = false
+        var sql = sql
+        let result = sql.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) { text -> Int32 in
+                guard let start = text.baseAddress, text.count < 1 << 24 else { return 18 }
+                var rest: UnsafePointer<CChar>?
+                let result = library.pointee.sqlite3_prepare_v2(handle, start, Int32(text.count), &made, &rest)
+                if let rest {
+                    let behind = UnsafeBufferPointer(start: rest, count: text.count - (rest - start))
+                    hasRest = behind.contains { ![0x20, 0x0A, 0x0D, 0x09, 0x3B].contains($0) }
+                }
+                return result
+            }
+        }
+        if result != 0 { throw database.failure(result) }
+        guard let made else { throw SQLiteError(.error, "a statement is expected, and the text has none") }
+        if hasRest {
+            _ = library.pointee.sqlite3_finalize(made)
+            throw SQLiteError(.error, "one statement is expected, and the text has more: run them one by one")
+        }
+        (self.database, self.library, statement) = (database, library, made)
+        columns = (0..<library.pointee.sqlite3_column_count(made)).map { column in
+            library.pointee.sqlite3_column_name(made, column).map { String(cString: $0) } ?? ""
+        }
+    }
+
+    deinit {
+        if database.isOpen { _ = library.pointee.sqlite3_finalize(statement) }
+    }
+
+    /// The type that a column was declared with; nil for an expression.
+    package func declaredType(_ column: Int) -> String? {
+        guard database.isOpen else { return nil }
+        return library.pointee.sqlite3_column_decltype(statement, Int32(column)).map { String(cString: $0) }
+    }
+
+    // MARK: Parameters
+
+    /// The names of its parameters, with the sign before them; nil for those without one.
+    package var parameterNames: [String?] {
+        guard database.isOpen else { return [] }
+        let count = library.pointee.sqlite3_bind_parameter_count(statement)
+        return count < 1
+            ? []
+            : (1...count).map { library.pointee.sqlite3_bind_parameter_name(statement, $0).map { String(cString: $0) } }
+    }
+
+    /// Binds all parameters, in order.
+    ///
+    /// - Throws: `SQLiteError` with `range` for another number of values.
+    package func bind(_ values: [SQLiteValue]) throws(SQLiteError) {
+        _ = try database.handle()
+        let count = Int(library.pointee.sqlite3_bind_parameter_count(statement))
+        guard values.count == count else {
+            throw SQLiteError(.range, "the statement has \(count) parameters, and \(values.count) values are given")
+        }
+        for (index, value) in values.enumerated() { try bind(value, at: index) }
+    }
+
+    /// Binds a parameter, from 0.
+    package func bind(_ value: SQLiteValue, at index: Int) throws(SQLiteError) {
+        let place = Int32(index + 1)
+        switch value {
+        case .null: try check(library.pointee.sqlite3_bind_null(statement, place))
+        case .integer(let number): try check(library.pointee.sqlite3_bind_int64(statement, place, number))
+        case .real(let number): try check(library.pointee.sqlite3_bind_double(statement, place, number))
+        case .text(let bytes):
+            try bytes.withUnsafeBytesOf { bytes throws(SQLiteError) in try bind(text: bytes, at: index) }
+        case .blob(let bytes):
+            guard !bytes.isEmpty else { return try check(library.pointee.sqlite3_bind_zeroblob(statement, place, 0)) }
+            guard let count = Int32(exactly: bytes.count) else { throw Self.tooLong }
+            try check(
+                bytes.withUnsafeBytes {
+                    library.pointee.sqlite3_bind_blob(statement, place, $0.baseAddress, count, Self.copied)
+                })
+        }
+    }
+
+    /// Binds a parameter, from 0, to a copy of a text.
+    package func bind(text: UnsafeBufferPointer<UInt8>, at index: Int) throws(SQLiteError) {
+        guard let count = Int32(exactly: text.count) else { throw Self.tooLong }
+        let result = text.withMemoryRebound(to: CChar.self) { text in
+            // Without an address it would be NULL.
+            withUnsafePointer(to: CChar(0)) { empty in
+                library.pointee.sqlite3_bind_text(
+                    statement, Int32(index + 1), text.baseAddress ?? empty, count, Self.copied)
+            }
+        }
+        try check(result)
+    }
+
+    private static let tooLong = SQLiteError(.tooBig, "a text or blob is longer than SQLite takes")
+    /// SQLite's sign for bytes that it is to copy.
+    private static let copied = unsafeBitCast(-1, to: csqlite_destructor.self)
+
+    private func check(_ result: Int32) throws(SQLiteError) {
+        if result != 0 { throw database.failure(result) }
+    }
+
+    // MARK: Rows
+
+    /// Goes to the next row; false behind the last one.
+    package func step() throws(SQLiteError) -> Bool {
+        _ = try database.handle()
+        switch library.pointee.sqlite3_step(statement) {
+        case 100: return true
+        case 101: return false
+        case let result:
+            let error = database.failure(result)
+            _ = library.pointee.sqlite3_reset(statement)
+            throw error
+        }
+    }
+
+    /// Goes through all rows, and is ready to be bound again.
+    ///
+    /// - Returns: how many rows it inserted, changed or removed.
+    @discardableResult
+    package func run() throws(SQLiteError) -> Int {
+        while try step() {}
+        let count = isReadOnly ? 0 : database.changes
+        _ = library.pointee.sqlite3_reset(statement)
+        return count
+    }
+
+    private var isReadOnly: Bool { library.pointee.sqlite3_stmt_readonly(statement) != 0 }
+
+    /// A value of the row, from 0.
+    package func cell(_ column: Int) -> SQLiteCell {
+        guard database.isOpen else { return .null }
+        let place = Int32(column)
+        switch library.pointee.sqlite3_column_type(statement, place) {
+        case 1: return .integer(library.pointee.sqlite3_column_int64(statement, place))
+        case 2: return .real(library.pointee.sqlite3_column_double(statement, place))
+        case 3:
+            // The text first: it decides how many bytes there are.
+            let start = library.pointee.sqlite3_column_text(statement, place)
+            return .text(
+                UnsafeBufferPointer(start: start, count: Int(library.pointee.sqlite3_column_bytes(statement, place))))
+        case 4:
+            let start = library.pointee.sqlite3_column_blob(statement, place)?.assumingMemoryBound(to: UInt8.self)
+            return .blob(
+                UnsafeBufferPointer(
+                    start: start, count: start == nil ? 0 : Int(library.pointee.sqlite3_column_bytes(statement, place)))
+            )
+        default: return .null
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The bytes, with the body's own error.
+    fileprivate func withUnsafeBytesOf<Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        try withUnsafeBufferPointer { buffer in
+            Result { () throws(Failure) in try body(buffer) }
+        }.get()
+    }
+}

@@ -1,0 +1,56 @@
+import Application
+import CPlatform
+import Files
+import Glibc
+import Lua
+import PropertyList
+
+/// Files that a function of a script reads more than once.
+enum FileInput {
+    /// Runs a body with an open file. `-` and `/dev/stdin` are standard input, which is spooled into the container's
+    /// temporary folder first.
+    static func read(
+        _ call: LuaCall, _ host: ScriptHost, _ path: String,
+        _ body: (OpenFile, any FileLayer) throws -> LuaResults
+    ) throws -> LuaResults {
+        if path == "-" || OwnStream.descriptor(of: path) == 0 {
+            do {
+                let (file, layer) = (try spool(host), PosixFileLayer())
+                defer { layer.close(file) }
+                return try body(file, layer)
+            } catch let error as FileError {
+                return call.returns(failure: error)
+            }
+        }
+        return try FileSystemModule.attempt(call, host, path, .read) { layer in
+            let file = try layer.open(path, .read)
+            defer { layer.close(file) }
+            return try body(file, layer)
+        }
+    }
+
+    /// All of standard input as a file without a name.
+    private static func spool(_ host: ScriptHost) throws -> OpenFile {
+        let layer = PosixFileLayer()
+        let path = PathText.join(host.container.tmp, TemporaryName.next())
+        let file = try layer.open(path, .update, permissions: 0o600)
+        try? layer.remove(path)
+        do {
+            let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+            defer { chunk.deallocate() }
+            while true {
+                if Interruption.isDue { throw WorkStopped() }
+                let count = Glibc.read(STDIN_FILENO, chunk.baseAddress, chunk.count)
+                if count == 0 { return file }
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    throw FileError(.read, "standard input", code: errno)
+                }
+                try layer.writeAll(UnsafeRawBufferPointer(rebasing: chunk[..<count]), to: file)
+            }
+        } catch {
+            layer.close(file)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import Application
+import Files
+import Lua
+
+/// Files that a function of a script writes in pieces, so that their size is not one of memory.
+enum FileOutput {
+    /// Runs a body that writes a file: a regular one is written atomically and durably, a granted device or pipe directly.
+    /// `-` and `/dev/stdout` are standard output, which counts as printed.
+    static func write(
+        _ call: LuaCall, _ host: ScriptHost, _ path: String,
+        _ body: (_ append: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> LuaResults
+    ) throws -> LuaResults {
+        if path == "/dev/null" { return try body { _ in } }
+        let descriptor = path == "-" ? 1 : OwnStream.descriptor(of: path)
+        guard let descriptor, descriptor == 1 || descriptor == 2 else {
+            return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
+                try FileTarget.write(to: path, using: layer, body)
+            }
+        }
+        return try body { [state = call.state] bytes in
+            guard try state.countOutput(bytes.count) else { return }
+            host.write(Array(bytes), toStandardError: descriptor == 2)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+-- SQLite databases: statements, values, transactions; items from tables and into them.
+local tmp = app.container.tmp .. "/"
+local path = tmp .. "a.sqlite"
+local db = assert(sqlite.open(path))
+print(db, db:execute("create table things(id integer primary key, name text, price real, day date, on_view boolean, raw blob)"))
+-- expect: Database	0
+local insert = "insert into things(name, price, day, on_view, raw) values(?, ?, ?, ?, ?)"
+print(db:execute(insert, { "Lamp", 9.5, date("2001-02-03"), true, data("\0\1") }))
+-- expect: 1
+print(db:execute("insert into things(name, price) values(:name, :price)", { name = "Bear", price = 12 }))
+-- expect: 1
+for row in db:rows("select * from things where price > ? order by price desc", { 1 }) do
+  print(row.id, row.name, row.price, row.day, row.on_view, row.raw and #row.raw)
+end
+-- expect: 2	Bear	12.0	nil	nil	nil
+-- expect: 1	Lamp	9.5	2001-02-03T00:00:00Z	1	2
+print(math.type(db:rows("select 1 as n")().n), db:rows("select null as n")().n)
+-- expect: integer	nil
+
+-- All or nothing.
+print(pcall(db.transaction, db, function()
+  db:execute("delete from things")
+  error("no", 0)
+end))
+-- expect: false	no
+print(db:transaction(function() return db:execute("update things set on_view = 0 where id = 2"), "done" end))
+-- expect: 1	done
+print(db:rows("select count(*) as n from things")().n)
+-- expect: 2
+
+-- A statement's faults raise; what the database refuses is returned.
+print(pcall(db.execute, db, "selec 1"))
+-- expect: false	near "selec": syntax error
+print((pcall(db.rows, db, "select * from nowhere")))
+-- expect: false
+local none, err = db:execute("insert into things(id) values(1)")
+print(none, err.domain, err.code, err.message)
+-- expect: nil	SQLite	constraint	UNIQUE constraint failed: things.id
+print(select(2, pcall(db.execute, db, "select ?", { 1, 2 })))
+-- expect: bad argument #2 'parameters' to 'Database:execute' (the statement has 1 parameters, and there is a value for number 2)
+print(select(2, pcall(db.execute, db, "select :a", { b = 2 })))
+-- expect: bad argument #2 'parameters' to 'Database:execute' (the statement has no parameter 'b')
+print(select(2, pcall(db.execute, db, "select ?", { "\xff" })))
+-- expect: bad argument #2 'parameters' to 'Database:execute' (parameter 1 is not UTF-8 text: data(…) holds other bytes)
+print(select(2, pcall(db.execute, db, "select ?", { print })):match("is no value of a database"))
+-- expect: is no value of a database
+
+-- The sandbox: other files are closed, whoever asks for them.
+print((select(2, pcall(db.execute, db, "attach '/etc/passwd' as other")):match("^not authorized")))
+-- expect: not authorized
+print(select(2, sqlite.open("/etc/other.sqlite")).code, select(2, sqlite.open(app.container.path .. "/.lock")).code)
+-- expect: 13	13
+print(select(2, sqlite.open(tmp .. "none.sqlite", { readOnly = true })).code, fs.exists(tmp .. "none.sqlite"))
+-- expect: 2	false
+assert(fs.write(tmp .. "text.sqlite", ("no database "):rep(500)))
+print(select(2, sqlite.open(tmp .. "text.sqlite")).code)
+-- expect: notADatabase
+local reading = assert(sqlite.open(path, { readOnly = true }))
+print(select(2, reading:execute("delete from things")).code)
+-- expect: readOnly
+reading:close()
+print(reading, pcall(reading.execute, reading, "select 1"))
+-- expect: Database (closed)	false	the database is closed
+
+-- A database that another connection has locked is waited for, and told then.
+local other = assert(sqlite.open(path))
+db:transaction(function()
+  print(select(2, other:execute("delete from things")).code)
+end)
+-- expect: busy
+other:close()
+
+-- Items from a table.
+local function tell(count, report)
+  if count then return print(count, report) end
+  print(report.code, (report.message:sub(#tmp + 1)))
+end
+tell(items:import(path, { map = { id = false, day = "dateCreated" }, key = "name", update = true }))
+-- expect: 2	2 created, 0 updated, 0 unchanged, 0 rejected
+print(items[1].name, items[1].price, items[1].dateCreated, items[1].on_view, items[1].raw, items[2].on_view)
+-- expect: Lamp	9.5	2001-02-03 00:00:00 +0000	true	<2 bytes: 0001>	false
+tell(items:import(path, { map = { id = false, day = "dateCreated" }, key = "name", update = true }))
+-- expect: 0	0 created, 0 updated, 2 unchanged, 0 rejected
+tell(items:import(path, { table = "thing" }))
+-- expect: unreadableFile	a.sqlite has no table 'thing'; did you mean 'things'?
+db:execute("create table more(name)")
+tell(items:import(path))
+-- expect: unreadableFile	a.sqlite has several tables: say with table which (more, things)
+db:execute("insert into more values('ok'), (5)")
+tell(items:import(path, { table = "more" }))
+-- expect: invalidRow	a.sqlite, row 2: name takes a string: 5 is not one
+tell(items:import(tmp .. "text.sqlite"))
+-- expect: unreadableFile	text.sqlite: file is not a database
+db:close()
+
+-- Items into a table, and back.
+items[1].tags = { "a", "b" }
+print(items:query():sorted("name"):export(tmp .. "out.sqlite", { columns = { "name", "price", "on_view", "tags", "itemKey", "dateCreated" } }))
+-- expect: 2
+db = assert(sqlite.open(tmp .. "out.sqlite"))
+for row in db:rows("select sql from sqlite_master") do print(row.sql) end
+-- expect: CREATE TABLE "items"("name" TEXT, "price" REAL, "on_view" BOOLEAN, "tags" , "itemKey" TEXT, "dateCreated" DATETIME)
+for row in db:rows("select name, price, on_view, tags, length(itemKey) as k from items") do print(row.name, row.price, row.on_view, row.tags, row.k) end
+-- expect: Bear	12.0	0	nil	36
+-- expect: Lamp	9.5	1	["a","b"]	36
+db:close()
+tell(items:import(tmp .. "out.sqlite", { key = "itemKey", update = true, map = { tags = false } }))
+-- expect: 0	0 created, 0 updated, 2 unchanged, 0 rejected
+print(items:export(tmp .. "out.sqlite", { table = "all \"things\"" }), #fs.list(tmp))
+-- expect: 2	3
+print(select(2, pcall(items.export, items, "-", { format = "sqlite" })))
+-- expect: bad argument #1 'path' to 'items:export' (a SQLite database is a file, and no stream of bytes)
