@@ -104,6 +104,12 @@ struct Reading: CustomTestStringConvertible {
         Reading("ItemStore.importItems", .item) { known in
             _ = try? known.store.importItems(Array("itemKey\nk\n".utf8), path: "a.csv", ItemFileOptions(format: .csv))
         },
+        Reading("ItemStore.importReport", .item) { known in
+            _ = try? known.store.importReport(
+                Array("itemKey\nk\n".utf8), path: "a.csv", ItemFileOptions(format: .csv))
+        },
+        Reading("Item.json", .item) { _ = try $0.item.json(isPretty: false) },
+        Reading("ItemStore.convert", .whole) { _ = try? $0.store.convert("unknown", to: .integer) },
         Reading("ItemStore.removeItem", .item) { try $0.store.removeItem($0.item) },
         Reading("ItemStore.count", .whole) { _ = $0.store.count },
         Reading("ItemStore.subscript", .whole) { _ = $0.store[0] },
@@ -140,6 +146,9 @@ struct Reading: CustomTestStringConvertible {
         Reading("ItemQuery.first", .whole) { _ = try $0.query.first() },
         Reading("ItemQuery.firstReference", .whole) { _ = try $0.query.firstReference() },
         Reading("ItemQuery.count", .whole) { _ = try $0.query.count() },
+        Reading("ItemQuery.describe", .whole) { _ = try $0.query.describe() },
+        Reading("ItemQuery.exportItems", .whole) { _ = try $0.query.exportItems(ItemFileOptions(format: .csv)) },
+        Reading("ItemQuery.json", .whole) { _ = try $0.query.json(ItemFileOptions(format: .json), isPretty: false) },
         Reading("ItemQuery.explain", .whole) { _ = try $0.query.explain() },
         Reading("ItemQuery.each", .whole) { try $0.query.each { _ in false } },
         Reading("ItemQuery.sum", .whole) { _ = try $0.query.sum("valueInDollars") },

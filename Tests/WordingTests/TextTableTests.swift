@@ -10,7 +10,7 @@ struct TextTableTests {
 
     @Test("columns are as wide as their cells, numbers at the right, and end where the width does")
     func columns() {
-        var table = TextTable(columns: 20)
+        var table = TextTable(columns: 18)
         let columns = [
             TextTable.Column(title: "field", cells: ["name", "数"]),
             TextTable.Column(title: "count", cells: ["1000", "7"], isNumber: true),

@@ -55,7 +55,8 @@ struct CSVItemReader {
 
     private func report(_ count: Int, inferred: Int) throws {
         guard count % ItemFileOptions.reportInterval == 0 else { return }
-        try options.progress?(inferred + file.position, options.infersKinds ? 2 * file.size : file.size)
+        // Two readings are told as one of the file, half of it each.
+        try options.progress?((inferred + file.position) / (options.infersKinds ? 2 : 1), file.size)
     }
 
     /// A reader at the beginning of the file.

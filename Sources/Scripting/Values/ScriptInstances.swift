@@ -10,6 +10,7 @@ public import PropertyList
 extension Item: LuaInstance { public static var luaName: String { "Item" } }
 extension Image: LuaInstance { public static var luaName: String { "Image" } }
 extension DataValue: LuaInstance { static let luaName = "data" }
+extension DateValue: LuaInstance { static let luaName = "date" }
 extension UIDValue: LuaInstance { static let luaName = "UID" }
 extension FoundationBox: LuaInstance { static let luaName = "FoundationValue" }
 extension ArchiveEncoder: LuaInstance { static let luaName = "KeyedArchiver" }

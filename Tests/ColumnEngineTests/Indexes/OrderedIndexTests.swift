@@ -16,7 +16,12 @@ struct OrderedIndexTests {
     private func compare(_ store: ItemStore, _ random: inout TestGenerator, _ formats: [String]) throws {
         let indexes = store.columns.indexes
         for format in formats {
-            var query = try store.query(ItemPredicate(format: format))
+            var query: ItemQuery
+            // Of fields whose values are all of one kind, not all comparisons are possible.
+            do throws(FormatPredicateError) { query = try store.query(ItemPredicate(format: format)) } catch {
+                guard error.code == .typeMismatch, format.hasPrefix("field") else { throw error }
+                continue
+            }
             if random.number(2) == 0 { query = try sorted(query, &random) }
             if random.number(3) == 0 { query = query.limit(random.number(8)) }
             if random.number(3) == 0 { query = query.offset(random.number(8)) }

@@ -20,7 +20,8 @@ struct SharedReadsTests {
             "moveItem": "items:moveItem(1, 2)", "removeItem": "items:removeItem(k)",
             "createItem": "return pcall(items.createItem, items, { itemKey = 'k' })",
             "import": "return pcall(items.import, items, file('itemKey\\nk\\n'))",
-            "export": "return items:export(file(''))",
+            "export": "return items:export(file(''))", "describe": "return items:describe()",
+            "convert": "return pcall(items.convert, items, 'unknown', 'integer')",
             "dryRun": "return items:dryRun(function() end)",
             "transaction": "return items:transaction(function() return k.name end)",
             "randomItem": nil, "undo": nil, "redo": nil, "createIndex": nil, "dropIndex": nil, "indexes": nil,
@@ -44,7 +45,7 @@ struct SharedReadsTests {
             "max": "return q:max('valueInDollars')", "distinct": "return q:distinct('name')",
             "groupBy": "return q:groupBy('name')", "update": "return q:where(never):update{ name = 'x' }",
             "remove": "return q:where(never):remove()", "gallery": "return q:gallery(app.container.tmp .. '/gallery')",
-            "export": "return q:export(app.container.tmp .. '/q.csv')",
+            "export": "return q:export(app.container.tmp .. '/q.csv')", "describe": "return q:describe()",
             "limit": nil, "offset": nil,
         ],
         "Group": [

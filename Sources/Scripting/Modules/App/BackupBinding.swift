@@ -8,15 +8,11 @@ import Lua
 enum BackupBinding {
     static func declare(on cls: LuaClass<ScriptApplication>) {
         cls.method(
-            "backup", [LuaParameter("path", .text, "a folder that is not there yet")],
-            returns: LuaType.orError(.integer),
+            "backup", ["path": "a folder that is not there yet"],
             "Copies the container without Caches and tmp to a new folder, which is there when all of it is; how many files, or nil and an error. `cubby restore` takes it.",
             example: "return app:backup(app.container.tmp .. \"/copy\")"
-        ) { app, call in
-            let path = try call.text(0)
-            return try FileSystemModule.attempt(call, app.host, path, .readWrite) { layer in
-                call.returns(try copy(app.host, to: path, layer))
-            }
+        ) { (app, path: String) in
+            try app.host.attempt(path, .readWrite) { try copy(app.host, to: path, $0) }
         }
     }
 

@@ -22,11 +22,11 @@ enum FileInput {
                 return call.returns(failure: error)
             }
         }
-        return try FileSystemModule.attempt(call, host, path, .read) { layer in
+        return try host.attempt(path, .read) { layer in
             let file = try layer.open(path, .read)
             defer { layer.close(file) }
             return try body(file, layer)
-        }
+        }.results(call)
     }
 
     /// All of standard input as a file without a name.

@@ -13,9 +13,7 @@ enum FileOutput {
         if path == "/dev/null" { return try body { _ in } }
         let descriptor = path == "-" ? 1 : OwnStream.descriptor(of: path)
         guard let descriptor, descriptor == 1 || descriptor == 2 else {
-            return try FileSystemModule.attempt(call, host, path, .readWrite) { layer in
-                try FileTarget.write(to: path, using: layer, body)
-            }
+            return try host.attempt(path, .readWrite) { try FileTarget.write(to: path, using: $0, body) }.results(call)
         }
         return try body { [state = call.state] bytes in
             guard try state.countOutput(bytes.count) else { return }

@@ -17,68 +17,70 @@ enum FolderBinding {
                 "from fs.stat, where the file system keeps that: when it was made"),
         ])
 
-    static func install(_ module: LuaModule, _ path: LuaParameter, in host: ScriptHost) {
+    private struct Examining: LuaOptions {
+        var followLinks = true
+
+        static var luaOptions: [LuaOption<Examining>] {
+            LuaOption("followLinks", \.followLinks, doc: "a link is its target; true if not given")
+        }
+    }
+
+    private struct Walking: LuaOptions {
+        var depth: Int?
+        var followLinks = false
+        var hidden = true
+
+        static var luaOptions: [LuaOption<Walking>] {
+            LuaOption("depth", \.depth, doc: "how many levels; 1 for the folder's own entries")
+            LuaOption("followLinks", \.followLinks, doc: "links are their targets; false if not given")
+            LuaOption("hidden", \.hidden, doc: "names that begin with a dot, too; true if not given")
+        }
+    }
+
+    static func install(_ module: LuaModule, in host: ScriptHost) {
         module.function(
-            "stat",
-            [
-                path,
-                LuaParameter(
-                    "options",
-                    .optional(
-                        .options([LuaParameter("followLinks", .boolean, "a link is its target; true if not given")])),
-                    "what is examined"),
-            ], returns: LuaType.orError(status),
+            "stat", ["path": "relative paths begin at the working folder", "options": "what is examined"],
+            returns: LuaType.orError(status),
             "What there is at a path; nil and an error when it can't be examined.",
             example:
                 "local s = fs.stat(app.container.path) return s.kind, s.modified, string.format(\"%o\", s.permissions)"
-        ) { [unowned host] call in
-            let path = try call.text(0)
-            let follows = try call.option("followLinks", of: 1)
-            return try FileSystemModule.attempt(call, host, path, .read) { layer in
-                let (status, created) = try layer.status(path, followsLinks: follows.isNil || follows.isTruthy)
-                return call.returns(LuaValue.table(table(of: status, created, host.values)))
+        ) { [unowned host] (path: String, options: Examining) in
+            try host.attempt(path, .read) { layer in
+                let (status, created) = try layer.status(path, followsLinks: options.followLinks)
+                return table(of: status, created, host.values)
             }
         }
         module.function(
-            "isDirectory", [path], returns: [.boolean],
+            "isDirectory", FileSystemModule.path,
             "Whether there is a folder that the sandbox grants, or a link to one.",
             example: "return fs.isDirectory(app.container.documents)"
-        ) { [unowned host] call in
-            let status = try? host.fence.layer.status(try call.text(0), followsLinks: true).status
-            return call.returns(status?.kind == .directory)
+        ) { [unowned host] (path: String) in
+            let status = try? host.fence.layer.status(path, followsLinks: true).status
+            return status?.kind == .directory
         }
         module.function(
-            "walk",
-            [
-                path,
-                LuaParameter(
-                    "options",
-                    .optional(
-                        .options([
-                            LuaParameter("depth", .integer, "how many levels; 1 for the folder's own entries"),
-                            LuaParameter("followLinks", .boolean, "links are their targets; false if not given"),
-                            LuaParameter("hidden", .boolean, "names that begin with a dot, too; true if not given"),
-                        ])), "what is walked"),
-            ], returns: [.callback("() → string, cubby.FileStatus, Error?")],
+            "walk", ["path": "relative paths begin at the working folder", "options": "what is walked"],
+            returns: [.callback("() → string, cubby.FileStatus, Error?")],
             "An iterator over all that is beneath a folder: path and status. It gives a folder's entries, then those of its folders, in no order, and holds no folder as a whole. What can't be entered or followed, a link in a circle for one, comes with an error as third value; a folder that can't be read at all raises.",
             example:
                 "for path, info in fs.walk(app.container.path, { depth = 2 }) do print(path, info.kind, info.size) end"
-        ) { [unowned host] call in try walk(call, host) }
+        ) { [unowned host] (path: String, walking: Walking) in
+            var options = FencedWalk.Options()
+            (options.hidden, options.followsLinks) = (walking.hidden, walking.followLinks)
+            if let depth = walking.depth {
+                guard depth >= 1 else {
+                    throw LuaMismatch("option 'depth': a number from 1 expected, got \(depth)", argument: "options")
+                }
+                options.depth = depth
+            }
+            return iterator(over: try begin(path, options, host), host)
+        }
     }
 
-    private static func walk(_ call: LuaCall, _ host: ScriptHost) throws -> LuaResults {
-        let path = try call.text(0)
-        var options = FencedWalk.Options()
-        let hidden = try call.option("hidden", of: 1)
-        options.hidden = hidden.isNil || hidden.isTruthy
-        options.followsLinks = try call.option("followLinks", of: 1).isTruthy
-        if let depth = try call.option("depth", of: 1).integerValue {
-            guard depth >= 1 else { throw call.refuse(1, "option 'depth': a number from 1 expected, got \(depth)") }
-            options.depth = Int(depth)
-        }
-        let walk = try begin(path, options, host)
+    /// The iterator of a walk, which is closed when Lua collects it.
+    private static func iterator(over walk: FencedWalk, _ host: ScriptHost) -> LuaIterator {
         let values = host.values
-        return call.returns(ownedFunction: { [unowned values] call in
+        return LuaIterator { [unowned values] call in
             do throws(FileError) {
                 guard let entry = try walk.next() else { return call.returns(LuaValue.nil) }
                 let results =
@@ -88,7 +90,7 @@ enum FolderBinding {
             } catch {
                 throw LuaError(.runtime, error.message)
             }
-        })
+        }
     }
 
     private static func begin(

@@ -1,5 +1,5 @@
 import Items
-import Lua
+public import Lua
 import PropertyList
 import Wording
 
@@ -24,35 +24,29 @@ final class DescriptionBinding {
         let documentation =
             "of each field: its kind, how many have it, how many values are different, the least, the greatest, and the most frequent as examples."
         classes.items.method(
-            "describe", returns: [.array(.table)], "A table \(documentation)",
+            "describe", [], returns: [.array(.table)], "A table \(documentation)",
             example: "items:randomItem() return items:describe()[1].field"
-        ) { [unowned self] store, call in call.returns(LuaValue.table(try table(store.query().describe(), call.state)))
-        }
+        ) { [unowned self] store in try table(store.query().describe()) }
         classes.query.method(
-            "describe", returns: [.array(.table)], "The same of the query's items: a table \(documentation)",
+            "describe", [], returns: [.array(.table)], "The same of the query's items: a table \(documentation)",
             example: "items:randomItem() print(items:query(\"valueInDollars < 100\"):describe())"
-        ) { [unowned self] value, call in call.returns(LuaValue.table(try table(value.query.describe(), call.state))) }
+        ) { [unowned self] value in try table(value.query.describe()) }
         classes.items.method(
             "convert",
-            [
-                LuaParameter("field", .text, "one of your own"),
-                LuaParameter("kind", .choice(ItemConversion.allCases.map(\.rawValue)), "what its values become"),
-            ],
-            returns: LuaType.orError(.integer),
+            ["field": "one of your own", "kind": "what its values become"],
             "Converts the values of a field, all or none; how many changed, or nil and an error that names the first value that cannot be converted. Blank text becomes nil.",
             example:
                 "items:createItem{ name = \"Vase\", height = \"13.5\" } return items:convert(\"height\", \"real\")"
-        ) { store, call in
-            let name = try call.text(0)
-            guard let conversion = ItemConversion(rawValue: try call.text(1)) else { return call.returns(LuaValue.nil) }
-            do { return call.returns(try store.convert(name, to: conversion)) } catch let error as StoreError {
+        ) { (store, name: String, kind: ItemConversion) -> OrError<Int> in
+            do { return .success(try store.convert(name, to: kind)) } catch let error as StoreError {
                 guard case .invalidValue = error.code else { throw error }
-                return call.returns(failure: error)
+                return .failure(error)
             }
         }
     }
 
-    private func table(_ descriptions: [ItemFieldDescription], _ state: LuaState) throws -> LuaTable {
+    private func table(_ descriptions: [ItemFieldDescription]) throws -> LuaTable {
+        let state = values.state
         let rows = state.makeTable(array: descriptions.count)
         for (place, each) in descriptions.enumerated() {
             let row = state.makeTable(fields: 7)
@@ -100,3 +94,5 @@ final class DescriptionBinding {
         return TextTable.cut("\(state.describe(value))", to: width)
     }
 }
+
+extension ItemConversion: LuaRepresentable {}

@@ -48,13 +48,13 @@ enum ItemExportBinding {
         if options.format == .sqlite {
             if path == "-" { throw call.refuse(0, "a SQLite database is a file, and no stream of bytes") }
             return try ItemFilesBinding.finish(call) {
-                try FileSystemModule.attempt(call, host, path, .readWrite) { _ in
+                try host.attempt(path, .readWrite) { _ in
                     try ItemFilesBinding.work(&options, "Exporting", on: host) { options in
                         try DatabaseFile.replace(host, path) {
                             call.returns(try store.exportItems(query, options, into: $0))
                         }
                     }
-                }
+                }.results(call)
             }
         }
         return try ItemFilesBinding.finish(call) {

@@ -106,7 +106,7 @@ final class ItemImportBinding {
         _ call: LuaCall, _ path: String, _ format: ItemFileFormat, _ body: (ImportFile) throws -> LuaResults
     ) throws -> LuaResults {
         if format == .sqlite {
-            return try FileSystemModule.attempt(call, host, path, .read) { _ in try body(ImportFile([])) }
+            return try host.attempt(path, .read) { _ in try body(ImportFile([])) }.results(call)
         }
         return try FileInput.read(call, host, path) { try body(try ImportFile($0, $1)) }
     }

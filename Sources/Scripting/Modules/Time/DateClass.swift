@@ -5,7 +5,7 @@ import TimeZones
 
 /// The class of dates.
 enum DateClass {
-    private static let zone = LuaParameter("zone", .optional(.text), "as \"Europe/Berlin\", \"local\" or \"+02:00\"")
+    private static let zone = "as \"Europe/Berlin\", \"local\" or \"+02:00\""
 
     static func make(in state: LuaState, _ clock: LocalClock) -> LuaClass<DateValue> {
         let cls = LuaClass<DateValue>(
@@ -16,38 +16,36 @@ enum DateClass {
         cls.method(
             "format",
             [
-                LuaParameter(
-                    "pattern", .optional(.text),
-                    "Unicode's fields (`yyyy-MM-dd HH:mm`, text between apostrophes) or, with a %, those of os.date; `yyyy-MM-dd` if not given"
-                ),
-                LuaParameter("zone", .optional(.text), "\(zone.documentation); UTC if not given"),
+                "pattern":
+                    "Unicode's fields (`yyyy-MM-dd HH:mm`, text between apostrophes) or, with a %, those of os.date; `yyyy-MM-dd` if not given",
+                "zone": LuaArgument("\(zone); UTC if not given"),
             ],
-            returns: [.string], "The date as text, in English.",
+            "The date as text, in English.",
             example: "return date(0):format(\"d MMMM yyyy\"), date(0):format(\"%d.%m.%Y %H:%M %Z\", \"Europe/Berlin\")"
-        ) { value, call in
-            let pattern = try call.optional(0, call.text) ?? "yyyy-MM-dd"
-            let zone = try clock.zone(named: call.optional(1, call.text))
+        ) { (value, pattern: String?, zone: String?) in
+            let zone = try clock.zone(named: zone)
             let text: String?
             do throws(DatePatternError) {
-                text = try Self.text(of: value.date, pattern, zone)
+                text = try Self.text(of: value.date, pattern ?? "yyyy-MM-dd", zone)
             } catch {
-                throw call.refuse(0, error.description)
+                throw LuaMismatch(error.description, argument: "pattern")
             }
-            guard let text else { throw call.refuse(0, "the pattern gives no text (see strftime)") }
-            return call.returns(text)
+            guard let text else {
+                throw LuaMismatch("the pattern gives no text (see strftime)", argument: "pattern")
+            }
+            return text
         }
         cls.method(
             "inZone",
-            [LuaParameter("zone", .optional(.text), "\(zone.documentation); the user's clock if not given")],
-            returns: [DateFields.record],
+            ["zone": LuaArgument("\(zone); the user's clock if not given")], returns: [DateFields.record],
             "The parts of the local time in a zone, which `date` takes.",
             example: "local there = date(0):inZone(\"Asia/Kathmandu\") return there.hour, there.minute, there.offset"
-        ) { value, call in
-            let zone = try clock.zone(named: try call.optional(0, call.text) ?? "local")
-            guard let table = DateFields.table(of: value.date, in: zone, call.state) else {
+        ) { [unowned state] (value, zone: String?) in
+            let zone = try clock.zone(named: zone ?? "local")
+            guard let table = DateFields.table(of: value.date, in: zone, state) else {
                 throw LuaError(.runtime, "the date is beyond the calendar")
             }
-            return call.returns(LuaValue.table(table))
+            return table
         }
         cls.method(
             "add", [LuaParameter("change", .options(DateChange.parameters), "how far, in units of the calendar")],

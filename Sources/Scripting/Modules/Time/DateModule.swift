@@ -4,9 +4,6 @@ import TimeZones
 
 /// `date`: makes dates.
 enum DateModule {
-    private static let zone = LuaParameter(
-        "zone", .optional(.text), "as \"Europe/Berlin\", \"local\" or \"+02:00\"; UTC if not given")
-
     static func install(_ bridge: ValueBridge) -> LuaModule {
         let module = LuaModule("date", "Moments in time.", in: bridge.state)
         module.callable(
@@ -48,38 +45,32 @@ enum DateModule {
         module.function(
             "parse",
             [
-                LuaParameter("text", .text, "a date in English"),
-                LuaParameter(
-                    "pattern", .text,
-                    "as for date:format: with a %, strptime's fields (`%d.%m.%Y %H:%M`), else Unicode's (`dd.MM.yyyy HH:mm`)"
-                ),
-                zone,
-            ], returns: LuaType.orError(.object("date")),
+                "text": "a date in English",
+                "pattern":
+                    "as for date:format: with a %, strptime's fields (`%d.%m.%Y %H:%M`), else Unicode's (`dd.MM.yyyy HH:mm`)",
+                "zone": "as \"Europe/Berlin\", \"local\" or \"+02:00\"; UTC if not given",
+            ],
             "The date that a text has by a pattern; nil and an error, which names the place, when it does not follow it. An offset in the text (%z) counts more than the zone.",
             example: "return date.parse(\"1.7.2026 08:00\", \"%d.%m.%Y %H:%M\", \"Europe/Berlin\")"
-        ) { call in
-            let (text, pattern) = (try call.text(0), try self.pattern(call))
-            let zone = try bridge.clock.zone(named: call.optional(2, call.text))
+        ) { (text: String, pattern: String, zone: String?) -> OrError<DateValue> in
+            let pattern = try self.pattern(pattern)
+            let zone = try bridge.clock.zone(named: zone)
             do {
-                return call.returns(
-                    try moment(of: pattern.parse(text), zone, bridge.clock), bridge.dates)
-            } catch let error as DateTextError {
-                return call.returns(failure: ScriptError("invalidDate", "'\(text)' is no such date: \(error)"))
-            } catch let error as ZoneError {
-                return call.returns(failure: ScriptError("invalidDate", "'\(text)' is no such date: \(error)"))
+                return .success(try moment(of: pattern.parse(text), zone, bridge.clock))
+            } catch  where error is DateTextError || error is ZoneError {
+                return .failure(ScriptError("invalidDate", "'\(text)' is no such date: \(error)"))
             }
         }
         return module
     }
 
-    private static func pattern(_ call: LuaCall) throws -> DatePattern {
-        let text = try call.text(1)
+    private static func pattern(_ text: String) throws -> DatePattern {
         do throws(DatePatternError) {
             let pattern = text.contains("%") ? try DatePattern(posix: text) : try DatePattern(text)
             try pattern.checkParsing()
             return pattern
         } catch {
-            throw call.refuse(1, error.description)
+            throw LuaMismatch(error.description, argument: "pattern")
         }
     }
 
